@@ -1,0 +1,48 @@
+"""Four files in, one frozen `Bundle` out (CONTRACT 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agent_client.digest import bundle_digest
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One capability bundle, parsed and normalised.
+
+    `files` are the author's texts, UTF-8 with LF; `capability` is the whole of capability.json, utterances included.
+    The values are shared, not copied: nobody may change them.
+    """
+
+    files: Mapping[str, str]
+    capability: dict[str, Any]
+    skill_doc: str
+    tools: list[Any]
+    ui_schemas: list[Any]
+
+    @property
+    def capability_id(self) -> str:
+        return str(self.capability.get("capability_id", ""))
+
+    @property
+    def public_capability(self) -> dict[str, Any]:
+        """capability.json as agents see it: utterances are evidence for the registry and stay here."""
+        return {key: value for key, value in self.capability.items() if key != "utterances"}
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` + hex, see schemas/README.md."""
+        return bundle_digest(
+            capability=self.public_capability,
+            skill_doc=self.skill_doc,
+            tools=self.tools,
+            ui_schemas=self.ui_schemas,
+        )
+
+    @property
+    def tool_names(self) -> list[str]:
+        return [tool["name"] for tool in self.tools]

@@ -1,0 +1,165 @@
+"""Is a bundle valid, and if not, where? One function serves editor, preview, command line, API and publishing."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from registry.bundles import Bundle
+from registry.validation import codes, security, ui
+from registry.validation.capability import check_capability, check_front_matter, profile_of
+from registry.validation.documents import BUNDLE_FILES, Documents, read
+from registry.validation.findings import Finding, in_order
+from registry.validation.mentions import check_mentions, mentioned_schema_ids
+from registry.validation.problems import Problem, Severity
+from registry.validation.sections import check_sections
+from registry.validation.tools import check_collisions, check_tools
+
+__all__ = ["BUNDLE_FILES", "Finding", "Published", "Report", "validate"]
+
+logger = logging.getLogger(__name__)
+
+FINDINGS_MAX: Final = 1000
+# CONTRACT 2: one input never takes more than 2 s. What has not begun by then is not begun.
+SECONDS_MAX: Final = 1.8
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the rest of the registry holds, for collisions and look-alikes.
+
+    `tool_owners` maps each tool name to the capability_id that has it; `capability_ids` are all published ids.
+    """
+
+    tool_owners: Mapping[str, str] = field(default_factory=dict)
+    capability_ids: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found, and the bundle where the texts could be read; `files` are normalised in any case."""
+
+    files: Mapping[str, str]
+    findings: tuple[Finding, ...]
+    bundle: Bundle | None
+    capability_id: str
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.is_error)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.is_error)
+
+    @property
+    def ok(self) -> bool:
+        """No error: what shows no error here is publishable as far as its content goes."""
+        return self.bundle is not None and not self.errors
+
+
+def validate(files: Mapping[str, bytes | str], *, published: Published | None = None) -> Report:
+    """Check the texts of one bundle; all findings at once, sorted by file and place.
+
+    Never raises for any content. A check that fails itself becomes the error `CHECK_FAILED`: not publishable.
+    """
+    documents = read(files, _severities())
+    deadline = time.monotonic() + SECONDS_MAX
+    for name, check in _checks(documents, published or Published()):
+        if time.monotonic() > deadline:
+            _report_failure(documents, name, "it ran out of time")
+            break
+        try:
+            documents.report(check())
+        except Exception:
+            logger.exception("the check %s failed", name)
+            _report_failure(documents, name, "it met an input that it does not understand")
+    capability = documents.value("capability.json")
+    capability_id = capability.get("capability_id") if isinstance(capability, dict) else None
+    return Report(
+        files=dict(documents.files),
+        findings=_cut(in_order(documents.findings)),
+        bundle=_bundle(documents),
+        capability_id=capability_id if isinstance(capability_id, str) else "",
+    )
+
+
+@cache
+def _severities() -> dict[str, Severity]:
+    return codes.severities()
+
+
+def _checks(documents: Documents, published: Published) -> Iterable[tuple[str, Callable[[], Iterable[Problem]]]]:
+    capability = documents.value("capability.json")
+    facts: dict[str, Any] = capability if isinstance(capability, dict) else {}
+    tools, entries = documents.items("tools.json"), documents.items("ui_schemas.json")
+    skill = documents.skill
+    if "capability.json" in documents.json and documents.json["capability.json"].readable:
+        yield "capability.json", lambda: check_capability(capability)
+    if "skill.md" in documents.files:
+        yield "front matter", lambda: check_front_matter(skill, capability)
+        yield "sections", lambda: check_sections(skill, profile_of(capability), tools, entries)
+        yield "mentions", lambda: check_mentions(skill, tools, entries, facts)
+    yield "tools.json", lambda: check_tools(tools)
+    yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
+    yield "ui_schemas.json", lambda: _check_ui(documents)
+    yield "security of texts", lambda: security.check_texts(_author_texts(documents))
+    yield "security of policies", lambda: security.check_policies(tools)
+    yield "security of names", lambda: security.check_identity(facts, published.capability_ids)
+
+
+def _check_ui(documents: Documents) -> list[Problem]:
+    document = documents.json.get("ui_schemas.json")
+    tools = [tool for tool in documents.items("tools.json") if isinstance(tool, dict)]
+    problems: list[Problem] = []
+    if document is not None and document.readable:
+        mentioned = mentioned_schema_ids(documents.skill)
+        problems += ui.check_ui_schemas(
+            document.value, tools, mentioned_schema_ids=mentioned, map_form=document.written == "map"
+        )
+    return [*problems, *ui.check_tool_ui(documents.items("tools.json"), documents.items("ui_schemas.json"))]
+
+
+def _author_texts(documents: Documents) -> Iterable[security.AuthorText]:
+    for name in BUNDLE_FILES:
+        if name == "skill.md" and name in documents.files:
+            yield security.AuthorText(name, (), documents.files[name], is_key=False)
+        elif name in documents.json and documents.json[name].readable:
+            yield from security.json_texts(name, documents.json[name].value)
+
+
+def _report_failure(documents: Documents, check: str, reason: str) -> None:
+    message = f"The check of {check} could not finish: {reason}"
+    problem = Problem("CHECK_FAILED", "capability.json", (), message, "Make the bundle smaller or simpler.")
+    documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
+
+
+def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The first FINDINGS_MAX, errors kept before warnings, with a last one that says what was cut."""
+    if len(findings) <= FINDINGS_MAX:
+        return findings
+    kept = sorted(findings, key=lambda finding: not finding.is_error)[:FINDINGS_MAX]
+    message = f"{len(findings) - FINDINGS_MAX:,} more findings are not shown"
+    first = findings[0]
+    kept.append(Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Mend these first."))
+    return in_order(kept)
+
+
+def _bundle(documents: Documents) -> Bundle | None:
+    capability = documents.value("capability.json")
+    if not isinstance(capability, dict) or "skill.md" not in documents.files:
+        return None
+    for name in ("tools.json", "ui_schemas.json"):
+        if name in documents.files and (name not in documents.json or not isinstance(documents.json[name].value, list)):
+            return None
+    return Bundle(
+        files=dict(documents.files),
+        capability=capability,
+        skill_doc=documents.skill.skill_doc,
+        tools=documents.items("tools.json"),
+        ui_schemas=documents.items("ui_schemas.json"),
+    )

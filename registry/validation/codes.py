@@ -1,0 +1,85 @@
+"""Every finding code outside of the UI_ and SEC_ families; docs/findings.md is made of these tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from registry.validation.problems import Code, Severity, by_code
+
+FILES: Final = (
+    Code("FILE_MISSING", "error", "A bundle without capability.json or skill.md.", "a folder with tools.json alone", "Add the file that is named."),
+    Code("FILE_TOO_LARGE", "error", "A file over 1 MiB.", "a skill.md of 1.2 MiB", "Shorten it; agents load the whole text."),
+    Code("BUNDLE_TOO_LARGE", "error", "The four files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
+    Code("FILE_UNKNOWN", "warning", "A file that is not one of the four; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, or ignore the warning."),
+    Code("TEXT_NOT_UTF8", "error", "Bytes that are not UTF-8, or half of a surrogate pair.", "a file saved as Latin-1 or UTF-16", "Save the file as UTF-8."),
+    Code("TEXT_NUL", "error", "The character NUL, plain or as `\\u0000`.", '`"name": "a\\u0000b"`', "Remove the character."),
+)  # fmt: skip
+JSON: Final = (
+    Code("JSON_INVALID", "error", "The text is not JSON. NaN, Infinity, comments and trailing commas are not either.", '`{"name": "a",}`', "Correct the place that is named; the mistake is often just before it."),
+    Code("JSON_DUPLICATE_KEY", "error", "One key stands twice in an object. Readers disagree which of the two counts.", '`{"name": "a", "name": "b"}`', "Remove one of the two."),
+    Code("JSON_NUMBER_OUT_OF_RANGE", "error", "A whole number beyond 2^53-1 or a number that no double can hold. Not every client reads it exactly.", '`{"priority": 9007199254740993}`', "Use a smaller number, or write it as a text."),
+    Code("JSON_LONE_SURROGATE", "error", "A `\\u` escape is one half of a pair and stands for no character.", '`"\\ud83d"`', "Write both halves, or the character itself."),
+    Code("JSON_TOO_DEEP", "error", "More than 64 levels of lists and objects.", "`[[[[...]]]]`", "Flatten the structure."),
+)  # fmt: skip
+FIELDS: Final = (
+    Code("FIELD_MISSING", "error", "A required key is not there. The finding points at the object that lacks it.", '`{"capability_id": "weights"}` without name', "Add the key."),
+    Code("FIELD_INVALID", "error", "A value has the wrong type, form or length.", '`"capability_id": "Weights!"`', "Write what the message asks for."),
+    Code("FIELD_UNKNOWN", "warning", "A key that nobody reads, often a spelling mistake. It is kept.", '`"intent_trigers": [...]`', "Correct the spelling, or remove the key."),
+    Code("TRIGGER_DUPLICATE", "error", "Two triggers are equal when upper and lower case are one.", '`["Lift", "lift"]`', "Remove one of the two."),
+    Code("VERSION_IGNORED", "warning", "A version other than latest has no effect: the registry numbers revisions itself.", '`"version": "1.2.0"`', "Remove it."),
+    Code("CAPABILITY_ID_MISMATCH", "error", "The front matter of skill.md names another capability_id.", "`capability_id: weight` beside `weights`", "Make them agree, or remove it from skill.md."),
+)  # fmt: skip
+SKILL: Final = (
+    Code("FRONT_MATTER_INVALID", "error", "The YAML between the `---` lines of skill.md is broken, over 16 KB, or uses aliases, tags or a key twice.", "`name: a: b`", "Quote values with colons; keep to plain keys and values."),
+    Code("TITLE_MISSING", "error", "skill.md has no H1. Playbooks and capabilities need one.", "a skill.md that begins with `## When to use`", "Begin with a line such as `# Weight tracking`."),
+    Code("TITLE_DUPLICATE", "warning", "skill.md has a second H1.", "`# One` and later `# Two`", "Make the second an H2."),
+    Code("SECTION_MISSING", "error", "A section that the profile requires is not there as an H2.", "no `## Examples`", "Add the heading with text under it."),
+    Code("SECTION_EMPTY", "error", "A required section has no text under it. Deeper headings count as text, comments do not.", "`## Examples` at the end of the file", "Write the section."),
+    Code("SKILL_EMPTY", "error", "An agent_skill without any text.", "front matter alone", "Write what the agent should do."),
+    Code("STEPS_MISSING", "error", "The Steps of a playbook hold no numbered H3.", "`## Steps` with plain paragraphs", "Write each step as `### 1. What to do`."),
+    Code("STEP_NOT_NUMBERED", "warning", "A step of a playbook has no number.", "`### Look up the invoice`", "Write `### 2. Look up the invoice`."),
+    Code("STEP_DO_MISSING", "error", "A step does not say what the agent does.", "a step with `**Say:**` alone", "Add `**Do:** ...`."),
+    Code("STEP_CHECK_MISSING", "warning", "A step does not say what must be true before going on.", "a step with `**Do:**` alone", "Add `**Check:** ...`."),
+    Code("STEP_SAY_MISSING", "warning", "A step does not say what to tell the customer.", "a step with `**Do:**` and `**Check:**`", "Add `**Say:** ...`."),
+    Code("TOOL_NOT_DEFINED", "error", "skill.md names or calls a tool that is not in tools.json.", "`weight_remove` under Tools", "Define the tool, or correct the name."),
+    Code("TOOL_NOT_DOCUMENTED", "error", "A tool of tools.json is not mentioned in the section Tools of skill.md.", "tools.json has `weight_list`, Tools does not", "Add a list item that names it."),
+    Code("TOOL_POLICY_MISMATCH", "error", "A write tool stands under Read, or a read tool under Write.", "`### Read` with a tool of kind write", "Move the line, or correct the policy."),
+    Code("EXAMPLE_WORD_UNKNOWN", "warning", "A snake_case word in Examples is nothing that the bundle defines.", "`weight_entry_lst` in a sentence", "Correct the spelling."),
+)  # fmt: skip
+TOOLS: Final = (
+    Code("TOOL_NAME_DUPLICATE", "error", "Two tools of one bundle have one name.", "two tools `weight_list`", "Rename one of the two."),
+    Code("TOOL_NAME_COLLISION", "error", "Another published capability has a tool of this name.", "`search` in two capabilities", "Begin the name with the capability, such as `weights_search`."),
+    Code("TOOL_NAME_STYLE", "warning", "A tool name is not snake_case.", "`weightList`", "Write `weight_list`."),
+    Code("TOOL_SCHEMA_INVALID", "error", 'A schema is not JSON Schema 2020-12, declares another dialect, points at nothing, never ends, or args_schema lacks `"type": "object"`.', '`{"type": "dict"}`', "Correct the schema at the place that is named."),
+    Code("TOOL_SCHEMA_TOO_COMPLEX", "error", "The references and combinators of a schema unfold to more than 10,000 schemas.", "twenty levels, each of which uses the next twice", "Use fewer levels of shared definitions."),
+    Code("TOOL_PATTERN_NOT_CHECKED", "warning", "A pattern uses look-around or back-references, which a linear engine cannot run. Sample values are not held against it.", '`"pattern": "^(?!x)"`', "Write it without them where you can."),
+    Code("REF_EXTERNAL", "error", "A `$ref` or `$dynamicRef` leads out of the document. Nothing is ever fetched.", '`{"$ref": "https://example.com/x.json"}`', "Copy the schema into `$defs`."),
+    Code("TOOL_USER_ID_ARGUMENT", "warning", "`user_id` is among the arguments. A model must not choose the user; the runtime sets it.", '`"properties": {"user_id": ...}`', "Remove the argument."),
+    Code("TOOL_APPROVAL_UNSET", "warning", "A write tool leaves `requires_approval` out.", '`{"kind": "write"}`', 'Add `"requires_approval": true` or `false`.'),
+    Code("TOOL_DEFAULT_INVALID", "warning", "A default that its own property refuses.", '`{"type": "integer", "default": "ten"}`', "Correct the default or the type."),
+    Code("TOOL_PROPERTY_UNDESCRIBED", "warning", "A property without a description. The agent has only its name to go by.", '`"limit": {"type": "integer"}`', "Say what it means."),
+    Code("TOOL_VENDOR_LIMIT", "warning", "OpenAI, Anthropic or Gemini would not take the schema as it is; the message says which and why.", '`{"type": "array"}` without items', "Follow the hint, or ignore it if you never use that vendor."),
+)  # fmt: skip
+LIMITS: Final = (
+    Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
+    Code("FINDINGS_CUT", "warning", "There were more findings than are shown.", "a thousand unknown keys", "Mend the ones that are shown, then check again."),
+)  # fmt: skip
+
+
+def all_codes() -> dict[str, Code]:
+    """Every code of the product, each with cause, example and mend."""
+    return by_code(_all())
+
+
+def _all() -> Iterator[Code]:
+    from registry.validation import security, ui
+
+    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *LIMITS)
+    yield from ui.CODES
+    yield from security.CODES
+
+
+def severities() -> dict[str, Severity]:
+    """The severity of each code where a problem does not say its own."""
+    return {code: row.severity for code, row in all_codes().items()}

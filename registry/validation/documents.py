@@ -1,0 +1,223 @@
+"""The author's four texts, read once: values for the checks, and exact places for what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+from registry.validation import json_text, texts
+from registry.validation.findings import Finding
+from registry.validation.json_text import Span
+from registry.validation.problems import FileName, Path, Problem, Severity
+from registry.validation.skill_text import SkillText
+
+BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
+REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
+
+
+@dataclass(frozen=True)
+class JsonDocument:
+    """One JSON file.
+
+    `value` is in the normalised form: tools.json and ui_schemas.json are lists, whatever wrapper the author wrote.
+    `written` says which form that was, so that places lead back into it.
+    """
+
+    file: FileName
+    text: str
+    value: Any
+    readable: bool
+    written: str = "as is"
+    map_keys: tuple[str, ...] = ()
+
+    def author_path(self, path: Path) -> tuple[Path, bool]:
+        """The path in the author's own document, and whether it is the key there that is meant."""
+        if self.written == "wrapper":
+            return ("tools", *path), False
+        if self.written == "map" and path and isinstance(path[0], int) and path[0] < len(self.map_keys):
+            key = self.map_keys[path[0]]
+            if path[1:2] == ("definition",):
+                return (key, *path[2:]), False
+            return (key,), path[1:2] == ("schema_id",)
+        return path, False
+
+
+def read_json(file: FileName, text: str) -> tuple[JsonDocument, list[Problem], list[tuple[Problem, int]]]:
+    """Parse one file. The second list pairs problems with their offset in the text: they need no look-up."""
+    parsed = json_text.read(text)
+    placed = [
+        (Problem(fault.code, file, fault.path, fault.message, fault.hint), fault.offset) for fault in parsed.faults
+    ]
+    document = JsonDocument(file, text, parsed.value, parsed.readable)
+    if file == "tools.json" and parsed.readable:
+        document, problems = _normalise_tools(document)
+        return document, problems, placed
+    if file == "ui_schemas.json" and parsed.readable and isinstance(parsed.value, dict):
+        entries = [{"schema_id": key, "definition": value} for key, value in parsed.value.items()]
+        return JsonDocument(file, text, entries, True, "map", tuple(parsed.value)), [], placed
+    return document, [], placed
+
+
+def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[Problem]]:
+    value = document.value
+    if isinstance(value, dict) and isinstance(value.get("tools"), list):
+        problems = [
+            Problem("FIELD_UNKNOWN", "tools.json", (key,), f"Unknown key '{key}' beside tools", "Move it into a tool, or remove it.", at_key=True)
+            for key in list(value)[:50]
+            if key not in ("tools", "$schema")
+        ]
+        # These stand outside of the list: their place is looked up as written.
+        return JsonDocument("tools.json", document.text, value["tools"], True, "wrapper"), problems
+    if isinstance(value, list):
+        return document, []
+    message = 'tools.json must be a list, or {"tools": [...]}'
+    problem = Problem("FIELD_INVALID", "tools.json", (), message, "Write [] where there are no tools.")
+    return JsonDocument("tools.json", document.text, [], True), [problem]
+
+
+@dataclass
+class Documents:
+    """The texts of one bundle as they came, normalised, and whatever could be parsed of them."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    json: dict[str, JsonDocument] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+
+    @cached_property
+    def skill(self) -> SkillText:
+        return SkillText(self.files.get("skill.md", ""))
+
+    @cached_property
+    def _lines(self) -> dict[str, texts.Lines]:
+        return {name: texts.Lines(text) for name, text in self.files.items()}
+
+    def value(self, file: FileName) -> Any:
+        """The parsed value; `[]` for an absent list, None where it could not be read."""
+        document = self.json.get(file)
+        if document is not None and document.readable:
+            return document.value
+        return [] if file in ("tools.json", "ui_schemas.json") else None
+
+    def items(self, file: FileName) -> list[Any]:
+        """The value of tools.json or ui_schemas.json as a list, whatever it is."""
+        value = self.value(file)
+        return value if isinstance(value, list) else []
+
+    def report(self, problems: Iterable[Problem]) -> None:
+        """Give each problem its line and column, and keep it as a finding."""
+        by_file: dict[str, list[Problem]] = {}
+        for problem in problems:
+            by_file.setdefault(problem.file, []).append(problem)
+        for file, found in by_file.items():
+            document = self.json.get(file)
+            if file == "skill.md":
+                self._report_skill(found)
+            elif document is not None and document.readable:
+                self._report_json(document, found)
+            else:
+                self.findings += [self._finding(problem, "", None) for problem in found]
+
+    def report_at(self, problem: Problem, offset: int | None, pointer: str | None = None) -> None:
+        """Keep a problem whose offset in the text is known."""
+        written = json_text.pointer(problem.path) if pointer is None else pointer
+        self.findings.append(self._finding(problem, written, offset))
+
+    def _report_skill(self, problems: list[Problem]) -> None:
+        for problem in problems:
+            offset = problem.offset or 0
+            headings = problem.path or self.skill.headings_at(offset)
+            self.findings.append(self._finding(problem, "/".join(map(str, headings)), offset))
+
+    def _report_json(self, document: JsonDocument, problems: list[Problem]) -> None:
+        places = [self._place(document, problem) for problem in problems]
+        spans = json_text.locate(document.text, [path for path, _ in places])
+        for problem, (path, at_key) in zip(problems, places, strict=True):
+            offset = _offset(document.text, spans[path], problem, at_key=at_key)
+            self.findings.append(self._finding(problem, json_text.pointer(path), offset))
+
+    def _place(self, document: JsonDocument, problem: Problem) -> tuple[Path, bool]:
+        if document.written == "wrapper" and problem.path and isinstance(problem.path[0], str):
+            return problem.path, problem.at_key
+        path, at_key = document.author_path(problem.path)
+        return path, at_key or problem.at_key
+
+    def _finding(self, problem: Problem, pointer: str, offset: int | None) -> Finding:
+        line, column = (None, None)
+        if offset is not None and problem.file in self.files:
+            line, column = self._lines[problem.file].place(offset)
+        severity = problem.severity or self.severities.get(problem.code, "error")
+        message, hint = problem.message.replace("\0", "\\u0000"), problem.hint.replace("\0", "\\u0000")
+        return Finding(problem.code, severity, problem.file, pointer, line, column, message, hint)
+
+
+def _offset(text: str, span: Span, problem: Problem, *, at_key: bool) -> int:
+    start = span.key if at_key and span.key is not None else span.start
+    if problem.offset is None or text[start : start + 1] != '"':
+        return start
+    return json_text.string_offset(text, start, problem.offset)
+
+
+def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -> Documents:
+    """Normalise and parse whatever is there; what cannot be read becomes findings, never an exception."""
+    documents = Documents(severities=severities)
+    total = 0
+    for name in BUNDLE_FILES:
+        if name in files:
+            total += texts.size_bytes(files[name])
+            _read_file(documents, name, files[name])
+        elif name in REQUIRED_FILES:
+            problem = Problem("FILE_MISSING", name, (), f"{name} is missing", f"Add a file named {name}.")
+            documents.report_at(problem, None, "")
+    if total > texts.BUNDLE_BYTES_MAX:
+        message = f"The bundle has {total:,} bytes; at most {texts.BUNDLE_BYTES_MAX:,} are allowed"
+        problem = Problem("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
+        documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
+    _report_unknown_files(documents, files)
+    return documents
+
+
+def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]) -> None:
+    for name in sorted(set(files) - set(BUNDLE_FILES))[:50]:
+        close = next((known for known in BUNDLE_FILES if known.lower() == name.lower()), None)
+        hint = f"Name it {close}." if close else f"A bundle has four files: {', '.join(BUNDLE_FILES)}."
+        severity = documents.severities.get("FILE_UNKNOWN", "warning")
+        shown = name[:200]
+        message = f"The file '{shown}' is not part of a bundle and is left out"
+        documents.findings.append(Finding("FILE_UNKNOWN", severity, shown, "", None, None, message, hint))
+
+
+def _read_file(documents: Documents, name: FileName, raw: bytes | str) -> None:
+    size = texts.size_bytes(raw)
+    if size > texts.FILE_BYTES_MAX:
+        message = f"The file has {size:,} bytes; at most {texts.FILE_BYTES_MAX:,} are allowed"
+        documents.files[name] = ""
+        documents.report_at(Problem("FILE_TOO_LARGE", name, (), message, "Shorten it."), 0, "")
+        return
+    text, fault = texts.decode(raw)
+    documents.files[name] = text
+    if fault is not None:
+        documents.report_at(Problem(fault.code, name, (), fault.message, fault.hint), fault.offset, "")
+    if name == "skill.md":
+        _report_nul(documents, text)
+    elif fault is None:
+        _read_json(documents, name, text)
+
+
+def _report_nul(documents: Documents, text: str) -> None:
+    nul = text.find("\0")
+    if nul != -1:
+        hint = "Remove the NUL character."
+        documents.report_at(Problem("TEXT_NUL", "skill.md", (), "The file holds a NUL character (U+0000)", hint), nul, "")
+        documents.files["skill.md"] = text.replace("\0", "\ufffd")
+
+
+def _read_json(documents: Documents, name: FileName, text: str) -> None:
+    document, problems, placed = read_json(name, text)
+    documents.json[name] = document
+    for problem, offset in placed:
+        code = "UI_FILE_NOT_JSON" if name == "ui_schemas.json" and problem.code == "JSON_INVALID" else problem.code
+        documents.report_at(Problem(code, name, problem.path, problem.message, problem.hint), offset)
+    documents.report(problems)

@@ -1,0 +1,46 @@
+"""A finding: one fault with its exact place in the author's own text (schemas/finding.schema.json)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from registry.validation.problems import Severity
+
+FILE_ORDER = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`pointer` is a JSON Pointer (RFC 6901), or heading texts joined by `/` in skill.md.
+
+    `line` and `column` count from 1, columns in code points; both are None for a file that is missing.
+    """
+
+    code: str
+    severity: Severity
+    file: str
+    pointer: str
+    line: int | None
+    column: int | None
+    message: str
+    hint: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The shape of schemas/finding.schema.json."""
+        return asdict(self)
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
+
+
+def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sorted by file and place, each once."""
+    return tuple(sorted(dict.fromkeys(findings), key=_sort_key))
+
+
+def _sort_key(finding: Finding) -> tuple[Any, ...]:
+    known = finding.file in FILE_ORDER
+    position = FILE_ORDER.index(finding.file) if known else len(FILE_ORDER)
+    return position, finding.file, finding.line or 0, finding.column or 0, finding.code, finding.pointer, finding.message

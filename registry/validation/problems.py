@@ -1,0 +1,61 @@
+"""What a check reports before it is given a line and a column.
+
+Checks work on parsed values and know nothing of texts, lines or JSON escapes. They yield `Problem`s; the one place
+that holds the texts (`registry.validation.documents`) turns each into a `Finding` with its exact place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+FileName = Literal["capability.json", "skill.md", "tools.json", "ui_schemas.json"]
+PathStep = str | int
+Path = tuple[PathStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault, with the place in the parsed document where it was seen.
+
+    `path` leads through the *normalised* document: tools.json and ui_schemas.json are lists there, whatever wrapper or
+    map the author wrote. In skill.md it holds the heading texts from the H1 down; `()` is the file as a whole.
+    `at_key` points at the last step of the path as a key (an unknown key, the second of two duplicate keys).
+    `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalised text.
+    `severity` is None where the catalogue's own holds.
+    """
+
+    code: str
+    file: FileName
+    path: Path
+    message: str
+    hint: str = ""
+    at_key: bool = False
+    offset: int | None = None
+    severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """One row of docs/findings.md: what a code means to the person who reads it.
+
+    `example` is the shortest text that raises it, `mend` what to write in its place.
+    """
+
+    code: str
+    severity: Severity
+    cause: str
+    example: str
+    mend: str
+
+
+def by_code(codes: Iterable[Code]) -> dict[str, Code]:
+    """Index codes, refusing two of one name: a code means one thing for ever."""
+    table: dict[str, Code] = {}
+    for code in codes:
+        if code.code in table:
+            raise ValueError(f"the finding code {code.code} is declared twice")
+        table[code.code] = code
+    return table

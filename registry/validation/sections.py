@@ -1,0 +1,150 @@
+"""Which sections skill.md must have, by profile (CONTRACT 1.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from registry.validation.markdown import Heading
+from registry.validation.problems import Problem
+from registry.validation.skill_text import SkillText
+
+PROBLEMS_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A required H2 section: the name to write, other names that count, what belongs under it."""
+
+    name: str
+    hint: str
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.also)
+
+
+DEFAULT_BEHAVIOR: Final = Section(
+    "Default behavior", "Say what the agent does unless the user asks for something else.",
+    ("Default behaviour", "Defaults", "Instructions"),
+)  # fmt: skip
+TOOLS: Final = Section("Tools", "Name each tool of tools.json in backticks and say when to call it.")
+UI: Final = Section("UI", "Say when to open each form of ui_schemas.json.")
+CAPABILITY: Final = (
+    Section("When to use", "Say which requests lead here."),
+    DEFAULT_BEHAVIOR,
+    Section("Examples", "Show what a user says and what the agent does."),
+)
+PLAYBOOK: Final = (
+    Section("Goal", "Say in one sentence what this playbook accomplishes."),
+    Section("Prerequisites", "List what must be true before the first step."),
+    Section("Steps", "Write numbered steps: ### 1. What to do, with Do, Check and Say."),
+    Section("Edge Cases", "Say what to do instead where a step does not fit."),
+    Section("Escalation", "Say when to hand over to a person, and with what."),
+)
+RUNBOOK: Final = (
+    Section("Meaning", "Say what the alert means."),
+    Section("Impact", "Say who is affected and how badly."),
+    Section("Diagnosis", "Say how to find the cause."),
+    Section("Mitigation", "Say how to make it stop."),
+)
+WITHOUT_TITLE: Final = ("agent_skill", "runbook")
+
+
+def required_sections(profile: str, tools: list[Any], ui_schemas: list[Any]) -> tuple[Section, ...]:
+    """The sections that a profile demands, given what else is in the bundle."""
+    if profile == "playbook":
+        return PLAYBOOK
+    if profile == "runbook":
+        return RUNBOOK
+    if profile == "agent_skill":
+        return ()
+    return (*CAPABILITY, *([TOOLS] if tools else []), *([UI] if ui_schemas else []))
+
+
+def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas: list[Any]) -> list[Problem]:
+    """The H1, the required sections and, for a playbook, its steps."""
+    if profile == "agent_skill" and not skill.skill_doc.strip():
+        hint = "Write below the front matter what the agent should do."
+        return [Problem("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint, offset=0)]
+    problems = [] if profile in WITHOUT_TITLE else list(_check_title(skill))
+    for section in required_sections(profile, tools, ui_schemas):
+        problems += _check_section(skill, section)
+    if profile == "playbook":
+        problems += islice(_check_steps(skill), PROBLEMS_MAX)
+    return problems
+
+
+def _check_title(skill: SkillText) -> Iterator[Problem]:
+    if skill.title is None:
+        hint = "Begin with a line such as: # Weight tracking"
+        yield Problem("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint, offset=skill.offset(1))
+        return
+    seconds = (h for h in skill.outline.headings if h.level == 1 and h is not skill.title)
+    for heading in islice(seconds, 5):
+        message = f"A second H1: '{heading.text[:80]}'"
+        yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
+
+
+def _check_section(skill: SkillText, section: Section) -> list[Problem]:
+    found = skill.sections(*section.names)
+    if not found:
+        return [_missing(skill, section)]
+    if any(skill.outline.has_text(heading) for heading in found):
+        return []
+    message = f"The section '{found[0].text}' is empty"
+    return [skill.problem("SECTION_EMPTY", found[0].line, message, section.hint, heading=True)]
+
+
+def _missing(skill: SkillText, section: Section) -> Problem:
+    message = f"The section '{section.name}' is missing"
+    elsewhere = next((h for h in skill.outline.headings if h.key in {n.casefold() for n in section.names}), None)
+    hint = f"Add a line '## {section.name}' with text under it. {section.hint}"
+    if elsewhere is not None:
+        hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."
+    if skill.title is None:
+        return Problem("SECTION_MISSING", "skill.md", (), message, hint, offset=0)
+    return skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
+
+
+def skill_line(skill: SkillText, heading: Heading) -> int:
+    """The line of a heading in the whole file."""
+    return heading.line + skill.text[: skill.front_matter.body_offset].count("\n")
+
+
+_NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)–-]?", re.IGNORECASE)
+_MARK: Final = {
+    word: re.compile(rf"(?:\*\*|__){word}\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE)
+    for word in ("Do", "Check", "Say")
+}
+_STEP_CODES: Final = {"Do": "STEP_DO_MISSING", "Check": "STEP_CHECK_MISSING", "Say": "STEP_SAY_MISSING"}
+_STEP_HINTS: Final = {
+    "Do": "Write what the agent does: **Do:** ...",
+    "Check": "Write what must be true before going on: **Check:** ...",
+    "Say": "Write what to tell the customer: **Say:** ...",
+}
+
+
+def _check_steps(skill: SkillText) -> Iterator[Problem]:
+    for heading in skill.sections("Steps")[:1]:
+        steps = [deeper for deeper in skill.outline.inside(heading) if deeper.level == 3]
+        if not any(_NUMBERED.match(step.text) for step in steps):
+            hint = "Write each step as an H3 with its number: ### 1. Look up the invoice"
+            yield skill.problem("STEPS_MISSING", heading.line, "Steps has no numbered steps", hint, heading=True)
+        for step in steps[:PROBLEMS_MAX]:
+            yield from _check_step(skill, step)
+
+
+def _check_step(skill: SkillText, step: Heading) -> Iterator[Problem]:
+    if not _NUMBERED.match(step.text):
+        message = f"The step '{step.text[:60]}' has no number"
+        yield skill.problem("STEP_NOT_NUMBERED", step.line, message, "Begin it with its number: ### 1. ...", heading=True)
+    text = "\n".join(line.text for line in skill.outline.section(step) if line.kind != "comment")
+    for word, mark in _MARK.items():
+        if not mark.search(text):
+            message = f"The step '{step.text[:60]}' has no **{word}:**"
+            yield skill.problem(_STEP_CODES[word], step.line, message, _STEP_HINTS[word], heading=True)

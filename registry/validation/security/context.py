@@ -1,0 +1,130 @@
+"""Where in a document a match stands: fenced, quoted, and in a passage that teaches what to watch for?
+
+A security course quotes attacks. What is both marked as a quotation (fence, code span, quotation marks, table) and stands in
+a passage that calls it an attack is an example; either alone is not enough, or every attacker would add quotation marks.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from registry.validation.security.folding import fold
+from registry.validation.security.texts import Document
+
+_FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
+_REACH = 400
+
+_TEACHING = re.compile(
+    r"\battack|adversar|malicious|\binject(?:ion|ed)\b|jailbreak|phish|red[ -]flags?\b|suspicious|recogni[sz]e|\bdetect"
+    r"|never (?:follow|obey|run|execute|use|pipe|paste|trust|do|install|comply|act|accept|include|write|allow|put)"
+    r"|(?:do not|don't|must not|avoid) (?:ever )?(?:follow|obey|run|execut|us(?:e|ing)|pip(?:e|ing)|past(?:e|ing)|trust|act on|"
+    r"act upon|comply|install|do this|copy|writ(?:e|ing)|accept|includ)"
+    r"|dangerous|\bunsafe|insecure|vulnerab|\bthreat|\bexploit|\brefus(?:e|al)|\breject|untrusted|hostile|anti-?pattern"
+    r"|\bbad (?:example|practice)|^\W{0,4}bad\b|❌|🚫|⚠|\bflag(?:s|ged)?\b (?:it|any|them|as|for|text|content|files|commands)"
+    r"|(?:report|scan(?:ner|s)?|look|watch|check|grep|search|block(?:s|list)?) (?:for|out|any)\b"
+    r"|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries to|trying to|try to (?:make|get|trick)|test case"
+    r"|angreif|\bangriff|verdacht|gefahrlich|schadlich|niemals (?:befolgen|ausfuhren)|attaque|malveillan|suspect|dangereu"
+    r"|ne (?:jamais|pas) (?:suivre|executer)|ataque|malicios|sospechos|suspeit|peligros|perigos|inyeccion|injecao"
+    r"|攻击|攻擊|恶意|惡意|注入|可疑|危险|危險|识别|識別|检测|検出|不要(?:执行|遵循|运行|照做)|攻撃|悪意|インジェクション|不審|従わない"
+    r"|атак|злоумышлен|вредонос|подозрит|инъекц|опасн",
+    re.MULTILINE,
+)
+# Reassurance is what a lure sounds like; a passage that gives it teaches nothing.
+_REASSURING = re.compile(
+    r"\b(?:not|isn't|never|no longer) (?:an? )?(?:malicious|dangerous|suspicious|unsafe|attack|threat|malware|injection)"
+    r"|false (?:positive|alarm)|\bharmless|(?:perfectly|completely|totally|absolutely) safe|may be flagged|will be flagged"
+    r"|do(?:es)? not (?:flag|report|reject)|don't (?:flag|report|reject)"
+)
+
+
+class Context:
+    """Questions about places in one document, answered lazily."""
+
+    def __init__(self, document: Document) -> None:
+        self._text = document.text
+        self._markdown = document.is_markdown
+
+    @cached_property
+    def _fences(self) -> list[int]:
+        """Offsets at which a fence opens (even places) and closes (odd places)."""
+        edges: list[int] = []
+        mark = ""
+        for match in _FENCE.finditer(self._text) if self._markdown else ():
+            if not mark:
+                mark = match.group(1)
+                edges.append(match.start())
+            elif match.group(1)[0] == mark[0] and len(match.group(1)) >= len(mark):
+                mark = ""
+                edges.append(match.end())
+        return edges
+
+    @cached_property
+    def _headings(self) -> list[tuple[int, int, str]]:
+        found = _HEADING.finditer(self._text) if self._markdown else ()
+        return [(m.start(), len(m.group(1)), fold(m.group(2))) for m in found if not self.in_fence(m.start())]
+
+    @cached_property
+    def _heading_starts(self) -> list[int]:
+        return [start for start, _, _ in self._headings]
+
+    def in_fence(self, offset: int) -> bool:
+        return bisect_right(self._fences, offset) % 2 == 1
+
+    def line(self, offset: int) -> tuple[str, int]:
+        """The line an offset is on, at most `_REACH` to either side, and where the offset is in it."""
+        low = max(self._text.rfind("\n", max(offset - _REACH, 0), offset) + 1, offset - _REACH, 0)
+        high = self._text.find("\n", offset, offset + _REACH)
+        return self._text[low : high if high >= 0 else offset + _REACH], offset - low
+
+    def is_marked(self, start: int, end: int) -> bool:
+        """Whether the match is shown as a quotation: fence, code span, quotation marks, table row."""
+        if self.in_fence(start):
+            return True
+        line, at = self.line(start)
+        before, after = line[:at], line[at + (end - start) :]
+        if self._markdown and before.lstrip().startswith("|"):
+            return True
+        if before.count("`") % 2 == 1 and "`" in line[at:]:
+            return True
+        if before.count('"') % 2 == 1 and '"' in line[at:]:
+            return True
+        return any(before.rfind(left) > before.rfind(right) and right in after for left, right in ("“”", "„“", "«»", "「」", "『』"))
+
+    def is_taught(self, start: int, end: int) -> bool:
+        """Whether the passage says that such text is an attack: on the line, in the words that lead up to it, in the
+        heading it stands under."""
+        line, at = self.line(start)
+        around = fold(line[:at] + " … " + line[at + end - start :])
+        near = [around, fold(self._lead(start)), self._heading(start)]
+        if any(_REASSURING.search(text) for text in near[:2]):
+            return False
+        return any(_TEACHING.search(text) for text in near)
+
+    def _lead(self, start: int) -> str:
+        """The line before the list or the fence, where it introduces it: it ends with a colon or a question mark, or the
+        match is fenced; and a comment that opens the fence."""
+        begin = bisect_right(self._fences, start)
+        if begin % 2 == 1:
+            fence = self._fences[begin - 1]
+            opening = self._text[fence : fence + 200].split("\n")
+            comment = opening[1] if len(opening) > 1 and opening[1].lstrip().startswith(("#", "//", "--")) else ""
+            return self._introduction(fence, any_line=True) + "\n" + comment
+        return self._introduction(start, any_line=False)
+
+    def _introduction(self, start: int, any_line: bool) -> str:
+        low = max(self._text.rfind("\0", 0, start) + 1, start - 1200)
+        lines = self._text[low:start].split("\n")[:-1]
+        for text in reversed(lines):
+            stripped = text.strip()
+            if stripped.startswith("#"):
+                return ""
+            if stripped and not stripped.startswith(("-", "*", "+", "|", ">", "•")) and not stripped[:1].isdigit():
+                return stripped if any_line or stripped.rstrip("*_ ").endswith((":", "：")) else ""
+        return ""
+
+    def _heading(self, start: int) -> str:
+        index = bisect_right(self._heading_starts, start) - 1
+        return self._headings[index][2] if index >= 0 else ""

@@ -1,0 +1,170 @@
+"""One text, seen the ways a reader or a model may see it.
+
+A `View` is the text after one disguise was taken off; every offset in it leads back to the author's own text. The plain
+view is always read. The others cost a pass each and are made only where the text shows a sign of the disguise.
+
+The folding of a single character: NFKC, case folding, marks taken off Latin letters, nothing at all for what is
+invisible (Unicode 15.1 default-ignorable code points). Folding goes character by character, not over the whole string,
+because only then does each folded character have one origin.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+_CHUNK = 4096
+_INVISIBLE_RANGES = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+INVISIBLE = frozenset(chr(code) for low, high in _INVISIBLE_RANGES for code in range(low, high + 1))
+_PLAIN = str.maketrans("‐‑‒–—―−‘’‚‛“”„‟«»ёəłđ", "-------''''\"\"\"\"\"\"еald")
+
+# Letters of another script that look like a Latin one. A small table of our own: what is drawn alike in common fonts.
+LOOKALIKES = str.maketrans(
+    "аеорсухіјѕһԁԛԝкмтвнгпα" "βειικνορτυχγηωςօսոհɑɡıøħŧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
+    "aeopcyxijshdqwkmtbhrna" "beiikvoptuxynwsounhagiohtabcdefghijklmnoprstuvwyz",
+)
+_LEET = str.maketrans("0134578@$!|", "oieastbasil")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`text` is what the rules read; `disguise` says in a few words what was taken off, "" for the plain view."""
+
+    text: str
+    disguise: str
+    origin: Callable[[int], int]
+
+
+@lru_cache(maxsize=20_000)
+def fold_character(char: str) -> str:
+    """Fold one character; at most three come of it, so that a ligature sign cannot blow a text up."""
+    if char in INVISIBLE:
+        return ""
+    folded = unicodedata.normalize("NFKC", char).casefold().translate(_PLAIN)
+    parts = unicodedata.normalize("NFD", folded)
+    if parts[:1].isascii() and parts[:1].isalpha():
+        folded = "".join(part for part in parts if not "\u0300" <= part <= "\u036f")
+    return folded if len(folded) <= 3 else char.casefold()[:1]
+
+
+def fold(text: str) -> str:
+    """Fold a short string, for callers that need no offsets."""
+    return "".join(map(fold_character, text))
+
+
+def plain_view(text: str) -> View:
+    """The folded text. ASCII needs no map; anything else gets one by chunks, read closer only where something was found."""
+    if text.isascii():
+        return View(text.lower(), "", lambda offset: offset)
+    # A combining mark after a Latin letter is its own character: it goes too, as it would had it been composed.
+    table = {ord(char): fold_character(char) for char in set(text)}
+    table.update((code, "") for code in range(0x300, 0x370))
+    chunks = [text[start : start + _CHUNK].translate(table) for start in range(0, len(text), _CHUNK)]
+    ends = _running_ends(map(len, chunks))
+
+    def origin(offset: int) -> int:
+        chunk = bisect_right(ends, offset)
+        seen = ends[chunk - 1] if chunk else 0
+        for index in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(text))):
+            seen += len(table[ord(text[index])])
+            if seen > offset:
+                return index
+        return min((chunk + 1) * _CHUNK, len(text))
+
+    return View("".join(chunks), "", origin)
+
+
+def _running_ends(lengths: Iterable[int]) -> list[int]:
+    ends: list[int] = []
+    total = 0
+    for length in lengths:
+        total += length
+        ends.append(total)
+    return ends
+
+
+_WRAP = re.compile(r"(?<=[^\n\0])\n(?=(?:> ?|# |// )?[^\W\d_])")
+_COMMENT_LEAD = re.compile(r" (?:> ?|# |// )(?=\w)")
+
+
+def unwrapped(view: View) -> View:
+    """The same text with a line break inside a paragraph read as a blank; no offset moves."""
+    return View(_WRAP.sub(" ", view.text), view.disguise, view.origin)
+
+
+# ------------------------------------------------------------------------------------------- views made only on a sign
+
+_MIXED = re.compile(r"[a-z][\u0370-\u058fɑɡıøħŧ]|[\u0370-\u058fɑɡıøħŧ][a-z]|[ᴀ-ᴢꜰꜱɢɪɴʀ]{3}")
+_LEET_WORD = re.compile(r"(?<![\w@$])(?=[\w@$!|]{0,12}[a-z])(?=[a-z]{0,12}[0134578@$!|])[a-z0-9@$!|]{3,16}(?![\w@$])")
+_LEET_VOCABULARY = frozenset(
+    "ignore disregard forget previous instructions instruction system prompt reveal override bypass without "
+    "secret execute delete approval rules policy restrictions everything".split()
+)
+_SPACED = re.compile(r"(?<![a-z0-9])(?:[a-z][ .\-_*·|]{1,3}){7,200}[a-z](?![a-z0-9])")
+_REVERSED = ("snoitcurtsni", "tpmorp metsys", "erongi")
+_ROT13 = ("vafgehpgvbaf", "flfgrz cebzcg", "vtaber")
+_ROT13_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+
+
+def disguised_views(view: View) -> list[View]:
+    """What else the plain view may be read as. Mostly empty."""
+    text = view.text
+    made: list[View] = []
+    if not text.isascii() and _MIXED.search(text):
+        made.append(View(text.translate(LOOKALIKES), "written with letters of another script", view.origin))
+    if _has_leet(text):
+        made.append(View(text.translate(_LEET), "written with digits for letters", view.origin))
+    if any(word in text for word in _REVERSED):
+        made.append(View(text[::-1], "written backwards", lambda offset: view.origin(len(text) - 1 - offset)))
+    if any(word in text for word in _ROT13):
+        made.append(View(text.translate(_ROT13_TABLE), "written in ROT13", view.origin))
+    return made
+
+
+def _has_leet(text: str) -> bool:
+    """Whether at least one word becomes a telling word when its digits are read as letters."""
+    words = set(_LEET_WORD.findall(text))
+    return any(word.translate(_LEET) in _LEET_VOCABULARY for word in words)
+
+
+def spaced_words(view: View) -> list[tuple[int, str]]:
+    """Runs of letters set apart (`i g n o r e`), closed up again: (offset in the view, the letters)."""
+    return [(m.start(), re.sub(r"[^a-z]", "", m.group())) for m in _SPACED.finditer(view.text)]
+
+
+def replaced_view(text: str, pattern: re.Pattern[str], read: Callable[[str], str], disguise: str) -> View | None:
+    """A plain view of `text` in which each match is replaced by what `read` makes of it; None where nothing matched."""
+    pieces: list[str] = []
+    here: list[int] = []
+    there: list[int] = []
+    size = last = 0
+    for match in pattern.finditer(text):
+        new = read(match.group())
+        for piece, begins in ((text[last : match.start()], last), (new, match.start())):
+            here.append(size)
+            there.append(begins)
+            pieces.append(piece)
+            size += len(piece)
+        last = match.end()
+    if not pieces:
+        return None
+    here.append(size)
+    there.append(last)
+    pieces.append(text[last:])
+    inner = plain_view("".join(pieces))
+
+    def origin(offset: int) -> int:
+        at = inner.origin(offset)
+        piece = bisect_right(here, at) - 1
+        # Inside a replaced piece every offset is the piece's own start: its characters have no places of their own.
+        return there[piece] if piece % 2 else there[piece] + at - here[piece]
+
+    return View(inner.text, disguise, origin)

@@ -1,0 +1,173 @@
+"""The first layer: is each document shaped as `schemas/` says?
+
+The schemas are the only place where shapes are written. A fast validator (jsonschema-rs) gives the verdict; only where
+it says no does the slower `jsonschema` tell every reason, which becomes findings in words.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import jsonschema_rs
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from registry.schemas import read_schema
+from registry.validation.problems import FileName, Path, Problem
+
+PROBLEMS_MAX = 200
+# The slow layer reads no further than this into one list: a file of a million entries has told its fault by then.
+ITEMS_READ_MAX = 2000
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    # Python's $ also matches before a last line break; ECMA's, which JSON Schema means, does not.
+    if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+_Validator = extend(Draft202012Validator, {"pattern": _pattern})
+
+
+@cache
+def _fast(name: str, definition: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(_schema(name, definition), offline=True)
+
+
+@cache
+def _slow(name: str, definition: str) -> Any:
+    return _Validator(_schema(name, definition))
+
+
+def _schema(name: str, definition: str) -> dict[str, Any]:
+    document = read_schema(name)
+    if not definition:
+        return document
+    return {**document["$defs"][definition], "$defs": document["$defs"]}
+
+
+def check_shape(file: FileName, value: Any, *, schema: str, definition: str = "", at: Path = ()) -> list[Problem]:
+    """Hold `value` against a schema, or one of its `$defs`; unknown keys come as warnings, nearest known key as hint."""
+    problems: list[Problem] = []
+    if not _fast(schema, definition).is_valid(value):
+        errors = islice(_slow(schema, definition).iter_errors(_shortened(value)), PROBLEMS_MAX)
+        problems += [problem for error in errors for problem in _explain(file, at, error)]
+    problems += islice(_unknown_keys(file, value, _schema(schema, definition), at), PROBLEMS_MAX)
+    return problems
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_shortened(item) for item in value[:ITEMS_READ_MAX]]
+    if isinstance(value, dict):
+        return {key: _shortened(item) for key, item in islice(value.items(), ITEMS_READ_MAX)}
+    return value
+
+
+def _explain(file: FileName, at: Path, error: ValidationError) -> Iterable[Problem]:
+    path = (*at, *error.absolute_path)
+    field = _field_name(path)
+    hint = _description(error)
+    if error.validator == "required":
+        for key in error.validator_value:
+            if key not in error.instance:
+                known = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
+                yield Problem("FIELD_MISSING", file, path, f"Missing required field '{key}'", known.get("description", ""))
+        return
+    if error.validator == "propertyNames" or (error.parent and error.parent.validator == "propertyNames"):
+        yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
+        return
+    yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
+
+
+def _field_name(path: Path) -> str:
+    names = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in path]
+    return "".join(names).lstrip(".") or "The document"
+
+
+def _description(error: ValidationError) -> str:
+    schema = error.schema
+    return str(schema.get("description", "")) if isinstance(schema, dict) else ""
+
+
+_TYPE_WORDS = {
+    "string": "a text",
+    "array": "a list",
+    "object": "an object",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+
+
+def type_word(value: Any) -> str:
+    """What a JSON value is, in words: `a text`, `a list`, `null` ..."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    names = {str: "a text", list: "a list", dict: "an object", int: "a number", float: "a number"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _words(error: ValidationError) -> str:
+    """What was expected and what came."""
+    value, expected = error.instance, error.validator_value
+    match error.validator:
+        case "type":
+            wanted = [expected] if isinstance(expected, str) else expected
+            return f"expected {' or '.join(_TYPE_WORDS[word] for word in wanted)}, found {type_word(value)}"
+        case "enum":
+            return f"expected one of {', '.join(map(str, expected))}, found {_shown(value)}"
+        case "const":
+            return f"expected {_shown(expected)}, found {_shown(value)}"
+        case "minLength" | "pattern" if isinstance(value, str) and not value.strip():
+            return "is empty"
+        case "maxLength":
+            return f"{len(value)} characters, at most {expected} are allowed"
+        case "minLength":
+            return f"{len(value)} characters, at least {expected} are needed"
+        case "pattern":
+            return f"{_shown(value)} does not have the form {expected}"
+        case "maxItems":
+            return f"more than {expected} entries"
+        case "minItems":
+            return f"at least {expected} {'entry is' if expected == 1 else 'entries are'} needed"
+        case "minProperties":
+            return f"at least {expected} key is needed"
+        case "minimum":
+            return f"{value} is below {expected}"
+        case "maximum":
+            return f"{value} is above {expected}"
+    return str(error.message)[:200]
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) -> Iterator[Problem]:
+    """Keys that the schema does not name, in every object whose keys it names; objects of free keys are passed over."""
+    properties = schema.get("properties")
+    if not isinstance(value, dict) or not isinstance(properties, dict):
+        return
+    for key, item in value.items():
+        if key not in properties:
+            yield Problem("FIELD_UNKNOWN", file, (*at, key), f"Unknown key '{key}'", nearest(key, properties), at_key=True)
+        elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
+            yield from _unknown_keys(file, item, properties[key], (*at, key))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint with the nearest known word, or the known words where none is near."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word[:100], words, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"Known here: {', '.join(words[:20])}." if words else ""

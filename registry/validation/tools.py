@@ -1,0 +1,147 @@
+"""Tool contracts: names, policies, schemas, and what model vendors would not take (CONTRACT 1.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from registry.validation.problems import FileName, Path, Problem
+from registry.validation.schema_graph import Node, SchemaGraph
+from registry.validation.structure import check_shape
+from registry.validation.tool_schemas import check_schema, refusal
+from registry.validation.vendor_limits import check_vendor_limits
+
+FILE: Final[FileName] = "tools.json"
+SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+# Findings of one tool and kind: a schema of thousands of properties without a description tells the same each time.
+PER_TOOL_MAX: Final = 20
+
+
+def check_tools(tools: list[Any]) -> list[Problem]:
+    """Everything about tools.json that needs no other file; `tools` is the normalised list."""
+    problems: list[Problem] = []
+    for index, tool in enumerate(tools):
+        problems += _check_shape(tool, (index,))
+        if isinstance(tool, dict):
+            problems += _check_name_style(tool, index)
+            problems += _check_policy(tool, index)
+            problems += _check_schemas(tool, index)
+        if len(problems) > 2000:
+            break
+    return [*problems, *_check_duplicates(tools)]
+
+
+def _check_shape(tool: Any, path: Path) -> Iterator[Problem]:
+    name = tool.get("name") if isinstance(tool, dict) else None
+    for problem in check_shape(FILE, tool, schema="tools", definition="tool", at=path):
+        if isinstance(name, str) and problem.code == "FIELD_MISSING":
+            yield _about(problem, f"{problem.message} in tool '{name[:64]}'")
+        else:
+            yield problem
+
+
+def _about(problem: Problem, message: str) -> Problem:
+    return Problem(problem.code, problem.file, problem.path, message, problem.hint, problem.at_key)
+
+
+def _check_name_style(tool: dict[str, Any], index: int) -> Iterator[Problem]:
+    name = tool.get("name")
+    valid = isinstance(name, str) and re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}", name)
+    if isinstance(name, str) and valid and not SNAKE_CASE.fullmatch(name):
+        hint = f"By custom: {_snake(name)}"
+        yield Problem("TOOL_NAME_STYLE", FILE, (index, "name"), f"The name '{name}' is not snake_case", hint)
+
+
+def _snake(name: str) -> str:
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
+    return re.sub(r"_+", "_", words).strip("_")
+
+
+def _check_duplicates(tools: list[Any]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for index, tool in enumerate(tools):
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if not isinstance(name, str):
+            continue
+        if name in seen:
+            message = f"The tool name '{name[:64]}' stands twice in this bundle"
+            yield Problem("TOOL_NAME_DUPLICATE", FILE, (index, "name"), message, "Give one of the two another name.")
+        seen.add(name)
+
+
+def check_collisions(tools: list[Any], owners: Mapping[str, str], capability_id: object) -> list[Problem]:
+    """Tool names that another published capability has; `owners` maps a tool name to its capability_id."""
+    problems = []
+    for index, tool in enumerate(tools):
+        name = tool.get("name") if isinstance(tool, dict) else None
+        owner = owners.get(name) if isinstance(name, str) else None
+        if owner is not None and owner != capability_id:
+            message = f"The tool name '{name}' belongs to the capability '{owner}'"
+            hint = f"Tool names are unique in the registry. Begin yours with the capability's name, such as {capability_id}_{name}."
+            problems.append(Problem("TOOL_NAME_COLLISION", FILE, (index, "name"), message, hint))
+    return problems
+
+
+def _check_policy(tool: dict[str, Any], index: int) -> Iterator[Problem]:
+    policy = tool.get("policy")
+    if isinstance(policy, dict) and policy.get("kind") == "write" and "requires_approval" not in policy:
+        message = f"The write tool '{str(tool.get('name'))[:64]}' does not say whether a person must approve it"
+        hint = 'Add "requires_approval": true (or false, if a call can do no harm).'
+        yield Problem("TOOL_APPROVAL_UNSET", FILE, (index, "policy"), message, hint)
+
+
+def _check_schemas(tool: dict[str, Any], index: int) -> list[Problem]:
+    problems: list[Problem] = []
+    for key in ("args_schema", "result_schema"):
+        if key not in tool:
+            continue
+        path: Path = (index, key)
+        found, graph = check_schema(tool[key], path)
+        problems += found
+        if graph is not None:
+            problems += islice(_check_defaults(graph, path), PER_TOOL_MAX)
+        if key == "args_schema" and isinstance(tool[key], dict):
+            problems += _check_arguments(tool[key], graph, path)
+    return problems
+
+
+def _check_arguments(schema: dict[str, Any], graph: SchemaGraph | None, path: Path) -> Iterator[Problem]:
+    if schema.get("type") != "object":
+        found = repr(schema["type"])[:60] if "type" in schema else "nothing"
+        message = f'args_schema must have "type": "object", found {found}'
+        place = (*path, "type") if "type" in schema else path
+        yield Problem("TOOL_SCHEMA_INVALID", FILE, place, message, 'Write "type": "object".')
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and "user_id" in properties:
+        message = "user_id is among the arguments"
+        hint = "Remove it: the runtime knows the user and sets it itself."
+        yield Problem("TOOL_USER_ID_ARGUMENT", FILE, (*path, "properties", "user_id"), message, hint, at_key=True)
+    if graph is not None:
+        yield from islice(_check_descriptions(graph, path), PER_TOOL_MAX)
+        yield from islice(check_vendor_limits(graph, path), PER_TOOL_MAX)
+
+
+def _properties(graph: SchemaGraph) -> Iterator[tuple[str, Node]]:
+    for node in graph.nodes:
+        if len(node.path) >= 2 and node.path[-2] == "properties" and isinstance(node.path[-1], str):
+            yield node.path[-1], node
+
+
+def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
+    for name, node in _properties(graph):
+        if "description" not in node.schema and "$ref" not in node.schema:
+            message = f"The property '{name[:64]}' has no description"
+            hint = "Say what it means, with the unit and an example: the agent reads it."
+            yield Problem("TOOL_PROPERTY_UNDESCRIBED", FILE, (*path, *node.path), message, hint, at_key=True)
+
+
+def _check_defaults(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
+    for node in graph.nodes:
+        if "default" not in node.schema:
+            continue
+        reason = refusal(graph, node, node.schema["default"])
+        if reason is not None:
+            message = f"The default is refused by its own schema: {reason}"
+            yield Problem("TOOL_DEFAULT_INVALID", FILE, (*path, *node.path, "default"), message, "Correct one of the two.")

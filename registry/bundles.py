@@ -43,6 +43,13 @@ class Bundle:
             ui_schemas=self.ui_schemas,
         )
 
+    @cached_property
+    def content_digest(self) -> str:
+        """As `digest`, with the utterances: what tells two releases apart for their author."""
+        return bundle_digest(
+            capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
+        )
+
     @property
     def tool_names(self) -> list[str]:
         return [tool["name"] for tool in self.tools]

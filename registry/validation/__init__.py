@@ -19,10 +19,12 @@ from registry.validation.problems import Problem, Severity
 from registry.validation.sections import check_sections
 from registry.validation.tools import check_collisions, check_tools
 
-__all__ = ["BUNDLE_FILES", "Finding", "Published", "Report", "validate"]
+__all__ = ["BUNDLE_FILES", "Finding", "Published", "RULES_VERSION", "Report", "validate"]
 
 logger = logging.getLogger(__name__)
 
+# Raise it whenever a rule starts to refuse what it let through: stored bundles are then checked again when loaded.
+RULES_VERSION: Final = "1"
 FINDINGS_MAX: Final = 1000
 # CONTRACT 2: one input never takes more than 2 s. What has not begun by then is not begun.
 SECONDS_MAX: Final = 1.8

@@ -61,6 +61,10 @@ TOOLS: Final = (
     Code("TOOL_PROPERTY_UNDESCRIBED", "warning", "A property without a description. The agent has only its name to go by.", '`"limit": {"type": "integer"}`', "Say what it means."),
     Code("TOOL_VENDOR_LIMIT", "warning", "OpenAI, Anthropic or Gemini would not take the schema as it is; the message says which and why.", '`{"type": "array"}` without items', "Follow the hint, or ignore it if you never use that vendor."),
 )  # fmt: skip
+GATE: Final = (
+    Code("POLICY_LOOSENED", "error", "A tool may do more, or with less approval, than in the release that readers have: it writes where it read, no longer needs approval, or more roles may call it.", '`"requires_approval": false` where it was true', "If it is meant, acknowledge the code when you publish; otherwise put the policy back."),
+    Code("CONTRACT_BROKEN", "warning", "A call that was right may be refused: a tool or a form is gone, an argument became required, an enum or a bound became narrower.", 'a new name in `"required"`', "Tell those who rely on it, or publish under a new capability_id and deprecate this one."),
+)  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
     Code("FINDINGS_CUT", "warning", "There were more findings than are shown.", "a thousand unknown keys", "Mend the ones that are shown, then check again."),
@@ -75,7 +79,7 @@ def all_codes() -> dict[str, Code]:
 def _all() -> Iterator[Code]:
     from registry.validation import security, ui
 
-    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *LIMITS)
+    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *LIMITS)
     yield from ui.CODES
     yield from security.CODES
 

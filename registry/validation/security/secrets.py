@@ -67,7 +67,7 @@ SHAPES = (
     _shape("a bearer token in a JSON Web Token", "eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20,1000}"),
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})")
-_URL_PASSWORD = re.compile(r"([a-z][a-z0-9+.-]{1,24})://([^\s:/@\"'`<>{}$]{1,64}):([^\s:/@\"'`<>{}$]{6,128})@([A-Za-z0-9.-]{1,120})")
+_URL_PASSWORD = re.compile(r"://([^\s:/@\"'`<>{}$]{1,64}):([^\s:/@\"'`<>{}$]{6,128})@([A-Za-z0-9.-]{1,120})")
 _ASSIGNED = re.compile(
     r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credential)s?"
     r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
@@ -117,15 +117,9 @@ def _after_digits(text: str, at: int, pattern: re.Pattern[str]) -> re.Match[str]
 
 
 def _in_urls(text: str) -> Iterator[Hit]:
-    at = text.find("://")
-    while at >= 0:
-        begin = at
-        while begin > max(at - 24, 0) and (text[begin - 1].isalnum() or text[begin - 1] in "+.-"):
-            begin -= 1
-        match = _URL_PASSWORD.match(text, begin)
-        if match and match.group(1) != "data" and _is_password(match.group(3)) and not _LOCAL.match(match.group(4)):
-            yield _hit("SEC_SECRET", "a password in a URL", begin, match.end(), match.group(3)[:4])
-        at = text.find("://", at + 3)
+    for match in _URL_PASSWORD.finditer(text):
+        if _is_password(match.group(2)) and not _LOCAL.match(match.group(3)):
+            yield _hit("SEC_SECRET", "a password in a URL", match.start(2), match.end(2), match.group(2))
 
 
 def _aws_secrets(text: str) -> Iterator[Hit]:

@@ -1,0 +1,1 @@
+"""Everything that machines speak over HTTP: `v1/` the agent's contract, `operator/` the pipeline's."""

@@ -1,0 +1,22 @@
+"""Who does something: every verb that writes names its actor, and the audit row keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+ActorKind = Literal["operator", "agent_key", "command_line", "system"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """`name` is an operator's username, a key's name, the login name at a terminal, or the job at work."""
+
+    kind: ActorKind
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+SYSTEM = Actor("system", "registry")

@@ -1,0 +1,148 @@
+"""Drafts: the texts being worked on, with optimistic locking. Nothing that somebody wrote is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from registry import audit
+from registry.actors import Actor
+from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
+from registry.models import Capability, Draft, RegistryState
+from registry.queries import published_names
+from registry.validation import BUNDLE_FILES, Report, validate
+from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
+from registry.writing import writing
+
+DISCARDED_KEPT: Final = timedelta(days=30)
+CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """`version` is what the next save must name; `report` is what validation says of the texts."""
+
+    capability_id: str
+    version: int
+    files: Mapping[str, str]
+    report: Report
+
+
+def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | None, by: Actor) -> SavedDraft:
+    """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
+
+    `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
+    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
+    """
+    texts = _storable(capability_id, files)
+    report = validate(texts, published=published_names())
+    with writing() as state:
+        capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
+        current = _active(capability)
+        version = current.version if current else None
+        if version != based_on:
+            raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
+        draft = _store(state, capability, current, texts, by)
+        audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
+    return SavedDraft(capability_id, draft.version, texts, report)
+
+
+def _storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
+    if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
+        raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
+    unknown = sorted(set(files) - set(BUNDLE_FILES))
+    if unknown:
+        raise InvalidRequest(f"A bundle has no file {unknown[0][:80]!r}; its files are {', '.join(BUNDLE_FILES)}")
+    total = 0
+    for name, text in files.items():
+        total += size_bytes(text)
+        if size_bytes(text) > FILE_BYTES_MAX or total > BUNDLE_BYTES_MAX:
+            raise InvalidRequest(f"{name} is too large: a file has at most 1 MiB, a bundle 2 MiB")
+    # NUL cannot be stored by PostgreSQL; the validator names it where it stands in what the author sent.
+    return {name: decode(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
+
+
+def _active(capability: Capability) -> Draft | None:
+    return capability.drafts.filter(discarded_at__isnull=True).first()
+
+
+def _store(state: RegistryState, capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor) -> Draft:
+    assert state.pk == 1, "the registry's lock is held"
+    capability.draft_counter += 1
+    capability.updated_at = timezone.now()
+    capability.save(update_fields=["draft_counter", "updated_at"])
+    if draft is None:
+        draft = Draft(capability=capability, based_on=capability.published_revision)
+    draft.version = capability.draft_counter
+    draft.files = texts
+    draft.saved_at = timezone.now()
+    draft.saved_by = str(by)
+    draft.save()
+    return draft
+
+
+def get_draft(capability_id: str) -> Draft:
+    """The active draft. Raises `CapabilityNotFound` or `DraftNotFound`."""
+    capability = Capability.objects.filter(capability_id=capability_id).first()
+    if capability is None:
+        raise CapabilityNotFound(capability_id)
+    draft = _active(capability)
+    if draft is None:
+        raise DraftNotFound(f"'{capability_id}' has no draft")
+    return draft
+
+
+def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
+    """What an editor opens: the draft with its version, else the published texts with None."""
+    draft = _active(capability)
+    if draft is not None:
+        return draft.files, draft.version
+    revision = capability.published_revision
+    return (revision.files if revision else {}), None
+
+
+def discard_draft(*, capability_id: str, by: Actor, note: str = "") -> None:
+    """Put the draft away; it can be restored for 30 days."""
+    with writing():
+        draft = get_draft(capability_id)
+        set_aside(draft)
+        audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
+
+
+def set_aside(draft: Draft) -> None:
+    """Mark a draft as discarded and forget those that are past their time; the caller holds the lock."""
+    draft.discarded_at = timezone.now()
+    draft.save(update_fields=["discarded_at"])
+    Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_KEPT).delete()
+
+
+def _detail(draft: Draft, note: str) -> dict[str, object]:
+    return {"draft_version": draft.version, **({"note": note} if note else {})}
+
+
+def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
+    """Bring a discarded draft back. Raises `DraftConflict` where another draft has begun meanwhile."""
+    with writing():
+        discarded = Draft.objects.filter(
+            capability__capability_id=capability_id, version=version, discarded_at__isnull=False
+        ).first()
+        if discarded is None:
+            raise DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        current = _active(discarded.capability)
+        if current is not None:
+            raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
+        discarded.discarded_at = None
+        discarded.save(update_fields=["discarded_at"])
+        audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
+    return discarded
+
+
+def draft_report(draft: Draft) -> Report:
+    """What validation says of a draft as things stand in the registry now."""
+    return validate(draft.files, published=published_names())
+

@@ -1,0 +1,121 @@
+"""What stands between a draft and its readers: one report, the same for page, command line and API."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from registry.bundles import Bundle
+from registry.contract_changes import Change, contract_changes
+from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.validation.findings import in_order
+from registry.validation.json_text import locate, pointer
+from registry.validation.texts import Lines
+
+ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
+
+
+@dataclass(frozen=True)
+class FileDiff:
+    """One file against the published one, as lines of a unified diff; empty where nothing changed."""
+
+    file: str
+    lines: tuple[str, ...]
+
+    @property
+    def added(self) -> int:
+        return sum(line.startswith("+") for line in self.lines[2:])
+
+    @property
+    def removed(self) -> int:
+        return sum(line.startswith("-") for line in self.lines[2:])
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """Everything to know before publishing. `refused` says that it cannot be published as things stand."""
+
+    report: Report
+    findings: tuple[Finding, ...]
+    changes: tuple[Change, ...]
+    diffs: tuple[FileDiff, ...]
+    unchanged: bool
+
+    @property
+    def refused(self) -> bool:
+        return self.report.bundle is None or any(finding.is_error for finding in self.findings)
+
+    @property
+    def to_acknowledge(self) -> tuple[str, ...]:
+        """The codes that a person may acknowledge, and has not."""
+        return tuple(sorted({f.code for f in self.findings if f.is_error and f.code in ACKNOWLEDGEABLE}))
+
+
+def gate_report(report: Report, *, published: Bundle | None, acknowledge: Collection[str] = ()) -> GateReport:
+    """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock."""
+    changes: tuple[Change, ...] = ()
+    findings = report.findings
+    comparable = report.bundle is not None and not report.errors
+    if report.bundle is not None and published is not None and comparable:
+        changes = tuple(contract_changes(published, report.bundle))
+        findings = in_order([*findings, *_change_findings(report, changes, acknowledge)])
+    return GateReport(
+        report=report,
+        findings=findings,
+        changes=changes,
+        diffs=text_diffs(published.files if published else {}, report.files),
+        unchanged=comparable and published is not None and same_content(published, report.bundle),
+    )
+
+
+def same_content(old: Bundle, new: Bundle | None) -> bool:
+    """Equal as values, utterances included; the layout of the JSON does not count."""
+    return new is not None and old.content_digest == new.content_digest
+
+
+def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: Collection[str]) -> list[Finding]:
+    findings = []
+    for change in changes:
+        if change.effect == "loosens":
+            accepted = "POLICY_LOOSENED" in acknowledge
+            hint = "Acknowledged." if accepted else "If it is meant, acknowledge POLICY_LOOSENED."
+            findings.append(_finding(report, change, "POLICY_LOOSENED", "warning" if accepted else "error", hint))
+        elif change.effect == "breaks":
+            hint = "Agents in a running session keep the old release; tell those who rely on it."
+            findings.append(_finding(report, change, "CONTRACT_BROKEN", "warning", hint))
+    return findings
+
+
+def _finding(report: Report, change: Change, code: str, severity: str, hint: str) -> Finding:
+    text = report.files.get("tools.json")
+    path = change.path
+    if text is not None and path is not None:
+        if text.lstrip().startswith("{"):
+            path = ("tools", *path)
+        line, column = Lines(text).place(locate(text, [path])[path].start)
+        return Finding(code, severity, "tools.json", pointer(path), line, column, change.words, hint)  # type: ignore[arg-type]
+    place = (1, 1) if text is not None else (None, None)
+    return Finding(code, severity, "tools.json", "", *place, change.words, hint)  # type: ignore[arg-type]
+
+
+def text_diffs(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[FileDiff, ...]:
+    """A unified diff for each of the four files that differs."""
+    diffs = []
+    for name in BUNDLE_FILES:
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            diffs.append(FileDiff(name, tuple(_diff(name, before or "", after or ""))))
+    return tuple(diffs)
+
+
+DIFF_LINES_MAX: Final = 20_000
+
+
+def _diff(name: str, before: str, after: str) -> list[str]:
+    """difflib is quadratic on files that share little: past a size the whole file is shown as replaced."""
+    old, new = before.split("\n"), after.split("\n")
+    if len(old) + len(new) > DIFF_LINES_MAX:
+        return [f"--- published/{name}", f"+++ draft/{name}", f"@@ {len(old)} lines replaced by {len(new)} @@"]
+    return list(difflib.unified_diff(old, new, f"published/{name}", f"draft/{name}", lineterm=""))

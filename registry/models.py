@@ -1,0 +1,276 @@
+"""What we keep (docs/glossary.md has the words). What must always hold is a constraint of the database."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+
+class Operator(AbstractUser):
+    """A person who signs in to the Studio."""
+
+    class Role(models.TextChoices):
+        VIEWER = "viewer"
+        AUTHOR = "author"
+        PUBLISHER = "publisher"
+        ADMIN = "admin"
+
+    role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
+    must_change_password = models.BooleanField(default=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(role__in=["viewer", "author", "publisher", "admin"]), name="operator_role_known")
+        ]
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether this person may save drafts."""
+        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN)
+
+    @property
+    def can_publish(self) -> bool:
+        """Whether this person may change what readers see."""
+        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN)
+
+    @property
+    def can_administer(self) -> bool:
+        """Whether this person may manage keys and operators."""
+        return self.role == self.Role.ADMIN
+
+
+class RegistryState(models.Model):
+    """One row: the counters that readers poll. Whoever writes holds its lock, so that writes follow one another."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
+    access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
+
+    class Meta:
+        constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]
+
+
+class Capability(models.Model):
+    """What can be done. Its texts are in the draft and in the revisions."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        PUBLISHED = "published"
+        DEPRECATED = "deprecated"
+        RETIRED = "retired"
+
+    capability_id = models.CharField(max_length=64, unique=True)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
+    published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
+    replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
+    draft_counter = models.PositiveIntegerField(default=0, help_text="The version of the newest draft, discarded ones included.")
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["capability_id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(status__in=["draft", "published", "deprecated", "retired"]), name="capability_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="draft", published_revision__isnull=True) | (~Q(status="draft") & Q(published_revision__isnull=False)),
+                name="capability_status_fits_revision",
+            ),
+            models.CheckConstraint(
+                condition=Q(replaced_by__isnull=True) | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired"])),
+                name="capability_replacement_fits_status",
+            ),
+            models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
+        ]
+
+    def __str__(self) -> str:
+        return self.capability_id
+
+
+class BundleTexts(models.Model):
+    """The author's four texts, as normalised. An absent file is null, which is not the same as an empty one."""
+
+    capability_json = models.TextField(null=True)
+    skill_md = models.TextField(null=True)
+    tools_json = models.TextField(null=True)
+    ui_schemas_json = models.TextField(null=True)
+
+    COLUMNS: ClassVar[dict[str, str]] = {
+        "capability.json": "capability_json",
+        "skill.md": "skill_md",
+        "tools.json": "tools_json",
+        "ui_schemas.json": "ui_schemas_json",
+    }
+
+    class Meta:
+        abstract = True
+
+    @property
+    def files(self) -> dict[str, str]:
+        """`{file name: text}` of the files that are there."""
+        texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
+        return {name: text for name, text in texts.items() if text is not None}
+
+    @files.setter
+    def files(self, files: dict[str, str]) -> None:
+        for name, column in self.COLUMNS.items():
+            setattr(self, column, files.get(name))
+
+
+class Revision(BundleTexts):
+    """One published state of a capability; never changed once written."""
+
+    capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=71, help_text="What agents see: sha256: + hex.")
+    content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
+    texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
+    rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    note = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+
+    class Meta:
+        ordering: ClassVar = ["capability", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "number"], name="revision_number_unique"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_positive"),
+            models.CheckConstraint(condition=Q(digest__startswith="sha256:"), name="revision_digest_form"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.capability.capability_id} revision {self.number}"
+
+
+class Release(models.Model):
+    """What a capability was to readers from one registry revision on; any past list can be read back from these."""
+
+    registry_revision = models.BigIntegerField(primary_key=True)
+    capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="releases")
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
+    status = models.CharField(max_length=16)
+    replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["registry_revision"]
+        indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"),
+            models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
+        ]
+
+
+class Draft(BundleTexts):
+    """The text being worked on. A discarded one is kept for 30 days."""
+
+    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
+    version = models.PositiveIntegerField()
+    based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
+    saved_at = models.DateTimeField(default=timezone.now)
+    saved_by = models.CharField(max_length=200)
+    discarded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability"], condition=Q(discarded_at__isnull=True), name="draft_one_per_capability"),
+            models.UniqueConstraint(fields=["capability", "version"], name="draft_version_unique"),
+        ]
+
+
+class ToolName(models.Model):
+    """The collision rule: a tool name belongs to one capability that readers can load, or to none."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="tool_names")
+
+
+class AgentKey(models.Model):
+    """A key of an agent runtime. Only the SHA-256 is kept: keys are 256 random bits, so a slow hash adds nothing."""
+
+    name = models.CharField(max_length=80, unique=True)
+    key_hash = models.CharField(max_length=64, unique=True)
+    hint = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(revoked_at__isnull=True, revoked_by="") | (Q(revoked_at__isnull=False) & ~Q(revoked_by="")),
+                name="agent_key_revocation_paired",
+            ),
+        ]
+
+
+class LoadCount(models.Model):
+    """How often a capability was loaded on a day (UTC), by revision and key; counted in memory, added every few seconds."""
+
+    day = models.DateField()
+    capability_id = models.CharField(max_length=64)
+    revision = models.PositiveIntegerField()
+    key_name = models.CharField(max_length=80, blank=True, default="")
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["day", "capability_id", "revision", "key_name"], name="load_count_unique")
+        ]
+
+
+class DemandMiss(models.Model):
+    """An id that agents asked for and nobody has published."""
+
+    capability_id = models.CharField(max_length=64, primary_key=True)
+    count = models.PositiveBigIntegerField(default=0)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+
+
+class Incident(models.Model):
+    """A stored bundle that agents could not be given, once per cause. Closed when a good revision is published."""
+
+    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="incidents")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="incidents")
+    cause = models.CharField(max_length=64, help_text="SHA-256 over what is wrong: the same fault is one incident.")
+    message = models.TextField()
+    details = models.TextField()
+    findings = models.JSONField(default=list)
+    count = models.PositiveBigIntegerField(default=1)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-last_seen_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once")
+        ]
+
+
+class AuditEvent(models.Model):
+    """Who did what, append-only; each row carries the hash of the one before, so that a missing row shows."""
+
+    at = models.DateTimeField()
+    actor_kind = models.CharField(max_length=16)
+    actor_name = models.CharField(max_length=200)
+    verb = models.CharField(max_length=40)
+    subject = models.CharField(max_length=200, help_text="A capability_id, a key's or an operator's name.")
+    detail = models.JSONField(default=dict)
+    previous_hash = models.CharField(max_length=64, unique=True)
+    hash = models.CharField(max_length=64, unique=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [models.Index(fields=["subject", "-id"], name="audit_of_subject")]

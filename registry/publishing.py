@@ -1,0 +1,319 @@
+"""The verbs that change what readers see (CONTRACT 3).
+
+Each one validates before the transaction, and inside it checks again what another writer could have changed. A crash at
+any moment leaves the old state or the new one whole: there is one transaction, and readers follow one pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from django.utils import timezone
+
+from registry import audit
+from registry.actors import Actor
+from registry.bundles import Bundle
+from registry.drafts import get_draft, set_aside
+from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.gate import GateReport, gate_report
+from registry.incidents import close_incidents
+from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
+from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
+from registry.validation import RULES_VERSION, Finding, Report, validate
+from registry.validation.tools import check_collisions
+from registry.writing import move_registry, registry_revision, writing
+
+Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a verb did, as command line and operator API answer it.
+
+    `gate` is the whole report behind it; `findings` are the ones that it rests on. `revision` and `digest` are those
+    readers see after it, None where nothing is published.
+    """
+
+    capability_id: str
+    status: Status
+    revision: int | None
+    digest: str | None
+    findings: tuple[Finding, ...]
+    registry_revision: int
+    gate: GateReport | None = None
+
+
+def publish(
+    *,
+    files: Mapping[str, bytes | str],
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> Outcome:
+    """Publish the texts of a bundle. They replace the capability's draft, which is kept aside for 30 days.
+
+    Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing.
+    """
+    report = validate(files, published=published_names())
+    if dry_run or not report.ok:
+        return _preview(report, acknowledge)
+    with writing() as state:
+        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+
+
+def publish_draft(
+    *,
+    capability_id: str,
+    by: Actor,
+    draft_version: int | None = None,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> Outcome:
+    """Publish the draft as it is stored.
+
+    `draft_version` is the version that the caller has looked at: raises `DraftConflict` where the draft has moved on,
+    `DraftNotFound` where there is none.
+    """
+    draft = _expected_draft(capability_id, draft_version)
+    report = validate(draft.files, published=published_names())
+    if dry_run or not report.ok or report.capability_id != capability_id:
+        return _preview(_belonging(report, capability_id), acknowledge, capability_id)
+    with writing() as state:
+        _expected_draft(capability_id, draft.version)
+        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+
+
+def _expected_draft(capability_id: str, version: int | None) -> Draft:
+    draft = get_draft(capability_id)
+    if version is not None and draft.version != version:
+        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+    return draft
+
+
+def _belonging(report: Report, capability_id: str) -> Report:
+    """A draft of one capability cannot be published as another: the id is its address."""
+    if report.capability_id == capability_id or not report.capability_id:
+        return report
+    message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
+    hint = f"Write '{capability_id}', or create a capability of the new id."
+    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", 1, 1, message, hint)
+    return Report(report.files, (finding, *report.findings), report.bundle, capability_id)
+
+
+def preview(*, files: Mapping[str, bytes | str], acknowledge: Collection[str] = ()) -> GateReport:
+    """The gate's report on texts, against what readers have now; writes nothing."""
+    report = validate(files, published=published_names())
+    return gate_report(report, published=_published_bundle(report.capability_id), acknowledge=acknowledge)
+
+
+def _published_bundle(capability_id: str) -> Bundle | None:
+    found = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
+    return bundle_of(found.published_revision) if found and found.published_revision else None
+
+
+def _preview(report: Report, acknowledge: Collection[str], capability_id: str = "") -> Outcome:
+    name = capability_id or report.capability_id
+    gate = gate_report(report, published=_published_bundle(name), acknowledge=acknowledge)
+    capability = Capability.objects.filter(capability_id=name).select_related("published_revision").first()
+    unchanged = gate.unchanged and capability is not None and capability.status in LISTED
+    status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
+    return _outcome(capability, name, status, gate, registry_revision())
+
+
+def _outcome(capability: Capability | None, name: str, status: Status, gate: GateReport, at: int) -> Outcome:
+    visible = capability.published_revision if capability and capability.status in LISTED else None
+    digest = visible.digest if visible else None
+    if status == "would_publish" and gate.report.bundle is not None:
+        digest = gate.report.bundle.digest
+    revision = visible.number if visible else None
+    return Outcome(name, status, revision, digest, gate.findings, at, gate)
+
+
+def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, acknowledge: Collection[str]) -> Outcome:
+    """Inside the lock: what is true here stays true until the commit."""
+    bundle = report.bundle
+    assert bundle is not None, "only a report without errors comes here"
+    capability = Capability.objects.filter(capability_id=bundle.capability_id).select_related("published_revision").first()
+    report = _with_collisions(report, bundle)
+    current = bundle_of(capability.published_revision) if capability and capability.published_revision else None
+    gate = gate_report(report, published=current, acknowledge=acknowledge)
+    if gate.refused:
+        return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
+    if gate.unchanged and capability is not None and capability.status in LISTED:
+        _replace_draft(capability)
+        return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
+    if capability is None:
+        capability = Capability.objects.create(capability_id=bundle.capability_id)
+    revision = _store_revision(capability, bundle, note=note, by=by)
+    status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
+    _replace_draft(capability)
+    _release(state, capability, revision, status=status)
+    detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
+    audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _with_collisions(report: Report, bundle: Bundle) -> Report:
+    """Collisions again, under the lock: another capability may have taken a name since the report was made."""
+    owners = dict(ToolName.objects.filter(name__in=bundle.tool_names).values_list("name", "capability__capability_id"))
+    if not check_collisions(bundle.tools, owners, bundle.capability_id):
+        return report
+    return validate(report.files, published=published_names())
+
+
+def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Actor) -> Revision:
+    last = capability.revisions.order_by("-number").values_list("number", flat=True).first() or 0
+    revision = Revision(
+        capability=capability,
+        number=last + 1,
+        name=bundle.capability["name"],
+        digest=bundle.digest,
+        content_digest=bundle.content_digest,
+        texts_digest=texts_digest(dict(bundle.files)),
+        rules_version=RULES_VERSION,
+        note=note,
+        created_by=str(by),
+    )
+    revision.files = dict(bundle.files)
+    revision.save(force_insert=True)
+    return revision
+
+
+def _replace_draft(capability: Capability) -> None:
+    """Published texts take the place of a draft; one that differs from them is kept aside."""
+    draft = capability.drafts.filter(discarded_at__isnull=True).first()
+    if draft is not None:
+        set_aside(draft)
+
+
+def _release(
+    state: RegistryState,
+    capability: Capability,
+    revision: Revision,
+    *,
+    status: str,
+    replaced_by: Capability | None = None,
+    keep_replacement: bool = True,
+) -> None:
+    """Move the pointer: capability row, tool names, release row and registry revision, together."""
+    capability.status = status
+    capability.published_revision = revision
+    if status == "published":
+        capability.replaced_by = None
+    elif replaced_by is not None or not keep_replacement:
+        capability.replaced_by = replaced_by
+    capability.updated_at = timezone.now()
+    capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
+    _take_tool_names(capability, revision if status in LISTED else None)
+    close_incidents(capability)
+    Release.objects.create(
+        registry_revision=move_registry(state),
+        capability=capability,
+        revision=revision,
+        status=status,
+        replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+    )
+
+
+def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
+    """The table's primary key refuses a name that another capability has, whatever was checked before."""
+    wanted = set(bundle_of(revision).tool_names) if revision else set()
+    held = set(capability.tool_names.values_list("name", flat=True))
+    capability.tool_names.filter(name__in=held - wanted).delete()
+    ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])
+
+
+def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:
+    """Point readers at an older revision again: no new number, a new registry revision, today's gate.
+
+    Raises `CapabilityNotFound`, `RevisionNotFound`, and `StatusConflict` where nothing is published.
+    """
+    with writing() as state:
+        capability = get_capability(capability_id)
+        if capability.status not in LISTED:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
+        revision = find_revision(capability, number=to)
+        gate = _gate_of(revision, capability, acknowledge)
+        if gate.refused:
+            return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        if revision == capability.published_revision:
+            return _outcome(capability, capability_id, "unchanged", gate, state.registry_revision)
+        detail = {"from": _number(capability), "to": to, "note": note, "acknowledged": sorted(acknowledge)}
+        _release(state, capability, revision, status=capability.status)
+        audit.record(by=by, verb="capability.rollback", subject=capability_id, detail=detail)
+        return _outcome(capability, capability_id, "published", gate, state.registry_revision)
+
+
+def _number(capability: Capability) -> int | None:
+    return capability.published_revision.number if capability.published_revision else None
+
+
+def _gate_of(revision: Revision, capability: Capability, acknowledge: Collection[str]) -> GateReport:
+    current = bundle_of(capability.published_revision) if capability.published_revision else None
+    return gate_report(validate(revision.files, published=published_names()), published=current, acknowledge=acknowledge)
+
+
+def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, note: str = "") -> Capability:
+    """Keep it loadable and say that it is on its way out, and what to use instead.
+
+    Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for an odd replacement.
+    """
+    with writing() as state:
+        capability = get_capability(capability_id)
+        if capability.status not in LISTED or capability.published_revision is None:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: only a published capability can be deprecated")
+        replacement = _replacement(capability, replaced_by) if replaced_by else None
+        detail = {"replaced_by": replaced_by, "note": note}
+        if capability.status == "deprecated" and capability.replaced_by == replacement:
+            return capability
+        _release(
+            state, capability, capability.published_revision,
+            status="deprecated", replaced_by=replacement, keep_replacement=False,
+        )  # fmt: skip
+        audit.record(by=by, verb="capability.deprecate", subject=capability_id, detail=detail)
+        return capability
+
+
+def _replacement(capability: Capability, replaced_by: str) -> Capability:
+    found = Capability.objects.filter(capability_id=replaced_by, status__in=LISTED).first()
+    if found is None:
+        raise ReplacementInvalid(f"'{replaced_by}' is not a published capability")
+    step: Capability | None = found
+    while step is not None:
+        if step.pk == capability.pk:
+            raise ReplacementInvalid(f"'{replaced_by}' leads back to '{capability.capability_id}'")
+        step = step.replaced_by
+    return found
+
+
+def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
+    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`."""
+    with writing() as state:
+        capability = get_capability(capability_id)
+        if capability.status not in LISTED or capability.published_revision is None:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
+        _release(state, capability, capability.published_revision, status="retired")
+        audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
+        return capability
+
+
+def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
+    """Bring a deprecated or retired capability back as published, through today's gate.
+
+    Raises `StatusConflict` where it is neither.
+    """
+    with writing() as state:
+        capability = get_capability(capability_id)
+        revision = capability.published_revision
+        if capability.status not in ("deprecated", "retired") or revision is None:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
+        gate = _gate_of(revision, capability, ())
+        if gate.refused:
+            return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        _release(state, capability, revision, status="published")
+        audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
+        return _outcome(capability, capability_id, "published", gate, state.registry_revision)

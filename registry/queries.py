@@ -1,0 +1,189 @@
+"""What other rooms may read, already joined."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from registry.bundles import Bundle
+from registry.errors import CapabilityNotFound, RevisionNotFound
+from registry.models import Capability, Draft, Incident, Revision, ToolName
+from registry.validation import Published
+from registry.validation.documents import read
+
+LISTED = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
+AVAILABLE_MAX = 100
+SUGGESTIONS_MAX = 5
+
+
+def published_names() -> Published:
+    """What validation needs to know of the rest of the registry."""
+    owners = dict(ToolName.objects.values_list("name", "capability__capability_id"))
+    ids = Capability.objects.filter(status__in=LISTED).values_list("capability_id", flat=True)
+    return Published(tool_owners=owners, capability_ids=frozenset(ids))
+
+
+def bundle_of(revision: Revision) -> Bundle:
+    """The bundle of a stored revision, parsed; it passed the gate when it was stored."""
+    documents = read(revision.files, {})
+    return Bundle(
+        files=revision.files,
+        capability=documents.value("capability.json") or {},
+        skill_doc=documents.skill.skill_doc,
+        tools=documents.items("tools.json"),
+        ui_schemas=documents.items("ui_schemas.json"),
+    )
+
+
+def texts_digest(files: dict[str, str]) -> str:
+    """SHA-256 over the stored texts as they are: cheap enough to tell a damaged row at each first load."""
+    text = json.dumps(files, sort_keys=True, ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+
+
+def list_entry(capability: dict[str, Any], *, digest: str, status: str, replaced_by: str | None) -> dict[str, Any]:
+    """One entry of `capability_registry_list` (schemas/api/registry_list.schema.json), defaults written in."""
+    return {
+        "capability_id": capability["capability_id"],
+        "name": capability["name"],
+        "description": capability["description"],
+        "intent_triggers": capability.get("intent_triggers", []),
+        "digest": digest,
+        "status": status,
+        "replaced_by": replaced_by,
+        "skill_groups": capability.get("skill_groups", []),
+        "os": capability.get("os", ["common"]),
+        "dependency_level": capability.get("dependency_level", "builtin"),
+        "priority": capability.get("priority", 0),
+    }
+
+
+def load_answer(revision: Revision, *, status: str, replaced_by: str | None) -> dict[str, Any]:
+    """The answer of `capability_skill_load` (schemas/api/skill_load.schema.json)."""
+    bundle = bundle_of(revision)
+    return {
+        "capability_id": bundle.capability_id,
+        "version": "latest",
+        "revision": revision.number,
+        "digest": revision.digest,
+        "status": status,
+        "replaced_by": replaced_by,
+        "skill_doc": bundle.skill_doc,
+        "tools": bundle.tools,
+        "ui_schemas": bundle.ui_schemas,
+        "capability": bundle.public_capability,
+    }
+
+
+def find_revision(capability: Capability, *, number: int | None = None, digest: str | None = None) -> Revision:
+    """A pinned revision of a capability. Raises `RevisionNotFound`."""
+    revisions = capability.revisions.all()
+    if number is not None:
+        revisions = revisions.filter(number=number)
+    if digest is not None:
+        revisions = revisions.filter(digest=digest)
+    found = revisions.order_by("-number").first()
+    if found is None:
+        wanted = f"revision {number}" if number is not None else f"digest {digest}"
+        raise RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
+    return found
+
+
+def get_capability(capability_id: str) -> Capability:
+    """A capability in any state, for operators. Raises `CapabilityNotFound` with all known ids."""
+    found = Capability.objects.select_related("published_revision", "replaced_by").filter(capability_id=capability_id).first()
+    if found is None:
+        raise not_found(capability_id, list(Capability.objects.values_list("capability_id", flat=True)), {})
+    return found
+
+
+def not_found(capability_id: str, available: Sequence[str], names: dict[str, str]) -> CapabilityNotFound:
+    """The refusal for an unknown id with the ids that an agent can offer instead, nearest first."""
+    near = nearest_ids(capability_id, available)
+    close = [name for name in near[:SUGGESTIONS_MAX] if _likeness(capability_id, name) >= 0.5]
+    return CapabilityNotFound(
+        capability_id,
+        available=near[:AVAILABLE_MAX],
+        available_total=len(available),
+        suggestions=[{"capability_id": name, "name": names.get(name, name)} for name in close],
+    )
+
+
+def nearest_ids(capability_id: str, available: Sequence[str]) -> list[str]:
+    """All ids, the most alike first, equal ones in order."""
+    return sorted(available, key=lambda name: (-_likeness(capability_id, name), name))
+
+
+def _likeness(wanted: str, name: str) -> float:
+    matcher = difflib.SequenceMatcher(None, wanted[:64], name)
+    # The two cheap bounds leave out most of ten thousand ids.
+    if matcher.real_quick_ratio() < 0.4 or matcher.quick_ratio() < 0.4:
+        return 0.0
+    return matcher.ratio()
+
+
+@dataclass(frozen=True)
+class CapabilityRow:
+    """A line of the Studio's list."""
+
+    capability_id: str
+    name: str
+    status: str
+    revision: int | None
+    digest: str | None
+    has_draft: bool
+    open_incidents: int
+    updated_at: datetime
+
+
+def capability_rows(*, status: str = "", search: str = "", limit: int | None = None, offset: int = 0) -> list[CapabilityRow]:
+    """Capabilities for operators in one query, whatever their number; `search` looks in id and name."""
+    found = _capabilities(status=status, search=search)
+    window = found[offset : offset + limit] if limit is not None else found
+    return [_row(capability) for capability in window]
+
+
+def count_capabilities(*, status: str = "", search: str = "") -> int:
+    """How many `capability_rows` there are in all."""
+    return _capabilities(status=status, search=search).count()
+
+
+def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
+    found = Capability.objects.all()
+    if status:
+        found = found.filter(status=status)
+    if search:
+        found = found.filter(Q(capability_id__icontains=search) | Q(published_revision__name__icontains=search))
+    drafts = Draft.objects.filter(capability=OuterRef("pk"), discarded_at__isnull=True)
+    return (
+        found.select_related("published_revision")
+        .defer("published_revision__skill_md", "published_revision__tools_json", "published_revision__ui_schemas_json")
+        .annotate(has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True)))
+        .order_by("capability_id")
+    )
+
+
+def _row(capability: Any) -> CapabilityRow:
+    revision = capability.published_revision
+    return CapabilityRow(
+        capability_id=capability.capability_id,
+        name=revision.name if revision else capability.capability_id,
+        status=capability.status,
+        revision=revision.number if revision else None,
+        digest=revision.digest if revision else None,
+        has_draft=capability.has_draft,
+        open_incidents=capability.open_incidents,
+        updated_at=capability.updated_at,
+    )
+
+
+def open_incidents() -> QuerySet[Incident]:
+    """Incidents that nobody has mended yet, the latest first."""
+    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision")

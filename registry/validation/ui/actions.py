@@ -1,0 +1,146 @@
+"""Group 5: does every button lead to a tool, a reply or a dismissal, with the arguments that are needed?
+
+`actions` maps the name of an event to what it does. The `context` of the event holds the arguments: their names are the
+tool's, and their sample values must be such as the tool would take (A2UI.md 5.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from registry.validation.problems import Path, Problem
+from registry.validation.ui.arguments import Arguments, ArgsSchema, evaluate
+from registry.validation.ui.pointer import MISSING
+from registry.validation.ui.scopes import Scope, Visit
+from registry.validation.ui.surface import Component, Surface, dict_or_empty
+from registry.validation.ui.work import Work, component_name, listed, problem, show
+
+_ACTION_HINT = 'Write exactly one of {"tool": "tool_name"}, {"reply": true} or {"dismiss": true}.'
+
+
+def tools_by_name(tools: object) -> dict[str, dict[str, Any]]:
+    """Index what can be read of tools.json; the first of two tools with one name counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for tool in tools if isinstance(tools, list) else []:
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+            found.setdefault(tool["name"], tool)
+    return found
+
+
+def is_action(action: object) -> bool:
+    """Tell whether an action is one of the three that there are."""
+    if not isinstance(action, dict) or len(action) != 1:
+        return False
+    return isinstance(action.get("tool"), str) or action.get("reply") is True or action.get("dismiss") is True
+
+
+def has_reply(actions: object) -> bool:
+    """Tell whether any event goes back to the agent as an answer."""
+    return any(dict_or_empty(action).get("reply") is True for action in dict_or_empty(actions).values())
+
+
+def called_tools(actions: object) -> set[str]:
+    """Name the tools that any event calls."""
+    named = (dict_or_empty(action).get("tool") for action in dict_or_empty(actions).values())
+    return {name for name in named if isinstance(name, str)}
+
+
+def check_actions(
+    surface: Surface,
+    seen: list[Visit],
+    tools: Mapping[str, dict[str, Any]],
+    arguments: Arguments,
+    work: Work,
+) -> Iterator[Problem]:
+    """Check the `actions` of one entry and every event that its components raise."""
+    yield from _check_declared(surface, tools, work)
+    raised: set[str] = set()
+    for component, event in surface.events():
+        name = event["name"]
+        raised.add(name)
+        if name not in surface.actions:
+            yield _unbound(surface, component, name, work)
+        elif is_action(surface.actions[name]):
+            scopes = [visit.scope for visit in seen if visit.component is component]
+            yield from _check_event(surface, component, event, scopes, tools, arguments, work)
+    for name in surface.actions:
+        if name not in raised:
+            message = f"no component raises the event {show(name)}"
+            hint = "Remove the action, or give a Button an event of that name."
+            yield problem("UI_ACTION_UNUSED", (surface.index, "actions", name), message, hint, at_key=True)
+
+
+def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work: Work) -> Iterator[Problem]:
+    for name, action in surface.actions.items():
+        path: Path = (surface.index, "actions", name)
+        if not is_action(action):
+            message = f"the action {show(name)} must be one of tool, reply and dismiss; came {show(action)}"
+            yield problem("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
+        elif "tool" in action and action["tool"] not in tools:
+            message = f"tools.json has no tool {show(action['tool'])}"
+            otherwise = f"The tools are: {listed(tools)}." if tools else "Add the tool to tools.json."
+            hint = work.did_you_mean(action["tool"], tools, otherwise)
+            yield problem("UI_ACTION_TOOL_UNKNOWN", (*path, "tool"), message, hint)
+
+
+def _unbound(surface: Surface, component: Component, name: str, work: Work) -> Problem:
+    message = f"{component_name(component.body)} raises the event {show(name)}, which 'actions' does not name"
+    hint = work.did_you_mean(name, surface.actions, f'Add it to \'actions\': {show(name)}: {{"dismiss": true}}.')
+    if surface.map_form:
+        hint = "Write ui_schemas.json as a list of entries: only there can 'actions' be given."
+    return problem("UI_ACTION_UNBOUND", (*component.path, "action", "event", "name"), message, hint)
+
+
+def _check_event(
+    surface: Surface,
+    component: Component,
+    event: dict[str, Any],
+    scopes: list[Scope],
+    tools: Mapping[str, dict[str, Any]],
+    arguments: Arguments,
+    work: Work,
+) -> Iterator[Problem]:
+    action = surface.actions[event["name"]]
+    path: Path = (*component.path, "action", "event")
+    place = (*path, "context") if "context" in event else path
+    context, owner = dict_or_empty(event.get("context")), component_name(component.body)
+    if action.get("reply") is True and "value" not in context:
+        message = f"{owner} answers the agent without a 'value' in its 'context'"
+        yield problem("UI_REPLY_VALUE_MISSING", place, message, 'Add "value" with what the user chose.')
+    tool = tools.get(action.get("tool", ""))
+    if tool is None or not isinstance(tool.get("args_schema"), dict):
+        return
+    args = ArgsSchema(tool["args_schema"])
+    yield from _check_names(place, context, args, f"{owner}, tool '{tool['name'][:64]}'", work)
+    for key, value in context.items():
+        if key in args.properties:
+            yield from _check_value(surface, scopes, (*place, key), value, args, arguments)
+
+
+def _check_names(
+    place: Path, context: dict[str, Any], args: ArgsSchema, owner: str, work: Work
+) -> Iterator[Problem]:
+    for key in context:
+        if key not in args.properties and args.is_closed:
+            otherwise = f"The arguments are: {listed(args.properties)}." if args.properties else "It takes no arguments."
+            hint = work.did_you_mean(key, args.properties, otherwise)
+            yield problem("UI_ACTION_ARG_UNKNOWN", (*place, key), f"{owner}: there is no argument {show(key)}", hint)
+    for name in args.required:
+        if name not in context:
+            message = f"{owner}: the required argument {show(name)} is not sent"
+            hint = f'Add {show(name)} to \'context\', such as {{"path": "/{name[:64]}"}}.'
+            yield problem("UI_ACTION_ARG_MISSING", place, message, hint)
+
+
+def _check_value(
+    surface: Surface, scopes: list[Scope], path: Path, value: Any, args: ArgsSchema, arguments: Arguments
+) -> Iterator[Problem]:
+    for scope in scopes:
+        sample = evaluate(surface, scope, value)
+        verdict = None if sample is MISSING else arguments.judge(args, str(path[-1]), sample)
+        if verdict is not None:
+            message = f"the sample value does not suit the tool's argument {show(path[-1])}: {verdict}"
+            hint = "Change the sample in 'dataModel', the widget that fills it, or the tool's args_schema."
+            yield problem("UI_ACTION_ARG_TYPE", path, message, hint)
+            return

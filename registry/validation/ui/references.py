@@ -1,0 +1,85 @@
+"""Who uses which UI schema: the `ui` of a tool in tools.json, a mention in skill.md, or the form's own reply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from registry.validation.problems import Path, Problem
+from registry.validation.ui.actions import called_tools, has_reply
+from registry.validation.ui.shape import SCHEMA_ID
+from registry.validation.ui.surface import dict_or_empty
+from registry.validation.ui.work import Work, listed, problem, show
+
+# A form takes one item and an editor several: both end in a call of the tool. A result only shows.
+CALLING_ROLES = ("form", "editor")
+
+
+def check_tool_ui(tools: object, ui_schemas: object) -> list[Problem]:
+    """Check what each tool names as its form, editor and result; the problems are in tools.json.
+
+    Both are the parsed, normalised documents, and may hold anything. What is not of the right type is passed over:
+    other checks tell it.
+    """
+    work = Work()
+    return [found for place, tool in _tools(tools) for found in _check_tool(place, tool, ui_schemas, work)]
+
+
+def _tools(tools: object) -> Iterator[tuple[int, dict[str, object]]]:
+    for index, tool in enumerate(tools if isinstance(tools, list) else []):
+        if isinstance(tool, dict):
+            yield index, tool
+
+
+def _check_tool(index: int, tool: dict[str, object], ui_schemas: object, work: Work) -> Iterator[Problem]:
+    entries = entries_by_id(ui_schemas)
+    for role, schema_id in dict_or_empty(tool.get("ui")).items():
+        path: Path = (index, "ui", role)
+        if not isinstance(schema_id, str):
+            continue
+        if schema_id not in entries:
+            otherwise = f"The UI schemas are: {listed(entries)}." if entries else "Add it to ui_schemas.json."
+            hint = work.did_you_mean(schema_id, entries, otherwise)
+            yield _in_tools("UI_TOOL_REF_UNKNOWN", path, f"ui_schemas.json has no {show(schema_id)}", hint)
+        elif role in CALLING_ROLES and not _calls(entries[schema_id], tool.get("name")):
+            message = f"{show(schema_id)} has no action that calls the tool {show(tool.get('name'))}"
+            hint = f'Add {{"tool": {show(tool.get("name"))}}} to the actions of {schema_id[:80]}, or name another form.'
+            yield _in_tools("UI_TOOL_REF_MISMATCH", path, message, hint)
+
+
+def _in_tools(code: str, path: Path, message: str, hint: str) -> Problem:
+    return Problem(code, "tools.json", path, message, hint)
+
+
+def _calls(entries: list[dict[str, object]], tool: object) -> bool:
+    # Actions of another type are a fault of their own; nothing can be said about what they call.
+    return any(
+        not isinstance(entry.get("actions", {}), dict) or tool in called_tools(entry.get("actions"))
+        for entry in entries
+    )
+
+
+def entries_by_id(ui_schemas: object) -> dict[str, list[dict[str, object]]]:
+    """Index what can be read of ui_schemas.json; several entries may bear one id by mistake."""
+    found: dict[str, list[dict[str, object]]] = {}
+    for entry in ui_schemas if isinstance(ui_schemas, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("schema_id"), str):
+            found.setdefault(entry["schema_id"], []).append(entry)
+    return found
+
+
+def ids_named_by_tools(tools: object) -> set[str]:
+    """Name every schema_id that any tool's `ui` mentions."""
+    named = (value for _, tool in _tools(tools) for value in dict_or_empty(tool.get("ui")).values())
+    return {value for value in named if isinstance(value, str)}
+
+
+def check_is_referenced(index: int, entry: object, used: Collection[str]) -> Iterator[Problem]:
+    """Warn where nobody would ever open a form: no tool, no mention in skill.md, and no reply to the agent."""
+    schema_id = dict_or_empty(entry).get("schema_id")
+    # Whoever names a malformed id cannot be known; its own finding comes first.
+    if not isinstance(schema_id, str) or not SCHEMA_ID.fullmatch(schema_id):
+        return
+    if schema_id not in used and not has_reply(dict_or_empty(entry).get("actions")):
+        message = f"no tool and no line of skill.md mentions {schema_id}"
+        hint = f'Mention it in skill.md, or add "ui": {{"form": "{schema_id}"}} to a tool.'
+        yield problem("UI_SCHEMA_UNREFERENCED", (index,), message, hint)

@@ -1,0 +1,50 @@
+"""The one door for writes: they follow one another, and readers hear of them when they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection, transaction
+
+from registry.models import RegistryState
+
+CHANNEL = "registry"
+
+
+@contextmanager
+def writing() -> Iterator[RegistryState]:
+    """A transaction that holds the lock of the registry's state until it ends.
+
+    One lock for all writes: publishing is rare, and what is checked inside stays true until the commit. On SQLite the
+    transaction itself is exclusive (BEGIN IMMEDIATE).
+    """
+    with transaction.atomic():
+        state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
+        yield state
+
+
+def move_registry(state: RegistryState) -> int:
+    """Raise the registry revision; the number belongs to the caller's one change. Listeners hear it at the commit."""
+    state.registry_revision += 1
+    state.save(update_fields=["registry_revision"])
+    _notify(f"registry {state.registry_revision}")
+    return state.registry_revision
+
+
+def move_access(state: RegistryState) -> None:
+    """Raise the counter of keys and settings, which lists and their ETags do not depend on."""
+    state.access_revision += 1
+    state.save(update_fields=["access_revision"])
+    _notify(f"access {state.access_revision}")
+
+
+def _notify(payload: str) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
+
+
+def registry_revision() -> int:
+    """The newest registry revision; 0 where nothing was ever published."""
+    return RegistryState.objects.filter(id=1).values_list("registry_revision", flat=True).first() or 0

@@ -1,0 +1,51 @@
+"""Who asks: `Authorization: Bearer KEY`, looked up in the snapshot, so that a read asks no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from registry import tallies
+from registry.actors import Actor
+from registry.errors import Forbidden, Unauthenticated
+from registry.keys import Scope, hash_key
+from registry.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """`key_name` is empty for a public read."""
+
+    key_name: str
+    scopes: frozenset[str]
+
+    @property
+    def is_public(self) -> bool:
+        return not self.key_name
+
+    @property
+    def actor(self) -> Actor:
+        return Actor("agent_key", self.key_name)
+
+
+PUBLIC = Caller("", frozenset({"read"}))
+
+
+def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Caller:
+    """Who asks, if they may. Raises `Unauthenticated` (no key, a bad one) or `Forbidden` (lacking the scope)."""
+    header = request.headers.get("Authorization")
+    if header is None:
+        if scope == "read" and settings.AGENT_API_PUBLIC_READ:
+            return PUBLIC
+        raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
+    scheme, _, key = header.partition(" ")
+    principal = snapshot.principals.get(hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    if principal is None:
+        raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
+    if scope not in principal.scopes:
+        have = ", ".join(sorted(principal.scopes))
+        raise Forbidden(f"This call needs a key with the scope '{scope}'; '{principal.name}' has: {have}")
+    tallies.note_key_use(principal.name)
+    return Caller(principal.name, principal.scopes)

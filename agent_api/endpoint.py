@@ -1,0 +1,49 @@
+"""What every endpoint has in common: JSON in and out, our errors, and no method that it does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponseBase
+from rest_framework.decorators import api_view
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+View = Callable[..., HttpResponseBase]
+
+
+class AlwaysJson(BaseContentNegotiation):
+    """We speak one language; a client that says `Accept: text/html` gets it too, errors included."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        content_type = request.content_type or ""
+        return next((parser for parser in parsers if content_type.split(";")[0].strip() == parser.media_type), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
+        return renderers[0], renderers[0].media_type
+
+
+def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (JSONParser,)) -> Callable[[View], View]:
+    """Make a function an endpoint that takes these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
+
+    def decorate(view: View) -> View:
+        wrapped = api_view(list(methods))(view)
+        cls: Any = wrapped.cls  # type: ignore[attr-defined]
+        cls.parser_classes = list(parsers)
+        cls.renderer_classes = [JSONRenderer]
+        cls.authentication_classes = []
+        cls.permission_classes = []
+        cls.throttle_classes = []
+        cls.content_negotiation_class = AlwaysJson
+        cls.http_method_names = [method.lower() for method in methods]
+        if "GET" in methods:
+            cls.head = cls.get
+            cls.http_method_names.append("head")
+        result: View = wrapped
+        return result
+
+    return decorate
+

@@ -1,0 +1,32 @@
+"""`/schemas/...`: the JSON Schemas as files, so that editors can check and complete while one writes."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from registry.schemas import SCHEMAS_DIR
+
+
+@cache
+def _documents() -> dict[str, bytes]:
+    """Every schema by its path below `schemas/`; read once, so that no request can name another file."""
+    return {str(file.relative_to(SCHEMAS_DIR).as_posix()): file.read_bytes() for file in SCHEMAS_DIR.rglob("*.schema.json")}
+
+
+@require_safe
+def schema_file(request: HttpRequest, name: str) -> HttpResponse:
+    """One schema as `application/schema+json`, its `$id` being the address it was read from."""
+    document = _documents().get(name)
+    if document is None:
+        raise Http404
+    values: dict[str, Any] = json.loads(document)
+    values["$id"] = request.build_absolute_uri(request.path)
+    response = HttpResponse(json.dumps(values, indent=2, ensure_ascii=False), content_type="application/schema+json")
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Cache-Control"] = "public, max-age=300"
+    return response

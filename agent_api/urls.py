@@ -1,0 +1,12 @@
+"""Everything below `/api/` and `/schemas/`."""
+
+from django.urls import include, path, re_path
+
+from agent_api.errors import unknown_address
+from agent_api.schema_files import schema_file
+
+urlpatterns = [
+    path("api/v1/", include("agent_api.v1.urls")),
+    re_path(r"^api(?:/.*)?$", unknown_address),
+    path("schemas/<path:name>", schema_file, name="schema_file"),
+]

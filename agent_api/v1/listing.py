@@ -1,0 +1,134 @@
+"""`capability_registry_list`: what exists, page by page, and what has changed since."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.http import HttpRequest, QueryDict
+
+from agent_api import parameters
+from registry.errors import InvalidRequest
+from registry.snapshot import Entry, Snapshot
+from registry.snapshot.bodies import Rendered
+from registry.snapshot.content import snapshot_at
+
+LIMIT_MAX: Final = 1000
+OS: Final = ("common", "darwin", "win32", "linux")
+# Answers kept with one snapshot; a client that varies its filters must not fill the memory.
+ANSWERS_KEPT_MAX: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """What a client asks for. `after` and `at_revision` come from the cursor."""
+
+    group: str
+    os: str
+    since: int | None
+    limit: int
+    is_minimal: bool
+    after: str = ""
+    at_revision: int | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """What a cursor must agree with: a page of another question would leave gaps."""
+        parts = orjson.dumps([self.group, self.os, self.since, self.is_minimal])
+        return hashlib.sha256(parts).hexdigest()[:8]
+
+    def takes(self, entry: Entry) -> bool:
+        """Whether an entry passes the filters of group and os."""
+        if self.group and self.group not in entry.skill_groups:
+            return False
+        return not self.os or self.os in entry.os or "common" in entry.os
+
+
+def read_query(request: HttpRequest) -> ListQuery:
+    """Raises `InvalidRequest` for an odd argument."""
+    given = parameters.query(request)
+    asked = ListQuery(
+        group=parameters.text(given, "group", most=200),
+        os=parameters.choice(given, "os", OS) or "",
+        since=parameters.whole_number(given, "updated_since_revision", least=0),
+        limit=parameters.whole_number(given, "limit", least=1, most=LIMIT_MAX) or LIMIT_MAX,
+        is_minimal=parameters.choice(given, "fields", ("minimal",)) is not None,
+    )
+    return _with_cursor(asked, given)
+
+
+def _with_cursor(asked: ListQuery, given: QueryDict) -> ListQuery:
+    cursor = given.get("cursor")
+    if not cursor:
+        return asked
+    at_revision, after, fingerprint = _read_cursor(cursor)
+    if fingerprint != asked.fingerprint:
+        raise InvalidRequest("The cursor belongs to a list with other filters; begin again without it")
+    return ListQuery(asked.group, asked.os, asked.since, asked.limit, asked.is_minimal, after, at_revision)
+
+
+def _read_cursor(cursor: str) -> tuple[int, str, str]:
+    try:
+        values: Any = orjson.loads(base64.urlsafe_b64decode(cursor[:500] + "=" * (-len(cursor) % 4)))
+        at_revision, after, fingerprint = values
+    except (binascii.Error, orjson.JSONDecodeError, ValueError, TypeError):
+        raise InvalidRequest("The cursor is not one of ours; begin again without it") from None
+    if not (isinstance(at_revision, int) and 0 <= at_revision < 2**53 and isinstance(after, str)):
+        raise InvalidRequest("The cursor is not one of ours; begin again without it")
+    return at_revision, after, str(fingerprint)
+
+
+def _cursor(asked: ListQuery, at_revision: int, after: str) -> str:
+    raw = orjson.dumps([at_revision, after, asked.fingerprint])
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def list_answer(snapshot: Snapshot, asked: ListQuery) -> Rendered:
+    """The page, rendered once a snapshot. A cursor reads the registry as it was when its first page was made."""
+    if asked.at_revision is not None and asked.at_revision != snapshot.registry_revision:
+        return _render(_pinned(snapshot, asked.at_revision), asked)
+    kept = snapshot.answers.get(asked)
+    if kept is None:
+        kept = _render(snapshot, asked)
+        if len(snapshot.answers) < ANSWERS_KEPT_MAX:
+            snapshot.answers[asked] = kept
+    rendered: Rendered = kept
+    return rendered
+
+
+def _pinned(snapshot: Snapshot, at_revision: int) -> Snapshot:
+    key = ("at", at_revision)
+    pinned = snapshot.answers.get(key) or snapshot_at(at_revision)
+    if pinned.registry_revision > snapshot.registry_revision and not pinned.entries:
+        raise InvalidRequest("The cursor is not one of ours; begin again without it")
+    if len(snapshot.answers) < ANSWERS_KEPT_MAX:
+        snapshot.answers[key] = pinned
+    found: Snapshot = pinned
+    return found
+
+
+def _render(snapshot: Snapshot, asked: ListQuery) -> Rendered:
+    found = [entry for entry in snapshot.entries.values() if _belongs(entry, asked)]
+    page = [entry for entry in found if entry.capability_id > asked.after][: asked.limit]
+    has_more = bool(page) and page[-1].capability_id != found[-1].capability_id
+    cursor = _cursor(asked, snapshot.registry_revision, page[-1].capability_id) if has_more else None
+    rows = b",".join(entry.rendered_minimal if asked.is_minimal else entry.rendered for entry in page)
+    tail: dict[str, Any] = {"registry_revision": snapshot.registry_revision, "next_cursor": cursor}
+    if asked.since is not None:
+        tail["removed"] = _removed(snapshot, asked, asked.since)
+    return Rendered(b'{"capabilities":[' + rows + b"]," + orjson.dumps(tail)[1:])
+
+
+def _belongs(entry: Entry, asked: ListQuery) -> bool:
+    return asked.takes(entry) and (asked.since is None or entry.changed_at > asked.since)
+
+
+def _removed(snapshot: Snapshot, asked: ListQuery, since: int) -> list[str]:
+    """Ids to forget: retired since, and those that a change took out of the filter."""
+    retired = [capability_id for capability_id, at in snapshot.retired.items() if at > since]
+    left = [e.capability_id for e in snapshot.entries.values() if e.changed_at > since and not asked.takes(e)]
+    return sorted([*retired, *left])

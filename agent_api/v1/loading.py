@@ -1,0 +1,47 @@
+"""`capability_skill_load` and `capability_skill_reload`: one bundle, pinned or the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agent_api import parameters
+from agent_api.authentication import Caller
+from registry import tallies
+from registry.errors import InvalidRequest, RevisionNotFound
+from registry.queries import not_found
+from registry.snapshot import Entry, Snapshot
+from registry.snapshot.bodies import Rendered, load_body
+from registry.snapshot.pins import pinned_revision
+
+
+def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False) -> Rendered:
+    """The answer for `{"capability_id", "digest"?, "revision"?}`; `fresh` goes past every cache.
+
+    Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `SkillMalformed`, `RegistryUnavailable`.
+    """
+    wanted = parameters.capability_id(values)
+    number = parameters.whole_number(values, "revision", least=1)
+    digest = parameters.digest(values)
+    entry = snapshot.entries.get(wanted)
+    if entry is None:
+        tallies.count_miss(wanted)
+        raise not_found(wanted, list(snapshot.entries), snapshot.names)
+    revision_id, revision = _pin(entry, number, digest)
+    rendered = load_body(entry, revision_id=revision_id, fresh=fresh)
+    tallies.count_load(capability_id=wanted, revision=revision, key_name=caller.key_name)
+    return rendered
+
+
+def _pin(entry: Entry, number: int | None, digest: str | None) -> tuple[int, int]:
+    """`(row id, number)` of the revision that is asked for."""
+    agrees = number in (None, entry.revision) and digest in (None, entry.digest)
+    if agrees:
+        return entry.revision_id, entry.revision
+    found = pinned_revision(entry.capability_id, number=number, digest=digest)
+    if found is not None:
+        return found.revision_id, found.number
+    if number is not None and digest is not None and pinned_revision(entry.capability_id, number=number):
+        raise InvalidRequest(f"Revision {number} does not have the digest {digest}; send one of the two")
+    wanted = f"revision {number}" if number is not None else f"revision with the digest {digest}"
+    raise RevisionNotFound(f"'{entry.capability_id}' has no {wanted}")

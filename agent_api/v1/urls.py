@@ -1,0 +1,11 @@
+"""The agent's contract: every path is also the operationId (CONTRACT 4)."""
+
+from django.urls import path
+
+from agent_api.v1 import views
+
+urlpatterns = [
+    path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
+    path("capability_skill_load", views.capability_skill_load, name="capability_skill_load"),
+    path("capability_skill_reload", views.capability_skill_reload, name="capability_skill_reload"),
+]

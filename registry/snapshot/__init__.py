@@ -1,0 +1,10 @@
+"""What agents read, held in memory: a warm read asks no database.
+
+`current()` answers the newest snapshot. A daemon thread (`watch.py`) replaces it whole when the registry moves; where
+that thread does not run (tests, commands) each call looks at the counters itself.
+"""
+
+from registry.snapshot.content import Entry, Principal, Snapshot
+from registry.snapshot.holder import HOLDER, current, is_stale
+
+__all__ = ["HOLDER", "Entry", "Principal", "Snapshot", "current", "is_stale"]

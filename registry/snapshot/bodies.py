@@ -1,0 +1,145 @@
+"""Load answers, rendered on first use and kept in a byte-bounded LRU of this process."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import orjson
+import zstandard
+from django.db import DatabaseError, InterfaceError
+
+from registry.errors import RegistryUnavailable, SkillMalformed
+from registry.models import Revision
+from registry.queries import load_answer
+from registry.snapshot.content import Entry
+from registry.soundness import require_sound
+
+BYTES_MAX: Final = 64 * 1024 * 1024
+# How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be mended.
+MALFORMED_SECONDS: Final = 2.0
+# Below this, compressing costs more than it saves.
+COMPRESS_FROM_BYTES: Final = 500
+
+
+class Rendered:
+    """One answer in all its forms; the compressed ones are made on first use."""
+
+    def __init__(self, identity: bytes) -> None:
+        self.identity = identity
+
+    @cached_property
+    def etag(self) -> str:
+        """Without quotes and suffix: the same for every form."""
+        return hashlib.sha256(self.identity).hexdigest()[:32]
+
+    @cached_property
+    def gzip(self) -> bytes:
+        return gzip.compress(self.identity, compresslevel=6, mtime=0)
+
+    @cached_property
+    def zstd(self) -> bytes:
+        return zstandard.ZstdCompressor(level=6).compress(self.identity)
+
+    def encoded(self, encoding: str) -> bytes:
+        """The bytes for a content coding: `gzip`, `zstd` or `` (identity)."""
+        if encoding == "gzip":
+            return self.gzip
+        return self.zstd if encoding == "zstd" else self.identity
+
+    @property
+    def size_bytes(self) -> int:
+        """What keeping it may cost, the compressed forms included."""
+        return len(self.identity) * 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Malformed:
+    error: SkillMalformed
+    until: float
+
+
+class BodyCache:
+    """Keyed by what the bytes depend on: the revision, and the status that readers see."""
+
+    def __init__(self, bytes_max: int = BYTES_MAX) -> None:
+        self.bytes_max = bytes_max
+        self.bytes_held = 0
+        self._items: OrderedDict[Any, Rendered | _Malformed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Any, make: Callable[[], Rendered]) -> Rendered:
+        """The kept answer, or a new one. Raises what `make` raises; a malformed bundle is remembered for a moment."""
+        with self._lock:
+            kept = self._items.get(key)
+            if kept is not None:
+                self._items.move_to_end(key)
+        if isinstance(kept, Rendered):
+            return kept
+        if kept is not None and kept.until > time.monotonic():
+            raise kept.error
+        try:
+            made = make()
+        except SkillMalformed as error:
+            self._keep(key, _Malformed(error, time.monotonic() + MALFORMED_SECONDS))
+            raise
+        self._keep(key, made)
+        return made
+
+    def _keep(self, key: Any, item: Rendered | _Malformed) -> None:
+        with self._lock:
+            self._drop(key)
+            self._items[key] = item
+            self.bytes_held += _size(item)
+            while self.bytes_held > self.bytes_max and len(self._items) > 1:
+                self._drop(next(iter(self._items)))
+
+    def _drop(self, key: Any) -> None:
+        old = self._items.pop(key, None)
+        if old is not None:
+            self.bytes_held -= _size(old)
+
+    def forget(self, key: Any = None) -> None:
+        """Drop one answer, or all of them."""
+        with self._lock:
+            if key is not None:
+                self._drop(key)
+                return
+            self._items.clear()
+            self.bytes_held = 0
+
+
+def _size(item: Rendered | _Malformed) -> int:
+    return item.size_bytes if isinstance(item, Rendered) else 500
+
+
+BODIES: Final = BodyCache()
+
+
+def load_body(entry: Entry, *, revision_id: int | None = None, fresh: bool = False) -> Rendered:
+    """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache.
+
+    Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
+    is not held.
+    """
+    wanted = revision_id or entry.revision_id
+    key = (wanted, entry.status, entry.replaced_by)
+    if fresh:
+        BODIES.forget(key)
+    return BODIES.get(key, lambda: _render(entry, wanted))
+
+
+def _render(entry: Entry, revision_id: int) -> Rendered:
+    try:
+        revision = Revision.objects.select_related("capability").get(pk=revision_id)
+        require_sound(revision)
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+    return Rendered(orjson.dumps(load_answer(revision, status=entry.status, replaced_by=entry.replaced_by)))

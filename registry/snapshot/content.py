@@ -1,0 +1,156 @@
+"""The frozen values of a snapshot, and how they are read from the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import orjson
+from django.db.models import Max
+
+from registry.models import AgentKey, RegistryState, Release
+from registry.queries import LISTED, list_entry
+
+MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One capability as readers see it. `changed_at` is the registry revision that last touched it."""
+
+    capability_id: str
+    status: str
+    replaced_by: str | None
+    revision_id: int
+    revision: int
+    digest: str
+    changed_at: int
+    name: str
+    skill_groups: tuple[str, ...]
+    os: tuple[str, ...]
+    rendered: bytes
+    rendered_minimal: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who stands behind a key."""
+
+    name: str
+    scopes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything the two reads need, at one registry revision.
+
+    `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers.
+    """
+
+    registry_revision: int
+    access_revision: int
+    entries: dict[str, Entry]
+    retired: dict[str, int]
+    principals: dict[str, Principal] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """`{capability_id: name}`."""
+        return {entry.capability_id: entry.name for entry in self.entries.values()}
+
+    @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """Room for answers made of this snapshot; they go when it goes."""
+        return {}
+
+
+EMPTY = Snapshot(0, 0, {}, {})
+
+
+def counters() -> tuple[int, int]:
+    """`(registry_revision, access_revision)` as they stand in the database: one query."""
+    row = RegistryState.objects.filter(id=1).values_list("registry_revision", "access_revision").first()
+    return row or (0, 0)
+
+
+def read_snapshot(old: Snapshot) -> Snapshot:
+    """The snapshot at the counters of now; what has not moved since `old` is taken over from it."""
+    registry_revision, access_revision = counters()
+    entries, retired = old.entries, old.retired
+    if registry_revision != old.registry_revision:
+        entries, retired = _moved(old, registry_revision)
+    principals = old.principals if access_revision == old.access_revision and old.access_revision else read_principals()
+    return Snapshot(registry_revision, access_revision, entries, retired, principals)
+
+
+def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dict[str, int]]:
+    # A database that was restored from a backup counts lower: then nothing of the old snapshot holds.
+    since = old.registry_revision if old.registry_revision < registry_revision else 0
+    base = old if since else EMPTY
+    entries, retired = dict(base.entries), dict(base.retired)
+    for release in releases_at(registry_revision, since=since):
+        capability_id = release.capability.capability_id
+        if release.status in LISTED:
+            entries[capability_id] = entry_of(release)
+            retired.pop(capability_id, None)
+        else:
+            entries.pop(capability_id, None)
+            retired[capability_id] = release.registry_revision
+    return dict(sorted(entries.items())), retired
+
+
+def snapshot_at(registry_revision: int) -> Snapshot:
+    """The registry as it was at a past revision, read back from its releases; without keys."""
+    entries, retired = _moved(EMPTY, registry_revision)
+    return Snapshot(registry_revision, 0, entries, retired)
+
+
+def releases_at(registry_revision: int, *, since: int = 0) -> Iterable[Release]:
+    """The last release of each capability up to a registry revision; with `since`, of those released after it."""
+    span = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
+    last = span.values("capability").annotate(last=Max("registry_revision")).values("last")
+    heavy = ("revision__skill_md", "revision__tools_json", "revision__ui_schemas_json")
+    found = Release.objects.filter(registry_revision__in=last).select_related("capability", "revision").defer(*heavy)
+    return found.iterator(chunk_size=500)
+
+
+def entry_of(release: Release) -> Entry:
+    """A release as readers see it."""
+    revision = release.revision
+    fields = _listed_fields(release)
+    return Entry(
+        capability_id=release.capability.capability_id,
+        status=release.status,
+        replaced_by=release.replaced_by or None,
+        revision_id=revision.pk,
+        revision=revision.number,
+        digest=revision.digest,
+        changed_at=release.registry_revision,
+        name=fields["name"],
+        skill_groups=tuple(fields["skill_groups"]),
+        os=tuple(fields["os"]),
+        rendered=orjson.dumps(fields),
+        rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
+    )
+
+
+def _listed_fields(release: Release) -> dict[str, Any]:
+    revision = release.revision
+    try:
+        capability = json.loads(revision.capability_json or "")
+        return list_entry(
+            capability, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None
+        )
+    except (ValueError, KeyError, TypeError):
+        # A damaged row stays listed by what is known of it: loading it tells the incident.
+        known = {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name}
+        return list_entry(known, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None)
+
+
+def read_principals() -> dict[str, Principal]:
+    """`{SHA-256 of the key: who it is}` of all keys in force."""
+    rows = AgentKey.objects.filter(revoked_at__isnull=True).values_list("key_hash", "name", "scopes")
+    return {key_hash: Principal(name, frozenset(scopes)) for key_hash, name, scopes in rows}

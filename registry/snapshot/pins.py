@@ -1,0 +1,44 @@
+"""Older revisions that a session has pinned. Revisions never change, so what was once found stays true."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db import DatabaseError, InterfaceError
+
+from registry.errors import RegistryUnavailable
+from registry.models import Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    revision_id: int
+    number: int
+
+
+class _Unknown(Exception):
+    """Keeps what was not found out of the cache: a later publish may make it."""
+
+
+def pinned_revision(capability_id: str, *, number: int | None = None, digest: str | None = None) -> Pin | None:
+    """The newest revision that agrees with what is given; None where there is none."""
+    try:
+        return _find(capability_id, number, digest)
+    except _Unknown:
+        return None
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+
+
+@lru_cache(maxsize=4096)
+def _find(capability_id: str, number: int | None, digest: str | None) -> Pin:
+    revisions = Revision.objects.filter(capability__capability_id=capability_id)
+    if number is not None:
+        revisions = revisions.filter(number=number)
+    if digest is not None:
+        revisions = revisions.filter(digest=digest)
+    row = revisions.order_by("-number").values_list("pk", "number").first()
+    if row is None:
+        raise _Unknown
+    return Pin(*row)

@@ -1,0 +1,95 @@
+"""The daemon thread that keeps a process's snapshot fresh and hands in what was counted in memory.
+
+PostgreSQL tells by LISTEN when something was published; on both databases the counters are polled once a second. On
+SQLite `PRAGMA data_version`, which costs microseconds, is asked ten times a second: it moves with every commit of
+another connection.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+from typing import Any, Final
+
+from django.db import DatabaseError, InterfaceError, connection, connections
+
+from registry import tallies
+from registry.snapshot.holder import HOLDER
+from registry.writing import CHANNEL
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS: Final = 1.0
+SQLITE_POLL_SECONDS: Final = 0.1
+TALLY_SECONDS: Final = 3.0
+_started = threading.Lock()
+
+
+def start() -> None:
+    """Start the thread of this process; a second call does nothing. Call it after the server has forked."""
+    if HOLDER.is_watched or not _started.acquire(blocking=False):
+        return
+    threading.Thread(target=_run, name="registry-watch", daemon=True).start()
+    atexit.register(tallies.flush)
+    HOLDER.is_watched = True
+
+
+def _run() -> None:
+    last_tally = time.monotonic()
+    while True:
+        try:
+            _wait()
+            HOLDER.refresh()
+            if time.monotonic() - last_tally > TALLY_SECONDS:
+                last_tally = time.monotonic()
+                tallies.flush()
+        except Exception:
+            logger.debug("the watch could not reach the database", exc_info=True)
+            _reconnect_later()
+
+
+def _wait() -> None:
+    """Return when something may have moved, after a second at the latest."""
+    if connection.vendor == "postgresql":
+        _listen()
+    else:
+        _watch_data_version()
+
+
+_known_data_version: list[Any] = [None]
+
+
+def _watch_data_version() -> None:
+    deadline = time.monotonic() + POLL_SECONDS
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA data_version")
+            version = cursor.fetchone()
+        if version != _known_data_version[0]:
+            _known_data_version[0] = version
+            return
+        time.sleep(SQLITE_POLL_SECONDS)
+
+
+def _listen() -> None:
+    connection.ensure_connection()
+    if not getattr(connection.connection, "_registry_listens", False):
+        with connection.cursor() as cursor:
+            cursor.execute(f'LISTEN "{CHANNEL}"')
+        connection.connection._registry_listens = True  # type: ignore[attr-defined]
+    for _ in connection.connection.notifies(timeout=POLL_SECONDS, stop_after=1):
+        return
+
+
+def _reconnect_later() -> None:
+    try:
+        HOLDER.refresh()
+    except Exception:
+        logger.debug("still away", exc_info=True)
+    try:
+        connections["default"].close()
+    except (DatabaseError, InterfaceError):
+        logger.debug("closing failed", exc_info=True)
+    time.sleep(POLL_SECONDS)

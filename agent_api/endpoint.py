@@ -8,9 +8,11 @@ from typing import Any
 from django.http import HttpResponseBase
 from rest_framework.decorators import api_view
 from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
+
+from agent_api.bodies import BoundedJSONParser
 
 View = Callable[..., HttpResponseBase]
 
@@ -26,7 +28,7 @@ class AlwaysJson(BaseContentNegotiation):
         return renderers[0], renderers[0].media_type
 
 
-def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (JSONParser,)) -> Callable[[View], View]:
+def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)) -> Callable[[View], View]:
     """Make a function an endpoint that takes these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
 
     def decorate(view: View) -> View:
@@ -46,4 +48,3 @@ def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (JSONParser,
         return result
 
     return decorate
-

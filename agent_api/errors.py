@@ -60,7 +60,12 @@ _Explained = tuple[str, str, dict[str, Any], dict[str, str]]
 
 def _explain(error: Exception) -> _Explained:
     if isinstance(error, RegistryError):
-        return error.code if error.code in STATUS else "INTERNAL_ERROR", error.message, error.extra, _headers(error.code)
+        return (
+            error.code if error.code in STATUS else "INTERNAL_ERROR",
+            error.message,
+            error.extra,
+            _headers(error.code),
+        )
     if isinstance(error, exceptions.MethodNotAllowed):
         return "METHOD_NOT_ALLOWED", str(error.detail), {}, {}
     if isinstance(error, exceptions.UnsupportedMediaType):

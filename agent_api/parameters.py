@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from django.http import HttpRequest, QueryDict
 from rest_framework.request import Request
 
@@ -25,6 +26,19 @@ def query(request: HttpRequest | Request) -> QueryDict:
         if len(parameters.getlist(name)) > 1:
             raise InvalidRequest(f"The parameter '{name[:40]}' stands twice")
     return parameters
+
+
+def parse_json(raw: bytes) -> Any:
+    """JSON from the wire. Raises ValueError with the reason."""
+    return orjson.loads(raw)
+
+
+def flag(values: Mapping[str, Any], name: str) -> bool:
+    """true or false, false where it is left out."""
+    value = values.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidRequest(f"{name} must be true or false, found {type_word(value)}")
+    return value
 
 
 def json_object(request: Request) -> dict[str, Any]:

@@ -15,7 +15,9 @@ from registry.schemas import SCHEMAS_DIR
 @cache
 def _documents() -> dict[str, bytes]:
     """Every schema by its path below `schemas/`; read once, so that no request can name another file."""
-    return {str(file.relative_to(SCHEMAS_DIR).as_posix()): file.read_bytes() for file in SCHEMAS_DIR.rglob("*.schema.json")}
+    return {
+        str(file.relative_to(SCHEMAS_DIR).as_posix()): file.read_bytes() for file in SCHEMAS_DIR.rglob("*.schema.json")
+    }
 
 
 @require_safe

@@ -108,7 +108,9 @@ def _schema_changes(name: str, old: Any, new: Any, path: Path, argument: str) ->
             yield Change("changes", name, f"`{keyword}` of {what} changed", path)
 
 
-def _required_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path, argument: str) -> Iterator[Change]:
+def _required_changes(
+    name: str, old: dict[str, Any], new: dict[str, Any], path: Path, argument: str
+) -> Iterator[Change]:
     before, after = _names(old.get("required")), _names(new.get("required"))
     for key in sorted(after - before):
         yield Change("breaks", name, f"`{_join(argument, key)}` of `{name}` became required", path)
@@ -124,7 +126,9 @@ def _join(argument: str, key: str) -> str:
     return f"{argument}.{key}" if argument else key
 
 
-def _property_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path, argument: str) -> Iterator[Change]:
+def _property_changes(
+    name: str, old: dict[str, Any], new: dict[str, Any], path: Path, argument: str
+) -> Iterator[Change]:
     before = old.get("properties") if isinstance(old.get("properties"), dict) else {}
     after = new.get("properties") if isinstance(new.get("properties"), dict) else {}
     for key in sorted(set(before) - set(after)):
@@ -171,7 +175,9 @@ def _bound_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Pa
         before, after = old.get(keyword), new.get(keyword)
         if before == after:
             continue
-        narrower = after is not None and (before is None or (_is_number(before) and _is_number(after) and (after - before) * direction > 0))
+        narrower = after is not None and (
+            before is None or (_is_number(before) and _is_number(after) and (after - before) * direction > 0)
+        )
         was = "" if before is None else f" where it was {before}"
         words = f"`{keyword}` of {what} is {after}{was}" if after is not None else f"`{keyword}` of {what} is gone"
         yield Change("breaks" if narrower else "changes", name, words, path)
@@ -197,5 +203,7 @@ def _form_changes(old: Bundle, new: Bundle) -> Iterator[Change]:
         yield Change("changes", "", f"The form `{schema_id}` is new")
     for schema_id in sorted(set(before) - set(after)):
         yield Change("breaks", "", f"The form `{schema_id}` is gone")
-    for schema_id in sorted(schema_id for schema_id in set(before) & set(after) if before[schema_id] != after[schema_id]):
+    for schema_id in sorted(
+        schema_id for schema_id in set(before) & set(after) if before[schema_id] != after[schema_id]
+    ):
         yield Change("changes", "", f"The form `{schema_id}` changed")

@@ -52,6 +52,21 @@ def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | 
     return SavedDraft(capability_id, draft.version, texts, report)
 
 
+def replace_draft(*, capability_id: str, files: Mapping[str, str], by: Actor) -> Draft:
+    """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days."""
+    texts = _storable(capability_id, files)
+    with writing() as state:
+        capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
+        current = _active(capability)
+        if current is not None and current.files == texts:
+            return current
+        if current is not None:
+            set_aside(current)
+        draft = _store(state, capability, None, texts, by)
+        audit.record(by=by, verb="draft.import", subject=capability_id, detail={"draft_version": draft.version})
+    return draft
+
+
 def _storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
     if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
@@ -71,7 +86,9 @@ def _active(capability: Capability) -> Draft | None:
     return capability.drafts.filter(discarded_at__isnull=True).first()
 
 
-def _store(state: RegistryState, capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor) -> Draft:
+def _store(
+    state: RegistryState, capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor
+) -> Draft:
     assert state.pk == 1, "the registry's lock is held"
     capability.draft_counter += 1
     capability.updated_at = timezone.now()
@@ -145,4 +162,3 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
 def draft_report(draft: Draft) -> Report:
     """What validation says of a draft as things stand in the registry now."""
     return validate(draft.files, published=published_names())
-

@@ -24,7 +24,9 @@ class Operator(AbstractUser):
 
     class Meta:
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(role__in=["viewer", "author", "publisher", "admin"]), name="operator_role_known")
+            models.CheckConstraint(
+                condition=Q(role__in=["viewer", "author", "publisher", "admin"]), name="operator_role_known"
+            )
         ]
 
     @property
@@ -67,7 +69,9 @@ class Capability(models.Model):
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
     published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
     replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
-    draft_counter = models.PositiveIntegerField(default=0, help_text="The version of the newest draft, discarded ones included.")
+    draft_counter = models.PositiveIntegerField(
+        default=0, help_text="The version of the newest draft, discarded ones included."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -78,11 +82,13 @@ class Capability(models.Model):
                 condition=Q(status__in=["draft", "published", "deprecated", "retired"]), name="capability_status_known"
             ),
             models.CheckConstraint(
-                condition=Q(status="draft", published_revision__isnull=True) | (~Q(status="draft") & Q(published_revision__isnull=False)),
+                condition=Q(status="draft", published_revision__isnull=True)
+                | (~Q(status="draft") & Q(published_revision__isnull=False)),
                 name="capability_status_fits_revision",
             ),
             models.CheckConstraint(
-                condition=Q(replaced_by__isnull=True) | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired"])),
+                condition=Q(replaced_by__isnull=True)
+                | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired"])),
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
@@ -162,7 +168,9 @@ class Release(models.Model):
         ordering: ClassVar = ["registry_revision"]
         indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"
+            ),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
         ]
 
@@ -179,7 +187,9 @@ class Draft(BundleTexts):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["capability"], condition=Q(discarded_at__isnull=True), name="draft_one_per_capability"),
+            models.UniqueConstraint(
+                fields=["capability"], condition=Q(discarded_at__isnull=True), name="draft_one_per_capability"
+            ),
             models.UniqueConstraint(fields=["capability", "version"], name="draft_version_unique"),
         ]
 
@@ -255,7 +265,9 @@ class Incident(models.Model):
     class Meta:
         ordering: ClassVar = ["-last_seen_at"]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once")
+            models.UniqueConstraint(
+                fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
+            )
         ]
 
 

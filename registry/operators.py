@@ -18,14 +18,20 @@ ROLES: Final = tuple(Operator.Role.values)
 _NAME: Final = re.compile(r"[\w.@+-]{1,150}")
 
 
-def create_operator(*, username: str, password: str, role: str, by: Actor, must_change_password: bool = False) -> Operator:
+def create_operator(
+    *, username: str, password: str, role: str, by: Actor, must_change_password: bool = False
+) -> Operator:
     """Raises `InvalidRequest` for an odd name, role or weak password, and `NameTaken`."""
     if not _NAME.fullmatch(username):
         raise InvalidRequest("An operator's name has letters, digits and @ . + - _, at most 150")
     if role not in ROLES:
         raise InvalidRequest(f"A role is one of {', '.join(ROLES)}; found '{role}'")
     operator = Operator(
-        username=username, role=role, must_change_password=must_change_password, is_staff=role == "admin", is_superuser=role == "admin"
+        username=username,
+        role=role,
+        must_change_password=must_change_password,
+        is_staff=role == "admin",
+        is_superuser=role == "admin",
     )
     _check_password(password, operator)
     operator.set_password(password)

@@ -137,7 +137,9 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     """Inside the lock: what is true here stays true until the commit."""
     bundle = report.bundle
     assert bundle is not None, "only a report without errors comes here"
-    capability = Capability.objects.filter(capability_id=bundle.capability_id).select_related("published_revision").first()
+    capability = (
+        Capability.objects.filter(capability_id=bundle.capability_id).select_related("published_revision").first()
+    )
     report = _with_collisions(report, bundle)
     current = bundle_of(capability.published_revision) if capability and capability.published_revision else None
     gate = gate_report(report, published=current, acknowledge=acknowledge)
@@ -254,7 +256,9 @@ def _number(capability: Capability) -> int | None:
 
 def _gate_of(revision: Revision, capability: Capability, acknowledge: Collection[str]) -> GateReport:
     current = bundle_of(capability.published_revision) if capability.published_revision else None
-    return gate_report(validate(revision.files, published=published_names()), published=current, acknowledge=acknowledge)
+    return gate_report(
+        validate(revision.files, published=published_names()), published=current, acknowledge=acknowledge
+    )
 
 
 def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, note: str = "") -> Capability:
@@ -265,7 +269,9 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
     with writing() as state:
         capability = get_capability(capability_id)
         if capability.status not in LISTED or capability.published_revision is None:
-            raise StatusConflict(f"'{capability_id}' is {capability.status}: only a published capability can be deprecated")
+            raise StatusConflict(
+                f"'{capability_id}' is {capability.status}: only a published capability can be deprecated"
+            )
         replacement = _replacement(capability, replaced_by) if replaced_by else None
         detail = {"replaced_by": replaced_by, "note": note}
         if capability.status == "deprecated" and capability.replaced_by == replacement:

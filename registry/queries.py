@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from registry.bundles import Bundle
-from registry.errors import CapabilityNotFound, RevisionNotFound
+from registry.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.models import Capability, Draft, Incident, Revision, ToolName
 from registry.validation import Published
 from registry.validation.documents import read
@@ -98,7 +98,11 @@ def find_revision(capability: Capability, *, number: int | None = None, digest: 
 
 def get_capability(capability_id: str) -> Capability:
     """A capability in any state, for operators. Raises `CapabilityNotFound` with all known ids."""
-    found = Capability.objects.select_related("published_revision", "replaced_by").filter(capability_id=capability_id).first()
+    found = (
+        Capability.objects.select_related("published_revision", "replaced_by")
+        .filter(capability_id=capability_id)
+        .first()
+    )
     if found is None:
         raise not_found(capability_id, list(Capability.objects.values_list("capability_id", flat=True)), {})
     return found
@@ -143,7 +147,9 @@ class CapabilityRow:
     updated_at: datetime
 
 
-def capability_rows(*, status: str = "", search: str = "", limit: int | None = None, offset: int = 0) -> list[CapabilityRow]:
+def capability_rows(
+    *, status: str = "", search: str = "", limit: int | None = None, offset: int = 0
+) -> list[CapabilityRow]:
     """Capabilities for operators in one query, whatever their number; `search` looks in id and name."""
     found = _capabilities(status=status, search=search)
     window = found[offset : offset + limit] if limit is not None else found
@@ -165,7 +171,9 @@ def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
     return (
         found.select_related("published_revision")
         .defer("published_revision__skill_md", "published_revision__tools_json", "published_revision__ui_schemas_json")
-        .annotate(has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True)))
+        .annotate(
+            has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True))
+        )
         .order_by("capability_id")
     )
 
@@ -187,3 +195,17 @@ def _row(capability: Any) -> CapabilityRow:
 def open_incidents() -> QuerySet[Incident]:
     """Incidents that nobody has mended yet, the latest first."""
     return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision")
+
+
+def files_of(capability: Capability, *, draft: bool = False) -> dict[str, str]:
+    """The texts of what is published, or of the draft. Raises `StatusConflict` or `DraftNotFound`."""
+    if draft:
+        found = capability.drafts.filter(discarded_at__isnull=True).first()
+        if found is None:
+            raise DraftNotFound(f"'{capability.capability_id}' has no draft")
+        return found.files
+    if capability.published_revision is None:
+        raise StatusConflict(
+            f"'{capability.capability_id}' was never published; its draft can be exported with --draft"
+        )
+    return capability.published_revision.files

@@ -45,7 +45,9 @@ class Holder:
             logger.warning("the database is away, the last snapshot goes on serving: %s", error)
             self.failed_at = time.monotonic()
         if not self.has_read:
-            raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+            raise RegistryUnavailable(
+                "The registry's database cannot be reached; try again in a few seconds"
+            ) from error
 
     def forget(self) -> None:
         """Begin again, as in a new process."""

@@ -147,7 +147,9 @@ def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     kept = sorted(findings, key=lambda finding: not finding.is_error)[:FINDINGS_MAX]
     message = f"{len(findings) - FINDINGS_MAX:,} more findings are not shown"
     first = findings[0]
-    kept.append(Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Mend these first."))
+    kept.append(
+        Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Mend these first.")
+    )
     return in_order(kept)
 
 

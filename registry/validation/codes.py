@@ -28,6 +28,7 @@ FIELDS: Final = (
     Code("FIELD_UNKNOWN", "warning", "A key that nobody reads, often a spelling mistake. It is kept.", '`"intent_trigers": [...]`', "Correct the spelling, or remove the key."),
     Code("TRIGGER_DUPLICATE", "error", "Two triggers are equal when upper and lower case are one.", '`["Lift", "lift"]`', "Remove one of the two."),
     Code("VERSION_IGNORED", "warning", "A version other than latest has no effect: the registry numbers revisions itself.", '`"version": "1.2.0"`', "Remove it."),
+    Code("CAPABILITY_ID_DUPLICATE", "error", "Two bundles of one call have the same capability_id.", "two folders with `weights`", "Give one of the two another id."),
     Code("CAPABILITY_ID_MISMATCH", "error", "The front matter of skill.md names another capability_id.", "`capability_id: weight` beside `weights`", "Make them agree, or remove it from skill.md."),
 )  # fmt: skip
 SKILL: Final = (

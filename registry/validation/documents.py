@@ -64,7 +64,14 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[Problem
     value = document.value
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         problems = [
-            Problem("FIELD_UNKNOWN", "tools.json", (key,), f"Unknown key '{key}' beside tools", "Move it into a tool, or remove it.", at_key=True)
+            Problem(
+                "FIELD_UNKNOWN",
+                "tools.json",
+                (key,),
+                f"Unknown key '{key}' beside tools",
+                "Move it into a tool, or remove it.",
+                at_key=True,
+            )
             for key in list(value)[:50]
             if key not in ("tools", "$schema")
         ]
@@ -210,7 +217,9 @@ def _report_nul(documents: Documents, text: str) -> None:
     nul = text.find("\0")
     if nul != -1:
         hint = "Remove the NUL character."
-        documents.report_at(Problem("TEXT_NUL", "skill.md", (), "The file holds a NUL character (U+0000)", hint), nul, "")
+        documents.report_at(
+            Problem("TEXT_NUL", "skill.md", (), "The file holds a NUL character (U+0000)", hint), nul, ""
+        )
         documents.files["skill.md"] = text.replace("\0", "\ufffd")
 
 

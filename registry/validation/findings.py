@@ -43,4 +43,12 @@ def in_order(findings: list[Finding]) -> tuple[Finding, ...]:
 def _sort_key(finding: Finding) -> tuple[Any, ...]:
     known = finding.file in FILE_ORDER
     position = FILE_ORDER.index(finding.file) if known else len(FILE_ORDER)
-    return position, finding.file, finding.line or 0, finding.column or 0, finding.code, finding.pointer, finding.message
+    return (
+        position,
+        finding.file,
+        finding.line or 0,
+        finding.column or 0,
+        finding.code,
+        finding.pointer,
+        finding.message,
+    )

@@ -103,7 +103,9 @@ class _Reader:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
-                self._fault("A key must be a plain word", "Quote it, or write it on one line.", key_node.start_mark.index)
+                self._fault(
+                    "A key must be a plain word", "Quote it, or write it on one line.", key_node.start_mark.index
+                )
                 continue
             if key_node.value in values:
                 hint = "Remove one of the two."

@@ -36,7 +36,9 @@ class Mention:
     column: int
 
 
-def check_mentions(skill: SkillText, tools: list[Any], ui_schemas: list[Any], capability: dict[str, Any]) -> list[Problem]:
+def check_mentions(
+    skill: SkillText, tools: list[Any], ui_schemas: list[Any], capability: dict[str, Any]
+) -> list[Problem]:
     """All cross-checks between skill.md and the other files."""
     known = _Known.of(tools, ui_schemas, capability)
     return [

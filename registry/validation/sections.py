@@ -142,7 +142,9 @@ def _check_steps(skill: SkillText) -> Iterator[Problem]:
 def _check_step(skill: SkillText, step: Heading) -> Iterator[Problem]:
     if not _NUMBERED.match(step.text):
         message = f"The step '{step.text[:60]}' has no number"
-        yield skill.problem("STEP_NOT_NUMBERED", step.line, message, "Begin it with its number: ### 1. ...", heading=True)
+        yield skill.problem(
+            "STEP_NOT_NUMBERED", step.line, message, "Begin it with its number: ### 1. ...", heading=True
+        )
     text = "\n".join(line.text for line in skill.outline.section(step) if line.kind != "comment")
     for word, mark in _MARK.items():
         if not mark.search(text):

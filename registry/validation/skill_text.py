@@ -53,7 +53,9 @@ class SkillText:
         """The offset in the whole file of a place that counts from 1 in `skill_doc`."""
         return self.front_matter.body_offset + self._lines.start_of(line) + column - 1
 
-    def problem(self, code: str, line: int, message: str, hint: str = "", *, column: int = 1, heading: bool = False) -> Problem:
+    def problem(
+        self, code: str, line: int, message: str, hint: str = "", *, column: int = 1, heading: bool = False
+    ) -> Problem:
         """A problem at a line of `skill_doc`, with the headings that it stands under as its path.
 
         `heading` says that the problem is about the section as a whole and points at its heading.

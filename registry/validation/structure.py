@@ -78,7 +78,9 @@ def _explain(file: FileName, at: Path, error: ValidationError) -> Iterable[Probl
         for key in error.validator_value:
             if key not in error.instance:
                 known = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
-                yield Problem("FIELD_MISSING", file, path, f"Missing required field '{key}'", known.get("description", ""))
+                yield Problem(
+                    "FIELD_MISSING", file, path, f"Missing required field '{key}'", known.get("description", "")
+                )
         return
     if error.validator == "propertyNames" or (error.parent and error.parent.validator == "propertyNames"):
         yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
@@ -159,7 +161,9 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
         return
     for key, item in value.items():
         if key not in properties:
-            yield Problem("FIELD_UNKNOWN", file, (*at, key), f"Unknown key '{key}'", nearest(key, properties), at_key=True)
+            yield Problem(
+                "FIELD_UNKNOWN", file, (*at, key), f"Unknown key '{key}'", nearest(key, properties), at_key=True
+            )
         elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
             yield from _unknown_keys(file, item, properties[key], (*at, key))
 

@@ -54,7 +54,11 @@ def _invalid(path: Path, message: str, hint: str) -> Problem:
 
 def _check_dialect(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
     dialect = schema.get("$schema")
-    if isinstance(dialect, str) and dialect.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0") not in DIALECTS:
+    if (
+        isinstance(dialect, str)
+        and dialect.rstrip("#").replace("https://json-schema.org/draft-0", "http://json-schema.org/draft-0")
+        not in DIALECTS
+    ):
         message = f"The dialect {dialect[:100]!r} is not supported"
         yield _invalid((*path, "$schema"), message, f"Leave $schema out, or write {DIALECTS[0]}.")
 
@@ -125,7 +129,9 @@ def _check_patterns(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
             continue
         shown = pattern if len(pattern) <= 80 else pattern[:79] + "…"
         if _compiles(pattern, linear=False):
-            message = f"The pattern {shown!r} needs look-around, a back-reference or too much memory: it is not checked here"
+            message = (
+                f"The pattern {shown!r} needs look-around, a back-reference or too much memory: it is not checked here"
+            )
             hint = "Write it without (?=, (?!, (?<= and \\1 where you can."
             yield Problem("TOOL_PATTERN_NOT_CHECKED", TOOLS, (*path, *place), message, hint)
         elif not _metaschema_refuses_pattern(pattern):

@@ -144,4 +144,6 @@ def _check_defaults(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
         reason = refusal(graph, node, node.schema["default"])
         if reason is not None:
             message = f"The default is refused by its own schema: {reason}"
-            yield Problem("TOOL_DEFAULT_INVALID", FILE, (*path, *node.path, "default"), message, "Correct one of the two.")
+            yield Problem(
+                "TOOL_DEFAULT_INVALID", FILE, (*path, *node.path, "default"), message, "Correct one of the two."
+            )

@@ -10,7 +10,7 @@ from registry.validation.security.rules import Rule, pattern, rule
 
 escalate_for_write_tools = "SEC_APPROVAL_BYPASS"
 
-_CONSENT = r"(?:confirmations?|permissions?|approvals?|consent|authori[sz]ations?|sign-?off|verification|confirming)"
+_CONSENT = r"(?:confirmations?|permissions?|approvals?|consent|user authori[sz]ations?|sign-?off)"
 _CONSENT_NOUN = r"(?:confirmations?|approvals?|consent|authori[sz]ations?|sign-?offs?)"
 _ACT = r"(?:delete|remove|send|post|pay|transfer|save|write|submit|purchase|buy|publish|execute|run|install|upload|overwrite|drop|approve|charge|refund|cancel|deploy|npx|npm|pip|bash|call the|wipe|purge)"
 
@@ -21,7 +21,7 @@ BYPASS = (
          + _CONSENT + r"\b", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "an order to run or send something without asking", "without",
          r"without (?:first |ever |even )?(?:asking|prompting|checking|confirming)\b", unless_negated=True,
-         needs=(pattern(r"`[^`\n]{2,80}`|\b(?:npx|npm|pip|bash|sh|curl|python3?|delete|send|pay|transfer|purchase|publish|overwrite|drop|wipe)\b"),), back=120, reach=20,
+         needs=(pattern(r"\b(?:delete|send|pay|transfer|purchase|buy|publish|overwrite|drop|wipe|install|upload|execute|post|submit)\b[^.\n]{0,80} without"),), back=100, reach=0,
          lacks=pattern(r"without (?:asking|checking|confirming) (?:what|which|how|why|whether|if|where|again)"), severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "an order not to ask", "do not |don't |never |no need to |not necessary to |needn't |need not |skip|bypass|omit|suppress",
          r"(?<![a-z])(?:(?:do not|don't|never|no need to|not necessary to|needn't|need not) (?:ever |bother to |bother )?(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek|prompt(?:ing)?|require|obtain)(?: (?:the )?users?| them)?(?: for)?|(?:skip|bypass|omit|suppress)(?:s|ping|ing)?)(?: (?:any|the|all|user|explicit|further|a|their|your|every|tool|human)){0,3} "
@@ -29,7 +29,7 @@ BYPASS = (
     rule("SEC_APPROVAL_BYPASS", "an order to overrule a tool's approval", "requires_approval|auto-approve|auto approve|autoapprove|dangerously|bypasspermissions|--yolo|always approve|automatically approve|approve all|approve every",
          r"(?:requires_approval[\"'`]{0,2}\s{0,2}(?:=|:|to|as)\s{0,2}[\"'`]{0,2}false|auto-? ?approv(?:e|es|ed|ing) (?:all|any|every|tool|write|the|it|this|each)|--dangerously-skip-permissions|--dangerously-bypass\S{0,40}|bypasspermissions|--yolo\b|(?:always|automatically) approve (?:all|any|every|tool|the|it|this|each)|approve (?:all|every) (?:tool|call|action|request|prompt)s?)", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "a claim that approval was given", "approval|confirmation|consent|authoriz|authoris|permission|sign-off",
-         r"(?:" + _CONSENT_NOUN + r"|permissions?)(?: (?:prompts?|checks?|dialogs?|gates?|requests?|for [^\s.!?;:\0]{1,16}(?: [^\s.!?;:\0]{1,16})?))? (?:is|are|was|were|has been|have been|being) (?:already |now |hereby |automatically |implicitly |always |considered |deemed |assumed (?:to be )?|permanently |pre-?){0,2}"
+         r"(?:" + _CONSENT_NOUN + r"|permissions?)(?: (?:prompts?|checks?|dialogs?|gates?|requests?|for [^\s.!?;:()\"\0]{1,16}(?: [^\s.!?;:()\"\0]{1,16})?))? (?:is|are|was|were|has been|have been|being) (?:already |now |hereby |automatically |implicitly |always |considered |deemed |assumed (?:to be )?|permanently |pre-?){0,2}"
          r"(?:granted|given|disabled|waived|suspended|implied|implicit|pre-?approved|switched off|turned off|bypassed|assumed|in place|received)\b", severity="error", unless_negated=True,
          lacks=pattern(r"hereby granted|free of charge|(?:once|after|until|unless|if|when|whether|before|ensure|check that|verify that|only) (?:\S{1,16} ){0,4}(?:approval|confirmation|consent|permission|authori)")  , back=40, reach=40),
     rule("SEC_APPROVAL_BYPASS", "a claim that the user agreed already", "the user has already|user already|users have already|user pre-|pre-approved|preapproved|pre-authori",
@@ -56,7 +56,7 @@ STEERING = (
          r"(?:prefer|favou?r) (?:this|our|my|these)\b[^.\n\0]{0,50}?(?: over | instead of| to (?:any |all )?other| and (?:drop|ignore|disable|avoid|skip)| rather than| above all)", severity="warning"),
     rule("SEC_TOOL_STEERING", "an order to set other tools aside", "other tool|other skill|other capabilit|other server|other plugin|competing|their tools|drop theirs|other mcp",
          r"(?:(?:other|competing|rival) (?:tools?|skills?|capabilit(?:y|ies)|servers?|plugins?|mcp)|their tools|drop theirs)", severity="warning", back=40, reach=50,
-         needs=(pattern(r"(?:never|do not|don't) (?:use|call|invoke|load|trust)|disable|unload|drop theirs|uninstall|\bblock\b|ignore (?:all |any |the )?(?:other|competing|rival|their)|(?:when|if|whenever) any other"),)),
+         needs=(pattern(r"disable|unload|drop theirs|uninstall|\bblock\b|ignore (?:all |any |the )?(?:other|competing|rival|their)|(?:when|if|whenever) any other"),)),
     rule("SEC_TOOL_STEERING", "an order to call this tool before anything else", "always use this|always call this|always invoke this|always choose this|always select this|must be called before|must call this|must be called first|call this tool before|before using any|before calling any|before using this tool|before calling this tool|before invoking",
          r"(?:always (?:use|call|invoke|choose|select) this (?:tool|skill|capability|server) (?:first|instead|before|even|for (?:all|every|any)|over)|(?:must be called|must call this(?: tool| function)?|call this tool) (?:first )?before (?:any|every|all|each) (?:other )?(?:tool|call|action|request|response)|before (?:using|calling|invoking) (?:this|any)(?: other)? tools?,? (?:you must |always |first ){0,2}(?:read|call|open|cat|fetch|send|pass|include|load))", severity="warning", unless_negated=True),
 )

@@ -31,15 +31,18 @@ _VENDORS = (
     r"get\.scoop\.sh|scoop\.sh|packages\.gitlab\.com|install\.duckdb\.org|dl\.google\.com|julialang\.org|lmstudio\.ai/install|plugins\.nextflow\.io|get\.nextflow\.io|"
     r"github\.com/(?:conda-forge/miniforge|cli/cli|astral-sh|aquasecurity|microsoft|kubernetes))"
 )
-_BY_VENDOR = re.compile(r"https://(?:www\.)?" + _VENDORS)
-_OF_VENDOR = pattern(r"https://(?:www\.)?" + _VENDORS)
+# The only address in the command, from its scheme on: a vendor's name in a query or before a second address proves nothing.
+_VENDOR_ONLY = (
+    r"\A[^:\0]{0,200}?(?<![\w./-])(?:https://)?(?:www\.)?" + _VENDORS + r"(?:\.(?:sh|ps1|py))?(?:(?<=/)|(?=[/\s\"'`|);]|\Z))[^:\0]{0,400}\Z"
+)
+_BY_VENDOR = pattern(_VENDOR_ONLY)
 
 
 def _download(says: str, anchors: str, source: str, **rest: object) -> tuple[Rule, Rule]:
     """The rule for unknown hosts (error) and the one for makers of well-known tools (warning)."""
     first = rule(_DOWNLOAD, says, anchors, source, lacks=_BY_VENDOR, discount="command", **rest)
     second = rule(_DOWNLOAD, says, anchors, source, discount="command", severity="warning",
-                  **{**rest, "needs": (*rest.get("needs", ()), _OF_VENDOR)})  # type: ignore[misc, dict-item]
+                  **{**rest, "needs": (*rest.get("needs", ()), _BY_VENDOR)})  # type: ignore[misc, dict-item]
     return first, second
 
 
@@ -50,7 +53,7 @@ DOWNLOADS = (
                r"(?:<\(\s{0,3}|\$\(\s{0,3}|`)(?:curl|wget|fetch|iwr|irm)\b[^)`\n\0]{0,300}",
                needs=(_TARGET, pattern(r"(?:\b(?:ba|z|da|k)?sh|\beval|\bsource|\bpython[\d.]{0,4}|\bperl|\bruby|\bnode|\bexec|(?:^|[\s`;&])\.)(?:\.exe)? (?:-\w{1,4} )?[\"'`]{0,2}(?:<\(|\$\(|`)\s{0,3}(?:curl|wget|fetch|iwr|irm)")), back=30, reach=0),
     *_download("PowerShell that runs a download", "iex|invoke-expression|downloadstring|downloadfile|start-process",
-               r"(?<![\w-])(?:iex|invoke-expression)\b\s{0,3}[(&\"'`$]{1,4}[^\n\0]{0,60}?(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|new-object|curl|wget)[^\n\0]{0,200}", reach=200),
+               r"(?<![\w-])(?:iex|invoke-expression)\b\s{0,3}[(&\"'`$]{1,4}[^\n\0]{0,60}?(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|new-object|curl|wget)[^\n\0]{0,200}", reach=0),
     rule(_DOWNLOAD, "PowerShell that runs a download", "downloadstring|downloadfile|downloaddata", r"download(?:string|file|data)\s{0,3}\([^\n\0]{4,300}", needs=(pattern(r"\biex\b|invoke-expression|start-process|\| ?iex|;\s{0,3}(?:&|\.\\|start )"),), back=120, reach=120, discount="command"),
     rule(_DOWNLOAD, "a system tool used to fetch and run", "mshta|regsvr32|certutil|bitsadmin|rundll32|msiexec",
          r"(?<![\w-])(?:mshta(?:\.exe)?\b[^\n\0]{0,20}(?:https?:|javascript:|vbscript:)|regsvr32\b[^\n\0]{0,40}/i:https?:|certutil\b[^\n\0]{0,60}-urlcache|bitsadmin\b[^\n\0]{0,40}/transfer|rundll32\b[^\n\0]{0,40}(?:javascript:|https?:)|msiexec\b[^\n\0]{0,40}https?:)", discount="command"),
@@ -75,13 +78,13 @@ SHELLS = (
     rule(_SHELL, "a reverse shell", "socket|tcpclient|tcpsocket|fsockopen", r"(?:socket\.socket|new-object[^\n\0]{0,30}tcpclient|net\.sockets\.tcpclient|tcpsocket|fsockopen|new net\.socket|net\.socket\()[^\0]{0,400}?(?:dup2|/bin/(?:ba)?sh|cmd\.exe|invoke-expression|\biex\b|pty\.spawn|exec\s{0,2}\()", discount="command"),
     rule(_SHELL, "a way in that is left open", "ngrok|cloudflared|chisel|ssh -r|ssh -f|-nr |bore local|tmate|gsocket|gs-netcat",
          r"(?<![\w-])(?:ngrok tcp 22|cloudflared tunnel[^\n\0]{0,60}ssh|gs-netcat|tmate -f|chisel client[^\n\0]{0,60}r:|ssh (?:-\w{1,6} ){0,4}-\w{0,3}r \d{2,5}:(?:localhost|127\.0\.0\.1):22)", discount="command"),
-    rule(_SHELL, "a backdoor", "backdoor", r"(?:include|add|install|open|create|leave|plant|embed|insert) (?:an? |the )?(?:[^\s.!?;:\0]{1,16} ){0,2}?backdoor\b", discount="command", unless_negated=True),
+    rule(_SHELL, "a backdoor", "backdoor", r"(?:include|add|install|open|create|leave|plant|embed|insert) (?:an? |the )?(?:[^\s.!?;:()\"\0]{1,16} ){0,2}?backdoor\b", discount="command", unless_negated=True),
 )
 
 _PIPE_DECODE = r"(?:base64|base32|openssl (?:enc|base64)|xxd|uudecode|certutil|b64decode|gunzip|zcat|tr|rev|printf|gpg)"
 ENCODED = (
     rule("SEC_ENCODED_COMMAND", "encoded text decoded into an interpreter", "base64|base32|openssl |xxd|uudecode|rev |tr ",
-         r"(?<![\w.-])(?:base64 {0,3}(?:-{1,2}d\w{0,5}|-i)|base32 -{1,2}d\w{0,5}|openssl (?:enc|base64)[^|\n\0]{0,60}-d|xxd[^|\n\0]{0,20}-r|uudecode|rev|tr [^|\n\0]{3,60})[^|\n\0]{0,80}\|\s{0,3}(?:[^|\n\0]{1,40}\|\s{0,3}){0,1}".replace("base64 {0,3}", "base64 ") + _INTERPRETER, discount="command"),
+         r"(?<![\w.-])(?:base64 (?:-{1,2}d\w{0,5}|-i)|base32 -{1,2}d\w{0,5}|openssl (?:enc|base64)[^|\n\0]{0,60}-d|xxd[^|\n\0]{0,20}-r|uudecode|rev|tr [^|\n\0]{3,60})[^|\n\0]{0,80}\|\s{0,3}(?:[^|\n\0]{1,40}\|\s{0,3}){0,1}" + _INTERPRETER, discount="command"),
     rule("SEC_ENCODED_COMMAND", "encoded text decoded into an interpreter", "eval|sh -c|<(|source|python|exec|node -e|perl -e",
          r"(?:\beval|(?:ba|z)?sh -c|(?:ba|z)?sh <\(|\bsource|python[\d.]{0,4} -c|perl -e|node -e|ruby -e)[^\n\0]{0,120}?(?:base64 -{1,2}d|b64decode|base64 -D|xxd -r|atob\(|decode64|frombase64)", discount="command"),
     rule("SEC_ENCODED_COMMAND", "code that runs what it decoded", "exec|eval|function(|loadstring|marshal",

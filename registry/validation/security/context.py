@@ -25,13 +25,15 @@ _TEACHING = re.compile(
     r"|dangerous|\bunsafe|insecure|vulnerab|\bthreat|\bexploit|\brefus(?:e|al)|\breject|untrusted|hostile|anti-?pattern"
     r"|\bbad (?:example|practice)|^\W{0,4}bad\b|❌|🚫|⚠|\bflag(?:s|ged)?\b (?:it|any|them|as|for|text|content|files|commands)"
     r"|(?:report|scan(?:ner|s)?|look|watch|check|grep|search|block(?:s|list)?) (?:for|out|any)\b"
-    r"|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries to|trying to|try to (?:make|get|trick)|test case"
+    r"|disguis|exfiltrat|\bsteals?\b|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries to|trying to|try to (?:make|get|trick)|test case"
     r"|angreif|\bangriff|verdacht|gefahrlich|schadlich|niemals (?:befolgen|ausfuhren)|attaque|malveillan|suspect|dangereu"
     r"|ne (?:jamais|pas) (?:suivre|executer)|ataque|malicios|sospechos|suspeit|peligros|perigos|inyeccion|injecao"
     r"|攻击|攻擊|恶意|惡意|注入|可疑|危险|危險|识别|識別|检测|検出|不要(?:执行|遵循|运行|照做)|攻撃|悪意|インジェクション|不審|従わない"
     r"|атак|злоумышлен|вредонос|подозрит|инъекц|опасн",
     re.MULTILINE,
 )
+# A heading or a lead-in that forbids what it lists.
+_FORBIDDING = re.compile(r"^\W{0,8}(?:\*\*)?(?:never|don't|do not|avoid|what not to|not to do|forbidden|prohibited|(?:common )?(?:mistakes|pitfalls|excuses)|rationali[sz]ations?|wrong|stop\b|禁止|不要|❌|🚫)|red flags|anti-?patterns|must not|never do")
 # Reassurance is what a lure sounds like; a passage that gives it teaches nothing.
 _REASSURING = re.compile(
     r"\b(?:not|isn't|never|no longer) (?:an? )?(?:malicious|dangerous|suspicious|unsafe|attack|threat|malware|injection)"
@@ -98,10 +100,12 @@ class Context:
         heading it stands under."""
         line, at = self.line(start)
         around = fold(line[:at] + " … " + line[at + end - start :])
-        near = [around, fold(self._lead(start)), self._heading(start)]
-        if any(_REASSURING.search(text) for text in near[:2]):
+        lead, heading = fold(self._lead(start)), self._heading(start)
+        if _REASSURING.search(around) or _REASSURING.search(lead):
             return False
-        return any(_TEACHING.search(text) for text in near)
+        if _FORBIDDING.search(lead) or _FORBIDDING.search(heading):
+            return True
+        return any(_TEACHING.search(text) for text in (around, lead, heading))
 
     def _lead(self, start: int) -> str:
         """The line before the list or the fence, where it introduces it: it ends with a colon or a question mark, or the

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from registry.validation.security.rules import Rule, pattern, rule
 
-G2 = r"(?:[^\s.!?;:\0]{1,24} ){0,2}?"
-G3 = r"(?:[^\s.!?;:\0]{1,24} ){0,3}?"
-G4 = r"(?:[^\s.!?;:\0]{1,24} ){0,4}?"
+G2 = r"(?:[^\s.!?;:()\"\0]{1,24} ){0,2}?"
+G3 = r"(?:[^\s.!?;:()\"\0]{1,24} ){0,3}?"
+G4 = r"(?:[^\s.!?;:()\"\0]{1,24} ){0,4}?"
 _END = r"(?=\s{0,3}(?:[.,;!)\"'<`*\n\0]|\Z)| (?:about|that|anything|of |this|what happened|and |or |when you do|why))"
 _USER = r"(?:the |any |this |your |our |an? )?(?:end[- ])?(?:users?|humans?|operators?|customers?|owners?|people|anyone|anybody|admins?)"
 
@@ -36,7 +36,7 @@ _FROM_DATA = r"(?! (?:that |which |you (?:may )?(?:find|see|encounter) )?(?:is |
 
 OVERRIDE = (
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave earlier instructions", _LEAVE_ANCHORS,
-         _LEAVE + " " + G4 + _BEFORE + r" (?:[^\s.!?;:\0]{1,24} ){0,2}?" + _RULES + r"\b"),
+         _LEAVE + " " + G4 + _BEFORE + r" (?:[^\s.!?;:()\"\0]{1,24} ){0,2}?" + _RULES + r"\b"),
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave the system's instructions", "ignor|disregard|forget|bypass|neglect|dismiss|"
          "set aside|setting aside|abandon|unlearn|circumvent|pay no |stop |cease |quit |do not |don't |no longer ",
          _LEAVE + " " + G3 + _OFFICE + r" " + G2 + _RULES + r"\b" + _FROM_DATA, unless_negated=True),
@@ -46,9 +46,9 @@ OVERRIDE = (
          severity="warning", unless_negated=True),
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave all instructions", "ignor|disregard|forget|neglect|dismiss|abandon|unlearn|overrid|discard|bypass",
          _LEAVE + r" (?:all|any|every|each|your|aii)(?: (?:and any|of|the|your|its|other|single|current|existing)){0,3} "
-         + _STRONG_RULES + r"\b" + _FROM_DATA, unless_negated=True),
+         + _STRONG_RULES + r"\b(?! data)" + _FROM_DATA, unless_negated=True),
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to forget what was said before", "ignor|disregard|forget",
-         r"(?:ignore|disregard|forget) (?:everything|all|anything|what(?:ever)?)(?: that)? (?:[^\s.!?;:\0]{1,16} ){0,4}?(?:above|before|previously|"
+         r"(?:ignore|disregard|forget) (?:everything|all|anything|what(?:ever)?)(?: that)? (?:[^\s.!?;:()\"\0]{1,16} ){0,4}?(?:above|before|previously|"
          r"earlier|told|instructed|said|learned|so far|until now|up to now)\b", unless_negated=True),
     rule("SEC_INSTRUCTION_OVERRIDE", "a claim that earlier instructions no longer hold", "instruction|rules|guideline|prompt|restriction|constraint|polic|guardrail",
          r"(?:instructions?|rules|guidelines|prompts?|restrictions|constraints|polic(?:y|ies)|guardrails)(?: (?:above|before this|so far|given (?:earlier|before|above)|you (?:were given|received)))?"
@@ -60,7 +60,7 @@ OVERRIDE = (
     rule("SEC_INSTRUCTION_OVERRIDE", "new instructions in the place of the old", "your new |your updated |your real |your true |your actual |new system ",
          r"(?:your (?:new|updated|real|true|actual) (?:instructions?|task|goal|objective|mission|orders|role|directives?|system prompt) (?:is|are|will be|now)\b|new system (?:prompt|instructions?|message)\s?:)"),
     rule("SEC_INSTRUCTION_OVERRIDE", "words that put this text above the agent's instructions", "these instructions|this instruction|this text|this message|this document|this skill|instructions here|instructions below|the following",
-         r"(?:these instructions?|this (?:instruction|text|message|document|skill|file)|instructions (?:here|below)|the following)(?: [^\s.!?;:\0]{1,16}){0,4}? (?:overrides?|supersedes?|outranks?|replaces?|(?:has|have|takes?) (?:absolute |higher |top |highest )?(?:priority|precedence) over|(?:is|are) more important than)"
+         r"(?:these instructions?|this (?:instruction|text|message|document|skill|file)|instructions (?:here|below)|the following)(?: [^\s.!?;:()\"\0]{1,16}){0,4}? (?:overrides?|supersedes?|outranks?|replaces?|(?:has|have|takes?) (?:absolute |higher |top |highest )?(?:priority|precedence) over|(?:is|are) more important than)"
          r" (?:all |any |every |your |the |other |previous |existing ){0,4}(?:instructions?|rules|guidelines|system|safety|developer|prompts?|users?|polic|everything|training)", unless_negated=True),
 )
 
@@ -75,18 +75,18 @@ DECEPTION = (
          _NOT + r" (?:ever |even |also |first )?" + _TELL + r" " + _USER + r"(?: know)?" + _END, unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to hide this from the user", _NOT_ANCHORS,
          _NOT + r" (?:ever )?" + _SHOW + r" (?:this|these|it|that|them|any of (?:this|these)|the (?:above|following|existence|presence|previous)|your (?:actions|instructions))\b"
-         r"(?: [^\s.!?;:\0]{1,16}){0,5}? (?:to|with|from|in front of) (?:the |any )?(?:end[- ])?(?:users?|humans?|operators?|customers?|anyone|them|owner)\b", unless_negated=True),
+         r"(?: [^\s.!?;:()\"\0]{1,16}){0,5}? (?:to|with|from|in front of) (?:the |any )?(?:end[- ])?(?:users?|humans?|operators?|customers?|anyone|them|owner)\b", unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to hide a step", _NOT_ANCHORS,
          _NOT + r" (?:ever )?" + _SHOW + r" (?:this (?:step|instruction|note|comment|message|section|call|action|behaviou?r|rule|requirement|upload|file)|these (?:steps|instructions|notes|calls|actions|rules))" + _END, unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to keep something from the user", "keep |hide |hiding |conceal|withhold|kept |hidden |invisible|secret",
-         r"(?:keep|hide|hiding|conceal|withhold)\w{0,3} (?:this|these|it|them|all of this|your actions|the (?:step|call|action|upload|request|instruction|transfer|fact|change)s?)\b(?: [^\s.!?;:\0]{1,16}){0,5}? (?:from|secret from|unknown to) " + _USER, unless_negated=True),
+         r"(?:keep|hide|hiding|conceal|withhold)\w{0,3} (?:this|these|it|them|all of this|your actions|the (?:step|call|action|upload|request|instruction|transfer|fact|change)s?)\b(?: [^\s.!?;:()\"\0]{1,16}){0,5}? (?:from|secret from|unknown to) " + _USER, unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to keep this secret", "keep this|keep it|keep these",
          r"keep (?:this|it|these)(?: (?:step|instruction|rule|call|file|note|upload)s?)? (?:strictly |completely |totally )?(?:secret|confidential|hidden|quiet|between us|to yourself|invisible)", unless_negated=True),
     rule("SEC_USER_DECEPTION", "a claim that users need not know", "user|human|operator|customer|they ",
          r"(?:users?|humans?|operators?|customers?|they) (?:do not|don't|does not|doesn't|need not|must not|should not|shouldn't|must never|should never|mustn't|never) (?:need to |have to |ever |want to )?"
          r"(?:see|know|notice|be (?:told|informed|aware|notified|asked)|find out|learn|realize|realise)" + r"(?=\s{0,3}(?:[.,;!)\"'<*\n\0]|\Z)| (?:about|of) (?:this|that|it|these)\b| this\b| it\b| that (?:this|it|the (?:data|upload|message|call))\b)", unless_negated=False),
     rule("SEC_USER_DECEPTION", "an order to act behind the user's back", "silent|secret|covert|discreet|stealth|quietly|surreptitious|invisibly",
-         r"(?<![a-z])(?:silently|secretly|covertly|discreetly|stealthily|quietly|surreptitiously|invisibly) (?:[^\s.!?;:\0]{1,16} ){0,1}?" + _SEND + r"\b", unless_negated=True),
+         r"(?<![a-z])(?:silently|secretly|covertly|discreetly|stealthily|quietly|surreptitiously|invisibly) (?:[^\s.!?;:()\"\0]{1,16} ){0,1}?" + _SEND + r"\b", unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to act behind the user's back", "send|upload|post|forward|transmit|drop |delete|run |execute|include|attach|copy|append|install|transfer|bcc",
          r"(?<![a-z])(?:send|upload|post|forward|transmit|drop|delete|run|execute|include|attach|copy|append|install|transfer|bcc)\b[^.\n\0]{0,90}? (?:secretly|covertly|surreptitiously|stealthily|behind the scenes without|without (?:any )?(?:trace|notice|mentioning it|the user(?:'s)? (?:noticing|knowledge|knowing|seeing))|so (?:that )?(?:the )?user(?:s)? (?:does not|do not|doesn't|don't|won't|will not|cannot|can't) (?:notice|see|know))", unless_negated=True),
     rule("SEC_USER_DECEPTION", "a destructive step that is to go unnoticed", "drop table|drop database|truncate|delete from|rm -|delete all|destroy|wipe",
@@ -97,7 +97,7 @@ DECEPTION = (
 
 LEAK = (
     rule("SEC_PROMPT_LEAK", "an order to give the system prompt away", "reveal|leak|disclose|expose|dump|print|pr1nt|repeat|output|recite|show|display|echo|include|write|send|tell|return|copy|quote|summari|translate|encode|paste",
-         r"(?<![a-z])(?:reveal|leak|disclose|expose|dump|print|repeat|output|recite|show|display|echo|include|write(?: out| down)?|send|tell|return|copy|quote|summari[sz]e|translate|encode|paste) (?:[^\s.!?;:\0]{1,16} ){0,4}?(?:your (?:own |full |entire |complete |exact |current )?(?:system|hidden|initial|developer|internal|secret|original|base)|(?:the |full |entire |complete |exact ){1,3}(?:hidden|initial|developer|internal|secret|system)) (?:prompts?|instructions?|messages?)\b",
+         r"(?<![a-z])(?:reveal|leak|disclose|expose|dump|print|repeat|output|recite|show|display|echo|include|write(?: out| down)?|send|tell|return|copy|quote|summari[sz]e|translate|encode|paste) (?:[^\s.!?;:()\"\0]{1,16} ){0,4}?(?:your (?:own |full |entire |complete |exact |current )?(?:system|hidden|initial|developer|internal|secret|original|base)|(?:the |full |entire |complete |exact ){1,3}(?:hidden|initial|developer|internal|secret|system)) (?:prompts?|instructions?|messages?)\b",
          needs=(pattern(r"your |verbatim|word for word|in full|full |entire|complete|exact|reveal|leak|disclose|recite|dump|hidden|secret|https?:"),), reach=60, unless_negated=True),
     rule("SEC_PROMPT_LEAK", "an order to repeat everything above", "repeat |print |output |recite ",
          r"(?:repeat|print|output|recite) (?:everything|all (?:the )?text|the (?:text|words|content)) (?:above|before|that (?:precedes|came before))"),
@@ -108,7 +108,7 @@ JAILBREAK = (
          r"(?:do anything now|(?:developer|god|dan|sudo|jailbreak|jailbroken|unrestricted|uncensored) mode(?: (?:is )?(?:on|enabled|active|activated|unlocked))?|you are now dan|unrestricted (?:ai|assistant|model|operation|agent)|uncensored (?:ai|assistant|model|agent))\b", unless_negated=True,
          needs=(pattern(r"do anything now|\benter|\bnow\b|enabled|\bactiv|unlocked|you are|you're|\bact |become|switch|operat|respond|authori[sz]e|\bmode is|without"),), reach=60, back=60),
     rule("SEC_JAILBREAK", "a claim that no rules bind the agent", "you are |you're |you have |you may |you can |act |operate |respond |behave |answer |mode where |trained without|model |assistant ",
-         r"(?:you (?:are|have|may|can|now have)|you're|act|operate|respond|behave|answer|(?:mode|persona|character) (?:where|in which|that has)|(?:was|were)? ?trained|assistant|model)(?: [^\s.!?;:\0]{1,16}){0,5}? (?:no longer (?:bound|restricted|limited|subject|constrained)|free (?:of|from)|without|not (?:bound|restricted|limited|constrained) by|no|exempt from|above) (?:any |all |the |your |its |content |ethical |moral |safety |usual |further |other ){0,3}"
+         r"(?:you (?:are|have|may|can|now have)|you're|act|operate|respond|behave|answer|(?:mode|persona|character) (?:where|in which|that has)|(?:was|were)? ?trained|assistant|model)(?: [^\s.!?;:()\"\0]{1,16}){0,5}? (?:no longer (?:bound|restricted|limited|subject|constrained)|free (?:of|from)|without|not (?:bound|restricted|limited|constrained) by|no|exempt from|above) (?:any |all |the |your |its |content |ethical |moral |safety |usual |further |other ){0,3}"
          r"(?:restrictions?|limitations?|guardrails?|safety (?:rules|filters|guidelines|checks|measures|constraints|polic(?:y|ies))|content (?:polic(?:y|ies)|filters?|restrictions?)|filters|ethic(?:s|al (?:guidelines|constraints))|rules|constraints|guidelines|censorship)\b", unless_negated=True,
          lacks=pattern(r"without (?:rules|constraints|guidelines|limitations?)\b[^\n]{0,30}(?:file|doc|schema|code)")),
     rule("SEC_JAILBREAK", "an order to switch safety off", "disable|turn off|switch off|deactivate|remove|lift|suspend|circumvent|evade",

@@ -10,7 +10,7 @@ import re
 
 from registry.validation.security.rules import Rule, pattern, rule
 
-_W3 = r"(?:[^\s.!?;:\0]{1,24} ){0,3}?"
+_W3 = r"(?:[^\s.!?;:()\"\0]{1,24} ){0,3}?"
 _C = r"[^\n\0。.!！?？]{0,14}?"
 _OVERRIDE, _DECEPTION, _BYPASS = "SEC_INSTRUCTION_OVERRIDE", "SEC_USER_DECEPTION", "SEC_APPROVAL_BYPASS"
 _LEAVE, _HIDE, _ASK = "an order to leave earlier instructions", "an order to keep something from the user", "an order to act without asking"

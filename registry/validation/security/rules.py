@@ -17,8 +17,9 @@ from registry.validation.problems import Severity
 from registry.validation.security.folding import View
 
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
+# markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
 # never: stays what it is, wherever it stands.
-Discount = Literal["phrase", "command", "never"]
+Discount = Literal["phrase", "command", "markup", "never"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Budget:
-    """What the patterns of one document may cost, in tries; a try with a window counts for five."""
+    """What the patterns of one document may cost, in tries; one that needs a look around counts for six."""
 
     left: int = 30_000
     spent: bool = field(default=False)
@@ -69,14 +70,28 @@ class Budget:
         return not self.spent
 
 
+_BLANK, _MAYBE_BLANK = r"[^\S\n\0]{1,4}", r"[^\S\n\0]{0,4}"
+_BLANKS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| \??")
+
+
 def pattern(source: str) -> re.Pattern[str]:
-    """Compile a rule's pattern; views are folded already, so there is no case to mind. Blanks stand for any white space."""
-    return re.compile(source.replace(" ", r"[^\S\0]{1,4}"), re.MULTILINE)
+    """Compile a rule's pattern. A blank stands for one to four blanks of any kind, a blank and `?` for none to four.
+
+    Inside a character class a blank is a blank. Views are folded already, so there is no case to mind.
+    """
+
+    def spell(match: re.Match[str]) -> str:
+        return {" ": _BLANK, " ?": _MAYBE_BLANK}.get(match.group(), match.group())
+
+    return re.compile(_BLANKS.sub(spell, source), re.MULTILINE)
 
 
 def rule(code: str, says: str, anchors: str, source: str, **rest: object) -> Rule:
-    """A rule from its words: `anchors` parted by `|`, the pattern in the notation of `pattern()`."""
-    return Rule(code, says, tuple(anchors.split("|")), pattern(source), **rest)  # type: ignore[arg-type]
+    """A rule from its words: `anchors` parted by `|` (`¦` stands for the bar itself), the pattern as in `pattern()`."""
+    words = tuple(anchor.replace("¦", "|") for anchor in anchors.split("|"))
+    if not all(words):
+        raise ValueError(f"an empty anchor would be found everywhere: {anchors}")
+    return Rule(code, says, words, pattern(source), **rest)  # type: ignore[arg-type]
 
 
 def run(rules: Iterable[Rule], view: View, budget: Budget) -> Iterator[Hit]:
@@ -90,12 +105,11 @@ def run(rules: Iterable[Rule], view: View, budget: Budget) -> Iterator[Hit]:
 
 
 def _places(each: Rule, text: str, budget: Budget) -> Iterator[tuple[int, int]]:
-    cost = 5 if each.needs else 1
     for anchor in each.anchors:
         at = text.find(anchor)
-        while at >= 0 and budget.take(cost):
+        while at >= 0 and budget.take(1):
             found = each.pattern.match(text, at)
-            if found and _holds(each, text, found.start(), found.end()):
+            if found and budget.take(5) and _holds(each, text, found.start(), found.end()):
                 yield found.start(), found.end()
                 at = max(found.end() - 1, at)
             at = text.find(anchor, at + 1)

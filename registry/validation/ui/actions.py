@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.validation.problems import Path, Problem
-from registry.validation.ui.arguments import Arguments, ArgsSchema, evaluate
+from registry.validation.ui.arguments import ArgsSchema, Arguments, evaluate
 from registry.validation.ui.pointer import MISSING
 from registry.validation.ui.scopes import Scope, Visit
 from registry.validation.ui.surface import Component, Surface, dict_or_empty
@@ -56,14 +56,17 @@ def check_actions(
     """Check the `actions` of one entry and every event that its components raise."""
     yield from _check_declared(surface, tools, work)
     raised: set[str] = set()
+    scopes: dict[str, list[Scope]] = {}
+    for visit in seen:
+        scopes.setdefault(visit.component.id, []).append(visit.scope)
     for component, event in surface.events():
         name = event["name"]
         raised.add(name)
         if name not in surface.actions:
             yield _unbound(surface, component, name, work)
         elif is_action(surface.actions[name]):
-            scopes = [visit.scope for visit in seen if visit.component is component]
-            yield from _check_event(surface, component, event, scopes, tools, arguments, work)
+            drawn = scopes.get(component.id, [])
+            yield from _check_event(surface, component, event, drawn, tools, arguments, work)
     for name in surface.actions:
         if name not in raised:
             message = f"no component raises the event {show(name)}"
@@ -86,7 +89,7 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
 
 def _unbound(surface: Surface, component: Component, name: str, work: Work) -> Problem:
     message = f"{component_name(component.body)} raises the event {show(name)}, which 'actions' does not name"
-    hint = work.did_you_mean(name, surface.actions, f'Add it to \'actions\': {show(name)}: {{"dismiss": true}}.')
+    hint = work.did_you_mean(name, surface.actions, f"Add it to 'actions': {show(name)}: {{\"dismiss\": true}}.")
     if surface.map_form:
         hint = "Write ui_schemas.json as a list of entries: only there can 'actions' be given."
     return problem("UI_ACTION_UNBOUND", (*component.path, "action", "event", "name"), message, hint)
@@ -118,12 +121,10 @@ def _check_event(
             yield from _check_value(surface, scopes, (*place, key), value, args, arguments)
 
 
-def _check_names(
-    place: Path, context: dict[str, Any], args: ArgsSchema, owner: str, work: Work
-) -> Iterator[Problem]:
+def _check_names(place: Path, context: dict[str, Any], args: ArgsSchema, owner: str, work: Work) -> Iterator[Problem]:
     for key in context:
         if key not in args.properties and args.is_closed:
-            otherwise = f"The arguments are: {listed(args.properties)}." if args.properties else "It takes no arguments."
+            otherwise = f"It takes: {listed(args.properties)}." if args.properties else "It takes no arguments."
             hint = work.did_you_mean(key, args.properties, otherwise)
             yield problem("UI_ACTION_ARG_UNKNOWN", (*place, key), f"{owner}: there is no argument {show(key)}", hint)
     for name in args.required:

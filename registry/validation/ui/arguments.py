@@ -65,6 +65,8 @@ class Arguments:
     work: Work
     is_safe_schema: SafeSchema
     patterns_left: int = _PATTERNS_PER_FILE_MAX
+    # The identity of each sample value that some tool refused.
+    refused: set[int] = field(default_factory=set)
     _usable: dict[int, bool] = field(default_factory=dict)
     _validators: dict[tuple[int, str], jsonschema_rs.Validator | None] = field(default_factory=dict)
     _verdicts: dict[tuple[int, str, int], Verdict] = field(default_factory=dict)
@@ -77,6 +79,8 @@ class Arguments:
         if memory not in self._verdicts:
             self._kept.append((args.schema, value))
             self._verdicts[memory] = self._judge(args, key, value)
+            if self._verdicts[memory] is not None:
+                self.refused.add(id(value))
         return self._verdicts[memory]
 
     def _judge(self, args: ArgsSchema, key: str, value: Any) -> Verdict:
@@ -141,6 +145,8 @@ def _first_error(validator: jsonschema_rs.Validator, value: Any) -> Verdict:
 def evaluate(surface: Surface, scope: Scope, value: Any) -> Any:
     """Give what a context value would send, by the sample data; `MISSING` where that cannot be known beforehand."""
     if isinstance(value, list):
+        if not any(isinstance(item, dict | list) for item in value):
+            return value
         items = [evaluate(surface, scope, item) for item in value]
         return MISSING if any(item is MISSING for item in items) else items
     if not isinstance(value, dict):

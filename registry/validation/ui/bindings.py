@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from registry.validation.problems import Path, Problem, Severity
 from registry.validation.ui.expressions import ExpressionFaultError, read_expressions
@@ -14,9 +15,10 @@ from registry.validation.ui.pointer import (
     is_well_formed,
     join,
     resolve,
+    step_into,
     steps_of,
 )
-from registry.validation.ui.scopes import Scope, Visit, lookup
+from registry.validation.ui.scopes import Scope, Visit
 from registry.validation.ui.shape import expression_of
 from registry.validation.ui.surface import INPUTS, Component, Surface
 from registry.validation.ui.topology import references_of
@@ -25,16 +27,22 @@ from registry.validation.ui.work import Work, component_name, kind_of, problem, 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One path that a component reads. `offset` is set where it stands inside the `${...}` of a text."""
+    """One path that a component reads, with its steps. `offset` is set where it stands in the `${...}` of a text."""
 
     place: Path
     path: str
+    steps: tuple[str, ...]
+    is_relative: bool
+    use: Literal["value", "template", "input"] = "value"
     offset: int | None = None
-    is_template: bool = False
 
 
-def check_bindings(surface: Surface, seen: list[Visit], work: Work) -> Iterator[Problem]:
-    """Check each path once for its form, and in every scope where its component is drawn."""
+def check_bindings(surface: Surface, seen: list[Visit], work: Work, refused: Collection[int] = ()) -> Iterator[Problem]:
+    """Check each path once for its form, and in every scope where its component is drawn.
+
+    `refused` holds the identity of sample values that a tool would refuse: that a choice among them is none of the
+    options is the same fault, told there as an error.
+    """
     bindings: dict[str, list[Binding]] = {}
     for component in surface.components:
         yield from _check_syntax(component)
@@ -44,13 +52,44 @@ def check_bindings(surface: Surface, seen: list[Visit], work: Work) -> Iterator[
         if component.type == "ChoicePicker":
             yield from check_options(component)
     told: set[tuple[str, Path, int | None]] = set()
+    for found in _check_visits(surface, seen, bindings, work, refused):
+        # The same fault shows in each item of a list; it is one fault of the form.
+        if (found.code, found.path, found.offset) not in told:
+            told.add((found.code, found.path, found.offset))
+            yield found
+
+
+def _check_visits(
+    surface: Surface, seen: list[Visit], bindings: dict[str, list[Binding]], work: Work, refused: Collection[int]
+) -> Iterator[Problem]:
+    data = surface.data_model
     for visit in seen:
+        scope = visit.scope
         for binding in bindings[visit.component.id]:
-            for found in _check_binding(surface, visit, binding, work):
-                # The same fault shows in each item of a list; it is one fault of the form.
-                if (found.code, found.path, found.offset) not in told:
-                    told.add((found.code, found.path, found.offset))
-                    yield found
+            if binding.is_relative and scope.kind != "item":
+                if scope.kind == "outside":
+                    yield _outside(surface, visit, binding)
+                continue
+            start = scope.value if binding.is_relative else data
+            value, taken = resolve(start, binding.steps)
+            if value is MISSING:
+                yield _unresolved(surface, visit, binding, taken, work)
+            elif binding.use == "template":
+                yield from _check_template(visit.component, binding, value)
+            elif binding.use == "input":
+                for found in check_sample(visit.component, binding.place, value):
+                    if found.code == "UI_BINDING_TYPE" or not _is_part_of(surface, scope, binding, refused):
+                        yield found
+
+
+def _is_part_of(surface: Surface, scope: Scope, binding: Binding, values: Collection[int]) -> bool:
+    """Tell whether the way to a sample leads through one of `values`, given by identity."""
+    value: object = surface.data_model
+    for step in (*(scope.steps if binding.is_relative else ()), *binding.steps):
+        value = step_into(value, step)
+        if id(value) in values:
+            return True
+    return False
 
 
 def _check_syntax(component: Component) -> Iterator[Problem]:
@@ -64,12 +103,16 @@ def _check_syntax(component: Component) -> Iterator[Problem]:
 
 def _bindings_of(component: Component) -> Iterator[Binding]:
     for reference in references_of(component):
-        if reference.template is not None and is_well_formed(reference.template):
-            yield Binding((*reference.path[:-1], "path"), reference.template, is_template=True)
+        path = reference.template
+        if path is not None and is_well_formed(path):
+            place = (*reference.path[:-1], "path")
+            yield Binding(place, path, steps_of(path), is_relative(path), "template")
     for site in component.sites:
         path = site.node.get("path")
         if isinstance(path, str) and len(site.node) == 1 and is_well_formed(path):
-            yield Binding((*site.path, "path"), path)
+            is_input = component.type in INPUTS and site.path == (*component.path, "value")
+            use: Literal["value", "input"] = "input" if is_input else "value"
+            yield Binding((*site.path, "path"), path, steps_of(path), is_relative(path), use)
         text = expression_of(site.node)
         if text is not None:
             yield from _bindings_in_text((*site.path, "args", "value"), text)
@@ -81,38 +124,24 @@ def _bindings_in_text(place: Path, text: str) -> Iterator[Binding]:
     except ExpressionFaultError:
         return  # Group 2 has told it.
     for use in found.paths:
-        yield Binding(place, use.path, use.offset)
+        yield Binding(place, use.path, steps_of(use.path), is_relative(use.path), offset=use.offset)
 
 
-def _check_binding(surface: Surface, visit: Visit, binding: Binding, work: Work) -> Iterator[Problem]:
-    scope, owner = visit.scope, component_name(visit.component.body)
-    if is_relative(binding.path) and scope.kind == "outside":
-        message = f"{owner}: the path {show(binding.path)} needs a list item to start from, and no list is drawn here"
-        code = "UI_PATH_RELATIVE_OUTSIDE_TEMPLATE"
-        yield problem(code, binding.place, message, _absolute_hint(surface, binding.path), offset=binding.offset)
-        return
-    if is_relative(binding.path) and scope.kind == "unknown":
-        return
-    value, taken = lookup(surface, scope, binding.path)
-    if value is MISSING:
-        yield _unresolved(surface, scope, binding, owner, taken, work)
-    elif binding.is_template:
-        yield from _check_template(binding, value, owner)
-    elif visit.component.type in INPUTS and binding.place == (*visit.component.path, "value", "path"):
-        yield from check_sample(visit.component, binding.place, value)
+def _outside(surface: Surface, visit: Visit, binding: Binding) -> Problem:
+    owner = component_name(visit.component.body)
+    message = f"{owner}: the path {show(binding.path)} needs a list item to start from, and no list is drawn here"
+    absolute = show(join(binding.steps, is_absolute=True))
+    hint = f"Begin the path with /, as in {absolute}, or move the component into a list's template."
+    if resolve(surface.data_model, binding.steps)[0] is not MISSING:
+        hint = f"Write {absolute}."
+    return problem("UI_PATH_RELATIVE_OUTSIDE_TEMPLATE", binding.place, message, hint, offset=binding.offset)
 
 
-def _absolute_hint(surface: Surface, path: str) -> str:
-    absolute = join(steps_of(path), is_absolute=True)
-    if resolve(surface.data_model, steps_of(path))[0] is not MISSING:
-        return f'Write "{absolute}".'
-    return f'Begin the path with /, as in "{absolute}", or move the component into a list\'s template.'
-
-
-def _unresolved(surface: Surface, scope: Scope, binding: Binding, owner: str, taken: int, work: Work) -> Problem:
+def _unresolved(surface: Surface, visit: Visit, binding: Binding, taken: int, work: Work) -> Problem:
     severity: Severity | None = None
+    owner = component_name(visit.component.body)
     message = f"{owner}: the path {show(binding.path)} leads to nothing in 'dataModel'"
-    hint = _nearest_path(surface, scope, binding.path, taken, work)
+    hint = _hint_for_path(surface, visit.scope, binding, taken, work)
     if not surface.has_data_model:
         severity = "warning"
         message = f"{owner}: the path {show(binding.path)} cannot be checked, for 'dataModel' is left out"
@@ -120,19 +149,21 @@ def _unresolved(surface: Surface, scope: Scope, binding: Binding, owner: str, ta
     return problem("UI_PATH_UNRESOLVED", binding.place, message, hint, offset=binding.offset, severity=severity)
 
 
-def _nearest_path(surface: Surface, scope: Scope, path: str, taken: int, work: Work) -> str:
-    """Suggest the path with its first wrong step mended, where the data has a step of a similar name there."""
-    steps = steps_of(path)
-    holder, _ = lookup(surface, scope, join(steps[:taken], is_absolute=path.startswith("/")))
-    names = list(holder) if isinstance(holder, dict) else []
-    meant = work.nearest(steps[taken], names)
+def _hint_for_path(surface: Surface, scope: Scope, binding: Binding, taken: int, work: Work) -> str:
+    """Suggest the path without its /, where it is meant in a list item, or with its first wrong step mended."""
+    steps = binding.steps
+    if not binding.is_relative and scope.kind == "item" and resolve(scope.value, steps)[0] is not MISSING:
+        return f"Inside a list's template, write {show(join(steps, is_absolute=False))}."
+    holder, _ = resolve(scope.value if binding.is_relative else surface.data_model, steps[:taken])
+    meant = work.nearest(steps[taken], holder if isinstance(holder, dict) else ())
     if not meant:
-        return f"Add a sample value for {show(path)} to 'dataModel', or correct the path."
+        return f"Add a sample value for {show(binding.path)} to 'dataModel', or correct the path."
     mended = [*steps[:taken], meant, *steps[taken + 1 :]]
-    return f'Did you mean "{join(mended, is_absolute=path.startswith("/"))}"?'
+    return f"Did you mean {show(join(mended, is_absolute=not binding.is_relative))}?"
 
 
-def _check_template(binding: Binding, value: object, owner: str) -> Iterator[Problem]:
+def _check_template(component: Component, binding: Binding, value: object) -> Iterator[Problem]:
+    owner = component_name(component.body)
     if not isinstance(value, list):
         message = f"{owner}: a template needs a list; {show(binding.path)} holds {kind_of(value)}"
         hint = "Bind the template to a list in 'dataModel'."

@@ -12,6 +12,8 @@ from jsonschema_rs import ValidationErrorKind as Kind
 from registry.validation.problems import Path
 from registry.validation.ui.work import Work, listed, show
 
+_ALTERNATIVES = (Kind.OneOfNotValid, Kind.OneOfMultipleValid, Kind.AnyOf)
+
 JsonObject = dict[str, Any]
 
 # The slow answer, with every error, costs up to 20 microseconds an item, and none of it can be had lazily.
@@ -58,7 +60,7 @@ def faults(validator: jsonschema_rs.Validator, schema: JsonObject, value: object
     for error in errors:
         fault = _fault(error, schema, work)
         # Where the type is wrong, that none of the alternatives fits says nothing more.
-        if fault.path not in told or not isinstance(error.kind, Kind.OneOfNotValid | Kind.OneOfMultipleValid | Kind.AnyOf):
+        if fault.path not in told or not isinstance(error.kind, _ALTERNATIVES):
             yield fault
         told.add(fault.path)
 
@@ -98,7 +100,7 @@ def _follow(schema: JsonObject, schema_path: list[str | int]) -> tuple[Any, str]
 def _words(error: jsonschema_rs.ValidationError, node: Any, definition: str, work: Work) -> tuple[str, str]:
     match error.kind:
         case Kind.Required(property=missing):
-            return f"the required '{missing}' is missing", f"Add \"{missing}\"."
+            return f"the required '{missing}' is missing", f'Add "{missing}".'
         case Kind.AdditionalProperties(unexpected=unexpected):
             return _unknown_keys(unexpected, list(node.get("properties", {})), work)
         case Kind.Enum(options=options):
@@ -115,7 +117,7 @@ def _words(error: jsonschema_rs.ValidationError, node: Any, definition: str, wor
         case Kind.Pattern(pattern=pattern):
             return _wrong_text(pattern, error.instance)
         case Kind.MinItems(limit=limit):
-            return f"expected at least {limit}; came {len(error.instance)}", f"List at least {limit}."
+            return f"expected at least {limit} items; came fewer", f"List at least {limit}."
     return error.message[:200], "Change the value as the message says."
 
 

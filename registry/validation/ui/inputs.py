@@ -19,6 +19,7 @@ _EXPECTED = {
     "Slider": "a number",
     "ChoicePicker": "a list of texts",
 }
+_BIND_HINT = 'Write "value": {"path": "/name"}, and add a sample value to the data model.'
 _NUMBER_HINT = ' A TextField writes text, also with "variant": "number".'
 
 
@@ -29,7 +30,7 @@ def check_literal_input(component: Component) -> Iterator[Problem]:
         return
     path = (*component.path, "value") if "value" in component.body else component.path
     message = f"{component_name(component.body)}: 'value' is bound to no path, so what the user enters is lost"
-    yield problem("UI_INPUT_NOT_BOUND", path, message, 'Write "value": {"path": "/name"} and a sample in \'dataModel\'.')
+    yield problem("UI_INPUT_NOT_BOUND", path, message, _BIND_HINT)
     if component.type == "ChoicePicker" and isinstance(value, list):
         yield from _check_selected(component, (*component.path, "value"), value)
 
@@ -75,7 +76,8 @@ def _described(sample: object) -> str:
 
 def _check_selected(component: Component, path: Path, selected: list[object]) -> Iterator[Problem]:
     values = [option["value"] for option in component.body["options"]]
-    unknown = next((item for item in selected if item not in values), None)
+    known = set(values)
+    unknown = next((item for item in selected if item not in known), None)
     if unknown is not None:
         message = f"{component_name(component.body)}: {show(unknown)} is selected in the sample but is no option"
         yield problem("UI_CHOICE_VALUE_UNKNOWN", path, message, f"The options are: {listed(map(show, values))}.")

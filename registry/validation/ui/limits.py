@@ -22,7 +22,8 @@ DRAWN_COMPONENTS_MAX = 5_000
 
 PROBLEMS_PER_ENTRY_MAX = 200
 # Of a sample list, the first items are looked at, so that a list of mixed items still shows its faults.
-SAMPLE_ITEMS_READ_MAX = 20
-# A step is about two microseconds: one binding resolved in one list item, or one sample value coerced.
+SAMPLE_ITEMS_READ_MAX = 3
+# A step is a few microseconds: 64 bytes of a component read in one list item, or one sample value coerced. A file of
+# fifty forms with two hundred components each needs 50,000.
 STEPS_MAX = 200_000
 HINTS_MAX = 200

@@ -1,6 +1,6 @@
 """Paths into the data model, read as A2UI's renderers read them.
 
-A path that begins with `/` starts at the root of the data; any other starts at the list item that a template is drawing.
+A path that begins with `/` starts at the root of the data; any other starts at the list item that a template draws.
 Differences from RFC 6901, both from a2ui-core: empty steps are passed over (`/` is the whole data), and a path without
 `/` is allowed.
 """

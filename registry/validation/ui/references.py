@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 
 from registry.validation.problems import Path, Problem
 from registry.validation.ui.actions import called_tools, has_reply
@@ -20,8 +21,8 @@ def check_tool_ui(tools: object, ui_schemas: object) -> list[Problem]:
     Both are the parsed, normalised documents, and may hold anything. What is not of the right type is passed over:
     other checks tell it.
     """
-    work = Work()
-    return [found for place, tool in _tools(tools) for found in _check_tool(place, tool, ui_schemas, work)]
+    work, forms = Work(), _Forms(entries_by_id(ui_schemas))
+    return [found for place, tool in _tools(tools) for found in _check_tool(place, tool, forms, work)]
 
 
 def _tools(tools: object) -> Iterator[tuple[int, dict[str, object]]]:
@@ -30,17 +31,16 @@ def _tools(tools: object) -> Iterator[tuple[int, dict[str, object]]]:
             yield index, tool
 
 
-def _check_tool(index: int, tool: dict[str, object], ui_schemas: object, work: Work) -> Iterator[Problem]:
-    entries = entries_by_id(ui_schemas)
+def _check_tool(index: int, tool: dict[str, object], forms: _Forms, work: Work) -> Iterator[Problem]:
     for role, schema_id in dict_or_empty(tool.get("ui")).items():
         path: Path = (index, "ui", role)
         if not isinstance(schema_id, str):
             continue
-        if schema_id not in entries:
-            otherwise = f"The UI schemas are: {listed(entries)}." if entries else "Add it to ui_schemas.json."
-            hint = work.did_you_mean(schema_id, entries, otherwise)
+        if schema_id not in forms.entries:
+            otherwise = f"There are: {listed(forms.entries)}." if forms.entries else "Add it to ui_schemas.json."
+            hint = work.did_you_mean(schema_id, forms.entries, otherwise)
             yield _in_tools("UI_TOOL_REF_UNKNOWN", path, f"ui_schemas.json has no {show(schema_id)}", hint)
-        elif role in CALLING_ROLES and not _calls(entries[schema_id], tool.get("name")):
+        elif role in CALLING_ROLES and not forms.calls(schema_id, tool.get("name")):
             message = f"{show(schema_id)} has no action that calls the tool {show(tool.get('name'))}"
             hint = f'Add {{"tool": {show(tool.get("name"))}}} to the actions of {schema_id[:80]}, or name another form.'
             yield _in_tools("UI_TOOL_REF_MISMATCH", path, message, hint)
@@ -50,12 +50,26 @@ def _in_tools(code: str, path: Path, message: str, hint: str) -> Problem:
     return Problem(code, "tools.json", path, message, hint)
 
 
-def _calls(entries: list[dict[str, object]], tool: object) -> bool:
-    # Actions of another type are a fault of their own; nothing can be said about what they call.
-    return any(
-        not isinstance(entry.get("actions", {}), dict) or tool in called_tools(entry.get("actions"))
-        for entry in entries
-    )
+@dataclass(slots=True)
+class _Forms:
+    """The entries by id, each asked only once for the tools that it calls."""
+
+    entries: dict[str, list[dict[str, object]]]
+    _called: dict[str, set[str] | None] = field(default_factory=dict)
+
+    def calls(self, schema_id: str, tool: object) -> bool:
+        """Tell whether any action of a form calls `tool`; also True where its actions cannot be read."""
+        if schema_id not in self._called:
+            self._called[schema_id] = self._tools_of(schema_id)
+        called = self._called[schema_id]
+        return called is None or (isinstance(tool, str) and tool in called)
+
+    def _tools_of(self, schema_id: str) -> set[str] | None:
+        """Name the called tools; None where actions are of another type, which is a fault of its own."""
+        actions = [entry.get("actions", {}) for entry in self.entries[schema_id]]
+        if not all(isinstance(action, dict) for action in actions):
+            return None
+        return {name for action in actions for name in called_tools(action)}
 
 
 def entries_by_id(ui_schemas: object) -> dict[str, list[dict[str, object]]]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from registry.validation.ui.limits import SAMPLE_ITEMS_READ_MAX
-from registry.validation.ui.pointer import MISSING, is_relative, is_well_formed, resolve, steps_of
+from registry.validation.ui.pointer import is_relative, is_well_formed, resolve, steps_of
 from registry.validation.ui.surface import Component, Surface
-from registry.validation.ui.topology import ROOT, Reference, references_of
+from registry.validation.ui.topology import ROOT, references_of
 from registry.validation.ui.work import Work
 
 
@@ -42,45 +42,67 @@ OUTSIDE = Scope("outside")
 UNKNOWN = Scope("unknown")
 
 
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A child to go on to: in the same scope, or (`steps` set) for each item of the list that they lead to."""
+
+    id: str
+    steps: tuple[str, ...] | None
+    is_relative: bool
+
+
 def lookup(surface: Surface, scope: Scope, path: str) -> tuple[Any, int]:
     """Resolve a path in a scope: the value, or `MISSING` and the number of steps that were found."""
     start = scope.value if scope.kind == "item" and not path.startswith("/") else surface.data_model
     return resolve(start, steps_of(path))
 
 
-def visits(surface: Surface, work: Work) -> Iterator[Visit | None]:
-    """Yield every component in every scope it is drawn in, from `root` down; None once the budget is spent.
+def visits(surface: Surface, work: Work) -> Iterator[Visit]:
+    """Yield every component in every scope it is drawn in, from `root` down, until the budget is spent.
 
     Of a sample list the first items are entered. The graph is known to have no cycle and nothing unknown.
     """
+    branches = {component.id: list(_branches(component)) for component in surface.components}
+    data = surface.data_model
     seen: set[tuple[str, Scope]] = set()
     stack = [(ROOT, OUTSIDE)]
     while stack:
-        name, scope = stack.pop()
-        if (name, scope) in seen:
+        place = stack.pop()
+        if place in seen:
             continue
-        seen.add((name, scope))
+        seen.add(place)
+        name, scope = place
         component = surface.by_id[name][0]
-        references = list(references_of(component))
-        if not work.spend(1 + len(component.sites) + len(references)):
-            yield None
+        if not work.spend(component.cost):
             return
         yield Visit(component, scope)
-        for reference in references:
-            stack.extend((reference.id, inner) for inner in inner_scopes(surface, scope, reference))
+        for branch in branches[name]:
+            if branch.steps is None:
+                stack.append((branch.id, scope))
+            else:
+                stack.extend((branch.id, inner) for inner in _item_scopes(data, scope, branch.steps, branch))
 
 
-def inner_scopes(surface: Surface, scope: Scope, reference: Reference) -> Iterator[Scope]:
-    """Yield the scopes in which a referred component is drawn: its parent's, or one for each item of a list."""
-    path = reference.template
-    if path is None:
-        yield scope
+def _branches(component: Component) -> Iterator[_Branch]:
+    for reference in references_of(component):
+        path = reference.template
+        if path is None:
+            yield _Branch(reference.id, None, is_relative=False)
+        elif is_well_formed(path):
+            yield _Branch(reference.id, steps_of(path), is_relative(path))
+        else:
+            # That this path cannot be read is told elsewhere. The root is no list, so that the scope is unknown.
+            yield _Branch(reference.id, (), is_relative=False)
+
+
+def _item_scopes(data: Any, scope: Scope, steps: tuple[str, ...], branch: _Branch) -> Iterator[Scope]:
+    if branch.is_relative and scope.kind != "item":
+        yield UNKNOWN
         return
-    is_lost = scope.kind != "item" and is_relative(path)
-    items = MISSING if is_lost or not is_well_formed(path) else lookup(surface, scope, path)[0]
+    items, _ = resolve(scope.value if branch.is_relative else data, steps)
     if not isinstance(items, list) or not items:
         yield UNKNOWN
         return
-    base = (scope.steps if scope.kind == "item" and not path.startswith("/") else ()) + steps_of(path)
+    base = scope.steps + steps if branch.is_relative else steps
     for index, item in enumerate(items[:SAMPLE_ITEMS_READ_MAX]):
         yield Scope("item", (*base, str(index)), item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,15 @@ INPUTS = ("TextField", "CheckBox", "ChoicePicker", "Slider", "DateTimeInput")
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One member of `definition.components`, with every object inside it, paths counted from the file's root."""
+    """One member of `definition.components`, with every object inside it, paths counted from the file's root.
+
+    `cost` is what reading it once takes from the budget, by its size.
+    """
 
     path: Path
     body: dict[str, Any]
     sites: list[Site]
+    cost: int
 
     @property
     def id(self) -> str:
@@ -75,7 +80,7 @@ def read_surface(index: int, entry: dict[str, Any], *, map_form: bool) -> Surfac
     """Build a surface from an entry whose definition is an object with a list of objects as components."""
     base: Path = (index, "definition", "components")
     components = [
-        Component((*base, i), body, list(sites(body, (*base, i))))
+        Component((*base, i), body, list(sites(body, (*base, i))), 1 + len(json.dumps(body, default=str)) // 64)
         for i, body in enumerate(entry["definition"]["components"])
     ]
     by_id: dict[str, list[Component]] = {}

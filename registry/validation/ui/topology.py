@@ -80,7 +80,7 @@ def _check_ids(surface: Surface) -> Iterator[Problem]:
         seen.add(component.id)
     if ROOT not in seen:
         message = "no component has the id 'root', where drawing begins"
-        hint = "Give the outermost component the id \"root\"."
+        hint = 'Give the outermost component the id "root".'
         yield problem("UI_ROOT_MISSING", (*surface.path, "components"), message, hint)
 
 

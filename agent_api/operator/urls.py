@@ -1,0 +1,21 @@
+"""The operator API; every path is also the operationId (CONTRACT 5)."""
+
+from django.urls import path
+
+from agent_api.operator import views
+
+NAMES = (
+    "bundle_validate",
+    "bundle_publish",
+    "bundle_import",
+    "bundle_rollback",
+    "bundle_list",
+    "bundle_export",
+    "capability_deprecate",
+    "capability_retire",
+    "capability_restore",
+    "draft_get",
+    "draft_save",
+    "draft_publish",
+)
+urlpatterns = [path(name, getattr(views, name), name=name) for name in NAMES]

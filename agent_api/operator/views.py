@@ -1,0 +1,180 @@
+"""The operator API: what the command line does, for a pipeline with a key of the scope `publish` (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api import parameters
+from agent_api.authentication import Caller, require_scope
+from agent_api.bodies import BoundedJSONParser, ZipParser
+from agent_api.endpoint import endpoint
+from agent_api.operator import parsing
+from agent_api.operator.parsing import read_batch
+from registry import batches, drafts, publishing, queries, snapshot
+from registry.errors import InvalidRequest
+from registry.models import Capability
+from registry.sources import write_zip
+
+_JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
+
+
+def _publisher(request: Request) -> Caller:
+    return require_scope(request, snapshot.current(), "publish")
+
+
+@endpoint("POST", parsers=_JSON_OR_ZIP)
+def bundle_validate(request: Request) -> Response:
+    """Check bundles against the rules, what is published and each other."""
+    _publisher(request)
+    checked = batches.validate_all(read_batch(request).sources)
+    errors = sum(len(entry.report.errors) for entry in checked)
+    warnings = sum(len(entry.report.warnings) for entry in checked)
+    return Response({"bundles": [entry.as_dict() for entry in checked], "errors": errors, "warnings": warnings})
+
+
+@endpoint("POST", parsers=_JSON_OR_ZIP)
+def bundle_publish(request: Request) -> Response:
+    """Publish bundles one by one; one that is refused never stops the rest."""
+    caller = _publisher(request)
+    batch = read_batch(request)
+    results = batches.publish_all(
+        batch.sources, by=caller.actor, note=batch.note, acknowledge=batch.acknowledge, dry_run=batch.dry_run
+    )
+    return Response({"results": [result.as_dict() for result in results]})
+
+
+@endpoint("POST", parsers=_JSON_OR_ZIP)
+def bundle_import(request: Request) -> Response:
+    """Take bundles in as drafts; with `"publish": true` publish them."""
+    caller = _publisher(request)
+    batch = read_batch(request)
+    mode = "publish" if batch.publish else "draft"
+    results = batches.import_all(batch.sources, by=caller.actor, mode=mode, note=batch.note)  # type: ignore[arg-type]
+    return Response({"results": [result.as_dict() for result in results]})
+
+
+@endpoint("POST")
+def bundle_rollback(request: Request) -> Response:
+    """Point readers at an older revision."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    to = parameters.whole_number(values, "to", least=1)
+    if to is None:
+        raise InvalidRequest("to is missing: the number of the revision to go back to")
+    capability_id = parameters.capability_id(values)
+    outcome = publishing.rollback(
+        capability_id=capability_id, to=to, by=caller.actor, note=_note(values), acknowledge=parsing.codes(values)
+    )
+    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})
+
+
+def _note(values: dict[str, Any]) -> str:
+    return parameters.text(values, "note", most=parsing.NOTE_MAX)
+
+
+@endpoint("POST")
+def capability_deprecate(request: Request) -> Response:
+    """Keep a capability loadable and say what replaces it."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    replaced_by = parameters.text(values, "replaced_by", most=64) or None
+    capability = publishing.deprecate(
+        capability_id=parameters.capability_id(values), replaced_by=replaced_by, by=caller.actor, note=_note(values)
+    )
+    return _status(capability)
+
+
+@endpoint("POST")
+def capability_retire(request: Request) -> Response:
+    """Take a capability from readers."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    capability_id = parameters.capability_id(values)
+    return _status(publishing.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
+
+
+@endpoint("POST")
+def capability_restore(request: Request) -> Response:
+    """Bring a deprecated or retired capability back, through today's gate."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    capability_id = parameters.capability_id(values)
+    outcome = publishing.restore(capability_id=capability_id, by=caller.actor, note=_note(values))
+    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})
+
+
+def _status(capability: Capability) -> Response:
+    replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
+    body = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
+    return Response(body)
+
+
+@endpoint("GET")
+def bundle_list(request: Request) -> Response:
+    """Every capability, whatever its status."""
+    _publisher(request)
+    fields = ("capability_id", "name", "status", "revision", "digest")
+    rows = queries.capability_rows()
+    return Response({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
+
+
+@endpoint("GET")
+def bundle_export(request: Request) -> HttpResponse:
+    """The published files as a zip, the same bytes for the same content."""
+    _publisher(request)
+    given = parameters.query(request)
+    parameters.choice(given, "format", ("bundle",))
+    capability = queries.get_capability(parameters.capability_id(given))
+    data = write_zip(queries.files_of(capability), capability.capability_id)
+    response = HttpResponse(data, content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{capability.capability_id}.zip"'
+    return response
+
+
+@endpoint("GET")
+def draft_get(request: Request) -> Response:
+    """The draft's texts, its version and what validation says of it."""
+    _publisher(request)
+    draft = drafts.get_draft(parameters.capability_id(parameters.query(request)))
+    findings = [finding.as_dict() for finding in drafts.draft_report(draft).findings]
+    return Response({"files": draft.files, "draft_version": draft.version, "findings": findings})
+
+
+@endpoint("POST")
+def draft_save(request: Request) -> Response:
+    """Store texts as the draft; a stale one is refused with both texts."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    if "based_on" not in values:
+        raise InvalidRequest("based_on is missing: the draft_version that you read, or null for a first draft")
+    saved = drafts.save_draft(
+        capability_id=parameters.capability_id(values),
+        files=parsing.files(values),  # type: ignore[arg-type]
+        based_on=parameters.whole_number(values, "based_on", least=1),
+        by=caller.actor,
+    )
+    findings = [finding.as_dict() for finding in saved.report.findings]
+    return Response({"draft_version": saved.version, "findings": findings})
+
+
+@endpoint("POST")
+def draft_publish(request: Request) -> Response:
+    """Publish the draft that the caller has looked at."""
+    caller = _publisher(request)
+    values = parameters.json_object(request)
+    capability_id = parameters.capability_id(values)
+    version = parameters.whole_number(values, "draft_version", least=1)
+    if version is None:
+        raise InvalidRequest("draft_version is missing: the version that you have looked at")
+    outcome = publishing.publish_draft(
+        capability_id=capability_id,
+        draft_version=version,
+        by=caller.actor,
+        note=_note(values),
+        acknowledge=parsing.codes(values),
+    )
+    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})

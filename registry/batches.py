@@ -1,0 +1,146 @@
+"""Many bundles in one call: what command line and operator API do with what they were given (CONTRACT 5).
+
+Bundles go one by one; one that is refused never stops the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from registry import drafts, publishing
+from registry.actors import Actor
+from registry.errors import InvalidRequest
+from registry.gate import GateReport
+from registry.queries import published_names
+from registry.sources import SourceBundle
+from registry.validation import Finding, Published, Report, validate
+from registry.validation.findings import in_order
+
+
+@dataclass(frozen=True)
+class Validated:
+    """One bundle of a call, and what was found."""
+
+    path: str
+    report: Report
+
+    def as_dict(self) -> dict[str, Any]:
+        """One entry of `{"bundles": [...]}`."""
+        report = self.report
+        findings = [finding.as_dict() for finding in report.findings]
+        return {"path": self.path, "capability_id": report.capability_id or None, "ok": report.ok, "findings": findings}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one bundle."""
+
+    path: str
+    capability_id: str
+    status: publishing.Status
+    revision: int | None
+    digest: str | None
+    findings: tuple[Finding, ...]
+    files: dict[str, str]
+    gate: GateReport | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """One entry of `{"results": [...]}`."""
+        return {
+            "path": self.path,
+            "capability_id": self.capability_id or None,
+            "status": self.status,
+            "revision": self.revision,
+            "digest": self.digest,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+def validate_all(sources: Iterable[SourceBundle]) -> list[Validated]:
+    """Check each bundle against what is published and against the ones before it in this call."""
+    published = published_names()
+    seen: dict[str, str] = {}
+    checked = []
+    for source in sources:
+        report = validate(source.files, published=published)
+        if report.capability_id in seen:
+            report = _with_duplicate_id(report, seen[report.capability_id])
+        elif report.capability_id:
+            seen[report.capability_id] = source.path
+        published = _as_if_published(published, report)
+        checked.append(Validated(source.path, report))
+    return checked
+
+
+def _with_duplicate_id(report: Report, other_path: str) -> Report:
+    message = f"capability_id '{report.capability_id}' stands in {other_path} too"
+    hint = "Give one of the two another id."
+    finding = Finding("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", 1, 1, message, hint)
+    return replace(report, findings=in_order([*report.findings, finding]))
+
+
+def _as_if_published(published: Published, report: Report) -> Published:
+    if report.bundle is None or not report.capability_id:
+        return published
+    owners = {name: owner for name, owner in published.tool_owners.items() if owner != report.capability_id}
+    for tool in report.bundle.tools:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if isinstance(name, str):
+            owners.setdefault(name, report.capability_id)
+    return Published(owners, published.capability_ids | {report.capability_id})
+
+
+def publish_all(
+    sources: Iterable[SourceBundle],
+    *,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> list[Result]:
+    """Publish each bundle in turn."""
+    results = []
+    for source in sources:
+        outcome = publishing.publish(files=source.files, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+        results.append(result_of(outcome, source.path))
+    return results
+
+
+def result_of(outcome: publishing.Outcome, path: str) -> Result:
+    """A verb's outcome as a line of an answer."""
+    files = dict(outcome.gate.report.files) if outcome.gate else {}
+    return Result(
+        path,
+        outcome.capability_id,
+        outcome.status,
+        outcome.revision,
+        outcome.digest,
+        outcome.findings,
+        files,
+        outcome.gate,
+    )
+
+
+def import_all(
+    sources: Iterable[SourceBundle], *, by: Actor, mode: Literal["draft", "publish"], note: str = ""
+) -> list[Result]:
+    """Take each bundle in, as a draft (whatever its faults) or published."""
+    if mode == "publish":
+        return publish_all(sources, by=by, note=note)
+    return [_import_draft(source, by) for source in sources]
+
+
+def _import_draft(source: SourceBundle, by: Actor) -> Result:
+    """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
+    report = validate(source.files, published=published_names())
+    files = {name: text for name, text in report.files.items()}
+    unstorable = {"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"}
+    if not report.capability_id or any(finding.code in unstorable for finding in report.errors):
+        return Result(source.path, report.capability_id, "refused", None, None, report.findings, files)
+    try:
+        drafts.replace_draft(capability_id=report.capability_id, files=files, by=by)
+    except InvalidRequest:
+        return Result(source.path, report.capability_id, "refused", None, None, report.findings, files)
+    return Result(source.path, report.capability_id, "draft", None, None, report.findings, files)

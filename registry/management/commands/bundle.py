@@ -1,0 +1,293 @@
+"""`manage.py bundle`: validate, publish, import, export and what else changes a bundle's life (CONTRACT 5)."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from registry import batches, drafts, publishing, queries
+from registry.batches import Result, Validated
+from registry.errors import SourceUnreadable
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.models import Capability
+from registry.sources import SourceBundle, read_path, write_zip
+from registry.terminal import sarif, text
+from registry.terminal.text import Palette, printable
+from registry.validation import Finding
+
+
+class Command(VerbCommand):
+    help = "Validate, publish, import, export and manage capability bundles."
+
+    def add_verbs(self, verbs: Any) -> None:
+        self._add_batch_verbs(verbs)
+        self.verb(verbs, "list", self.list, "List all capabilities.")
+        self._add_single_verbs(verbs)
+
+    def _add_batch_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "validate", self.validate, "Check bundles; exit 1 where one has an error.")
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="a bundle folder, a zip, or a folder of bundles")
+        _formats(parser, ["text", "json", "sarif"])
+        parser = self.verb(
+            verbs, "publish", self.publish, "Publish bundles, or a draft; one refused never stops the rest."
+        )
+        parser.add_argument("paths", nargs="*", metavar="PATH")
+        parser.add_argument("--draft", metavar="ID", help="publish this capability's draft")
+        parser.add_argument("--note", default="", help="why, for the history")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
+        parser.add_argument(
+            "--acknowledge", action="append", default=[], metavar="CODE", help="such as POLICY_LOOSENED"
+        )
+        parser = self.verb(verbs, "import", self.import_, "Take bundles in as drafts, or publish them.")
+        parser.add_argument("paths", nargs="+", metavar="SOURCE")
+        modes = parser.add_mutually_exclusive_group()
+        modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
+        modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
+        parser.add_argument("--note", default="")
+
+    def _add_single_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "export", self.export, "Write a capability's files to a folder, or to a .zip.")
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("--to", required=True, metavar="PATH")
+        parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
+        parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("--to", required=True, type=int, metavar="REVISION")
+        parser.add_argument("--acknowledge", action="append", default=[], metavar="CODE")
+        _note(parser)
+        parser = self.verb(verbs, "deprecate", self.deprecate, "Say that a capability is on its way out.")
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("--replaced-by", metavar="ID")
+        _note(parser)
+        for name, handler, words in (
+            ("retire", self.retire, "Take a capability from readers; its tool names become free."),
+            ("restore", self.restore, "Bring a deprecated or retired capability back."),
+            ("discard-draft", self.discard_draft, "Put a draft away; it is kept for 30 days."),
+        ):
+            parser = self.verb(verbs, name, handler, words)
+            parser.add_argument("capability_id", metavar="ID")
+            _note(parser)
+
+    def validate(self, options: dict[str, Any]) -> int:
+        sources, unreadable = _read_all(options["paths"])
+        checked = batches.validate_all(sources)
+        errors = sum(len(entry.report.errors) for entry in checked)
+        warnings = sum(len(entry.report.warnings) for entry in checked)
+        if options["format"] == "sarif":
+            self.document(sarif.sarif(checked))
+        elif options["format"] == "json":
+            bundles = [*[entry.as_dict() for entry in checked], *[_unread(error) for error in unreadable]]
+            self.document({"bundles": bundles, "errors": errors + len(unreadable), "warnings": warnings})
+        else:
+            self._print_validated(checked)
+        self._print_unreadable(unreadable, options)
+        return 1 if errors or unreadable else 0
+
+    def _print_validated(self, checked: Sequence[Validated]) -> None:
+        paint = Palette(sys.stdout)
+        for entry in checked:
+            self._print_findings(entry.path, entry.report.findings, entry.report.files)
+            sign = paint("good", "ok") if entry.report.ok else paint("error", "not publishable")
+            self.line(f"{printable(entry.path)}: {sign} ({text.summary(entry.report.findings)})")
+
+    def _print_findings(self, path: str, findings: Sequence[Finding], files: Any) -> None:
+        paint = Palette(sys.stdout)
+        for finding in findings:
+            for line in text.finding_lines(finding, path, files, paint):
+                self.line(line)
+
+    def _print_unreadable(self, unreadable: Sequence[SourceUnreadable], options: dict[str, Any]) -> None:
+        for error in unreadable:
+            if options["format"] != "json":
+                self.stderr.write(f"{self.paint('error', 'error')}[{error.code}] {printable(error.message)}")
+
+    def publish(self, options: dict[str, Any]) -> int:
+        if bool(options["paths"]) == bool(options["draft"]):
+            self.stderr.write("Name bundles to publish, or one draft with --draft ID")
+            return 2
+        if options["draft"]:
+            outcome = publishing.publish_draft(
+                capability_id=options["draft"],
+                by=at_terminal(),
+                note=options["note"],
+                acknowledge=options["acknowledge"],
+                dry_run=options["dry_run"],
+            )
+            return self._report_results([batches.result_of(outcome, options["draft"])], [], options)
+        sources, unreadable = _read_all(options["paths"])
+        results = batches.publish_all(
+            sources,
+            by=at_terminal(),
+            note=options["note"],
+            acknowledge=options["acknowledge"],
+            dry_run=options["dry_run"],
+        )
+        return self._report_results(results, unreadable, options)
+
+    def import_(self, options: dict[str, Any]) -> int:
+        sources, unreadable = _read_all(options["paths"])
+        results = batches.import_all(sources, by=at_terminal(), mode=options["mode"], note=options["note"])
+        return self._report_results(results, unreadable, options)
+
+    def _report_results(
+        self, results: list[Result], unreadable: list[SourceUnreadable], options: dict[str, Any]
+    ) -> int:
+        if options["format"] == "json":
+            rows = [*[result.as_dict() for result in results], *[_unread_result(error) for error in unreadable]]
+            self.document({"results": rows})
+        else:
+            for result in results:
+                self._print_result(result, with_diff=bool(options.get("dry_run")))
+        self._print_unreadable(unreadable, options)
+        return 1 if unreadable or any(result.status == "refused" for result in results) else 0
+
+    def _print_result(self, result: Result, *, with_diff: bool) -> None:
+        paint = Palette(sys.stdout)
+        self._print_findings(result.path, result.findings, result.files)
+        if result.gate is not None:
+            for line in text.change_lines(result.gate.changes, paint):
+                self.line(line)
+            for diff in result.gate.diffs if with_diff else ():
+                for line in text.diff_lines(diff.lines, paint):
+                    self.line(line)
+        self.line(_result_words(result, paint))
+        if result.gate is not None and result.gate.to_acknowledge:
+            codes = " ".join(f"--acknowledge {code}" for code in result.gate.to_acknowledge)
+            self.line(f"  {paint('hint', 'hint:')} if that is meant, publish again with {codes}")
+
+    def list(self, options: dict[str, Any]) -> int:
+        rows = queries.capability_rows()
+        if options["format"] == "json":
+            fields = ("capability_id", "name", "status", "revision", "digest")
+            self.document({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
+            return 0
+        width = max((len(row.capability_id) for row in rows), default=0)
+        for row in rows:
+            revision = f"revision {row.revision}" if row.revision else "never published"
+            draft = ", draft" if row.has_draft else ""
+            self.line(f"{row.capability_id:<{width}}  {row.status:<10}  {revision}{draft}  {printable(row.name)}")
+        if not rows:
+            self.line("No capabilities yet. Publish one: bundle publish examples/weights")
+        return 0
+
+    def export(self, options: dict[str, Any]) -> int:
+        capability = queries.get_capability(options["capability_id"])
+        files = queries.files_of(capability, draft=options["draft"])
+        target = Path(options["to"])
+        try:
+            _write(files, target, capability.capability_id)
+        except OSError as error:
+            raise SourceUnreadable(f"{target}: {error.strerror or error}") from None
+        document = {"capability_id": capability.capability_id, "path": str(target), "files": sorted(files)}
+        return self._done(document, f"{capability.capability_id}: written to {target}", options)
+
+    def rollback(self, options: dict[str, Any]) -> int:
+        outcome = publishing.rollback(
+            capability_id=options["capability_id"],
+            to=options["to"],
+            by=at_terminal(),
+            note=options["note"],
+            acknowledge=options["acknowledge"],
+        )
+        return self._report_results([batches.result_of(outcome, options["capability_id"])], [], options)
+
+    def restore(self, options: dict[str, Any]) -> int:
+        outcome = publishing.restore(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
+        return self._report_results([batches.result_of(outcome, options["capability_id"])], [], options)
+
+    def deprecate(self, options: dict[str, Any]) -> int:
+        capability = publishing.deprecate(
+            capability_id=options["capability_id"],
+            by=at_terminal(),
+            replaced_by=options["replaced_by"],
+            note=options["note"],
+        )
+        return self._status(capability, options)
+
+    def retire(self, options: dict[str, Any]) -> int:
+        capability = publishing.retire(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
+        return self._status(capability, options)
+
+    def discard_draft(self, options: dict[str, Any]) -> int:
+        drafts.discard_draft(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
+        document = {"capability_id": options["capability_id"], "status": "discarded"}
+        return self._done(document, f"{options['capability_id']}: draft put away, kept for 30 days", options)
+
+    def _status(self, capability: Capability, options: dict[str, Any]) -> int:
+        replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
+        document = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
+        words = f"{capability.capability_id}: {capability.status}"
+        return self._done(document, words + (f", replaced by {replaced_by}" if replaced_by else ""), options)
+
+    def _done(self, document: dict[str, Any], words: str, options: dict[str, Any]) -> int:
+        if options["format"] == "json":
+            self.document(document)
+        else:
+            self.line(words)
+        return 0
+
+
+def _formats(parser: argparse.ArgumentParser, formats: list[str]) -> None:
+    for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)
+        if action.dest == "format":
+            action.choices = formats
+
+
+def _note(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--note", default="", help="why, for the history")
+
+
+def _read_all(paths: Sequence[str]) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
+    sources: list[SourceBundle] = []
+    unreadable: list[SourceUnreadable] = []
+    for path in paths:
+        try:
+            sources += read_path(path)
+        except SourceUnreadable as error:
+            error.extra["path"] = path
+            unreadable.append(error)
+    return sources, unreadable
+
+
+def _source_finding(error: SourceUnreadable) -> dict[str, Any]:
+    finding = Finding(error.code, "error", "", "", None, None, error.message, "Name a bundle folder or a zip.")
+    return finding.as_dict()
+
+
+def _unread(error: SourceUnreadable) -> dict[str, Any]:
+    return {"path": error.extra["path"], "capability_id": None, "ok": False, "findings": [_source_finding(error)]}
+
+
+def _unread_result(error: SourceUnreadable) -> dict[str, Any]:
+    return {
+        "path": error.extra["path"],
+        "capability_id": None,
+        "status": "refused",
+        "revision": None,
+        "digest": None,
+        "findings": [_source_finding(error)],
+    }
+
+
+def _result_words(result: Result, paint: Palette) -> str:
+    name = printable(result.capability_id or result.path)
+    words = {
+        "published": paint("good", f"published, revision {result.revision}"),
+        "unchanged": f"already up to date, revision {result.revision}",
+        "draft": paint("good", "stored as a draft") + f" ({text.summary(result.findings)})",
+        "refused": paint("error", "refused") + f" ({text.summary(result.findings)})",
+        "would_publish": paint("good", "would be published"),
+    }
+    return f"{name}: {words[result.status]}"
+
+
+def _write(files: dict[str, str], target: Path, capability_id: str) -> None:
+    if target.suffix == ".zip":
+        target.write_bytes(write_zip(files, capability_id))
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (target / name).write_text(content, encoding="utf-8", newline="\n")

@@ -1,0 +1,78 @@
+"""`manage.py operator`: the people who sign in to the Studio (CONTRACT 5)."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from typing import Any
+
+from registry import operators
+from registry.errors import InvalidRequest
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.models import Operator
+
+
+class Command(VerbCommand):
+    help = "Create, list and disable operators, and set their passwords."
+
+    def add_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "create", self.create, "Add an operator.")
+        parser.add_argument("name")
+        parser.add_argument("--role", choices=operators.ROLES, required=True)
+        _password_option(parser)
+        self.verb(verbs, "list", self.list, "List all operators.")
+        parser = self.verb(verbs, "passwd", self.passwd, "Set an operator's password.")
+        parser.add_argument("name")
+        _password_option(parser)
+        parser = self.verb(verbs, "disable", self.disable, "Shut an operator out.")
+        parser.add_argument("name")
+
+    def create(self, options: dict[str, Any]) -> int:
+        password = _read_password(options)
+        operator = operators.create_operator(
+            username=options["name"], password=password, role=options["role"], by=at_terminal()
+        )
+        return self._tell(operator, "created", options)
+
+    def list(self, options: dict[str, Any]) -> int:
+        rows = [_row(operator) for operator in Operator.objects.order_by("username")]
+        if options["format"] == "json":
+            self.document({"operators": rows})
+            return 0
+        for row in rows:
+            self.line(f"{row['name']}  {row['role']}{'' if row['is_active'] else '  disabled'}")
+        return 0
+
+    def passwd(self, options: dict[str, Any]) -> int:
+        operator = operators.set_password(username=options["name"], password=_read_password(options), by=at_terminal())
+        return self._tell(operator, "password changed", options)
+
+    def disable(self, options: dict[str, Any]) -> int:
+        operator = operators.disable_operator(username=options["name"], by=at_terminal())
+        return self._tell(operator, "disabled", options)
+
+    def _tell(self, operator: Operator, words: str, options: dict[str, Any]) -> int:
+        if options["format"] == "json":
+            self.document(_row(operator))
+        else:
+            self.line(f"{operator.username}: {words}")
+        return 0
+
+
+def _password_option(parser: Any) -> None:
+    parser.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
+
+
+def _read_password(options: dict[str, Any]) -> str:
+    if options["password_stdin"]:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise InvalidRequest("There is no terminal to ask for a password: use --password-stdin")
+    password = getpass.getpass("Password: ")
+    if getpass.getpass("Again: ") != password:
+        raise InvalidRequest("The two passwords differ")
+    return password
+
+
+def _row(operator: Operator) -> dict[str, Any]:
+    return {"name": operator.username, "role": operator.role, "is_active": operator.is_active}

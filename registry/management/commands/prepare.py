@@ -1,0 +1,33 @@
+"""`manage.py prepare`: migrate, and make what a new registry needs. `run.py` calls it before it serves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+
+from registry.first_start import FIRST_OPERATOR, make_first_things
+
+
+class Command(BaseCommand):
+    help = "Bring the database up to date; on the first start make an operator, a key and the examples."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        made = make_first_things(examples=Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None)
+        if made.examples:
+            names = ", ".join(result.capability_id for result in made.examples if result.status == "published")
+            self.stdout.write(f"Examples published: {names}")
+        for result in made.examples:
+            if result.status == "refused":
+                self.stderr.write(f"The example {result.path} was refused")
+        if made.password is not None:
+            self.stdout.write(
+                f"Operator:  {FIRST_OPERATOR}   password: {made.password}   (shown once, changed at the first sign-in)"
+            )
+        if made.agent_key is not None:
+            self.stdout.write(f"Agent key: {made.agent_key}   (shown once)")

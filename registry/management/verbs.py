@@ -1,0 +1,81 @@
+"""What the commands share: verbs as sub-parsers, one JSON document or text, refusals without a stack trace."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, InterfaceError
+
+from registry.actors import Actor
+from registry.errors import RegistryError
+from registry.terminal.text import Palette, printable
+
+Handler = Callable[[dict[str, Any]], int]
+
+
+def at_terminal() -> Actor:
+    """The person at the terminal, by login name."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = "unknown"
+    return Actor("command_line", name)
+
+
+class VerbCommand(BaseCommand):
+    """A command with verbs. A handler answers the exit code: 0 done, 1 refused; argparse exits with 2."""
+
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=argparse.ArgumentParser)
+        self.add_verbs(verbs)
+
+    def add_verbs(self, verbs: Any) -> None:
+        raise NotImplementedError
+
+    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str) -> argparse.ArgumentParser:
+        """Declare a verb with the options that all verbs have."""
+        parser: argparse.ArgumentParser = verbs.add_parser(name, help=help_text, description=help_text)
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="json: one document on stdout")
+        parser.set_defaults(handler=handler)
+        return parser
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            code = options["handler"](options)
+        except RegistryError as error:
+            code = self.refuse(error, options)
+        except (DatabaseError, InterfaceError) as error:
+            self.stderr.write(f"The database cannot be used: {error}\nRun: python3 run.py manage migrate")
+            code = 1
+        except BrokenPipeError:
+            code = 1
+        if code:
+            sys.exit(code)
+
+    def refuse(self, error: RegistryError, options: dict[str, Any]) -> int:
+        """Say why, in the form that was asked for."""
+        if options["format"] == "text":
+            self.stderr.write(f"{self.paint('error', 'error')}[{error.code}] {printable(error.message)}")
+            for suggestion in error.extra.get("suggestions", []):
+                self.stderr.write(f"  did you mean {suggestion['capability_id']}?")
+        else:
+            self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
+        return 1
+
+    def paint(self, kind: str, text: str) -> str:
+        return Palette(sys.stdout)(kind, text)
+
+    def document(self, value: dict[str, Any]) -> None:
+        """The one JSON document of a call."""
+        self.stdout.write(json.dumps(value, indent=2, ensure_ascii=False))
+
+    def line(self, text: str = "") -> None:
+        self.stdout.write(text)

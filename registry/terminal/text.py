@@ -1,0 +1,103 @@
+"""Findings with the line they are about, an arrow under the place, and the mend."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TextIO
+
+from registry.contract_changes import Change
+from registry.validation import Finding
+
+_COLOURS: Final = {"error": "31;1", "warning": "33;1", "place": "34", "hint": "36", "good": "32;1", "bold": "1"}
+WIDTH_MAX: Final = 160
+
+
+class Palette:
+    """Colour where a person looks on: on a terminal, unless NO_COLOR is set (no-color.org)."""
+
+    def __init__(self, stream: TextIO) -> None:
+        forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
+        self.is_on = forced or (stream.isatty() and not os.environ.get("NO_COLOR"))
+
+    def __call__(self, kind: str, text: str) -> str:
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self.is_on else text
+
+
+def finding_lines(finding: Finding, path: str, files: Mapping[str, str], paint: Palette) -> Iterator[str]:
+    """One finding: what, where, the line with an arrow, and the hint."""
+    yield f"{paint(finding.severity, finding.severity)}[{finding.code}] {paint('bold', printable(finding.message))}"
+    place = f"{path}/{finding.file}" if finding.file else path
+    if finding.line is not None:
+        place += f":{finding.line}:{finding.column}"
+    pointer = f"  ({printable(finding.pointer)})" if finding.pointer else ""
+    yield f"  {paint('place', '-->')} {place}{pointer}"
+    if finding.line is not None and finding.file in files:
+        yield from _excerpt(files[finding.file], finding.line, finding.column or 1, finding.severity, paint)
+    if finding.hint:
+        yield f"  {paint('hint', 'hint:')} {printable(finding.hint)}"
+    yield ""
+
+
+def _excerpt(text: str, line: int, column: int, severity: str, paint: Palette) -> Iterator[str]:
+    lines = text.split("\n")
+    if line > len(lines):
+        return
+    source = lines[line - 1]
+    start = max(0, column - 1 - WIDTH_MAX // 2) if len(source) > WIDTH_MAX else 0
+    shown = printable(source[start : start + WIDTH_MAX])
+    number = str(line)
+    gutter = " " * len(number)
+    before = printable(source[start : column - 1])
+    yield paint("place", f"  {gutter} |")
+    yield f"{paint('place', f'  {number} |')} {shown}"
+    yield f"{paint('place', f'  {gutter} |')} {' ' * _cells(before)}{paint(severity, '^')}"
+
+
+def printable(text: str) -> str:
+    """What cannot be seen, or would act on the terminal, as U+XXXX: a bundle's text is never trusted."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else " " if character == "\t" else f"<U+{ord(character):04X}>"
+        for character in text
+    )
+
+
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def summary(findings: Sequence[Finding]) -> str:
+    """`2 errors, 1 warning`, or `no findings`."""
+    errors = sum(finding.is_error for finding in findings)
+    warnings = len(findings) - errors
+    parts = [_count(errors, "error"), _count(warnings, "warning")]
+    return ", ".join(part for part in parts if part) or "no findings"
+
+
+def _count(number: int, noun: str) -> str:
+    return "" if number == 0 else f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_SIGNS: Final = {"loosens": "!", "breaks": "-", "changes": "*"}
+
+
+def change_lines(changes: Sequence[Change], paint: Palette) -> Iterator[str]:
+    """What a release changes, in words; the dangerous ones first."""
+    for change in changes:
+        kind = {"loosens": "error", "breaks": "warning", "changes": "place"}[change.effect]
+        yield f"  {paint(kind, _SIGNS[change.effect])} {printable(change.words)}"
+
+
+def diff_lines(lines: Sequence[str], paint: Palette) -> Iterator[str]:
+    """A unified diff in colour."""
+    for line in lines:
+        kind = {"+": "good", "-": "error", "@": "place"}.get(line[:1])
+        shown = printable(line)
+        yield paint(kind, shown) if kind else shown

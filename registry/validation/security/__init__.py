@@ -1,0 +1,15 @@
+"""The `SEC_` rules: does a bundle hide something, order something, or carry something it should not?
+
+A finding says which pattern was seen and where. That nothing was found says nothing: these are patterns, and a new wording
+passes them. Everything runs in process, in time linear in the text.
+"""
+
+from __future__ import annotations
+
+from registry.validation.security.codes import CODES
+from registry.validation.security.identity import check_identity
+from registry.validation.security.policies import check_policies
+from registry.validation.security.scan import check_texts
+from registry.validation.security.texts import AuthorText, json_texts
+
+__all__ = ["CODES", "AuthorText", "check_identity", "check_policies", "check_texts", "json_texts"]

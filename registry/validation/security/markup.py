@@ -1,0 +1,104 @@
+"""What the markup hides from the reader of the rendered page: comments, invisible elements, role tags, remote instructions."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from registry.validation.security.context import Context
+from registry.validation.security.folding import fold
+from registry.validation.security.rules import Hit, Rule, pattern, rule
+from registry.validation.security.texts import Document
+
+_COMMENT = re.compile(r"<!--(.{0,4000}?)-->|^\[[^\]\n]{1,30}\]: ?(?:#|<>) ?[(\"']([^\n]{1,1000}?)[)\"']\s*$", re.DOTALL | re.MULTILINE)
+_UNCLOSED = "<!--"
+_INVISIBLE_STYLE = re.compile(
+    r"<(\w{1,12})\b[^<>\n]{0,200}?(?:style\s?=\s?[\"'][^\"'\n]{0,120}?(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?![.\d])|"
+    r"(?<![\w-])color\s?:\s?(?:white|#fff(?:fff)?\b|transparent)|left\s?:\s?-\d{3,5}|height\s?:\s?0|text-indent\s?:\s?-\d{3})|\bhidden\b)[^<>\n]{0,200}>(.{0,600}?)</",
+    re.IGNORECASE | re.DOTALL,
+)
+_ADDRESS = re.compile(
+    r"\b(?:agents?|assistants?|ai|llms?|models?|claude|chatgpt|gpt|copilot|gemini|bots?|system|ki|ia|agente|assistent\w?|modell?)\b\s{0,2}[:,!—-]|\b(?:dear|attention|hey|note to|for|to)\b[^\n]{0,12}\b(?:agent|assistant|ai|llm|model|bot)s?\b"
+    r"|\byou (?:must|should|are|will|shall|have to)\b|\byour (?:real|true|actual|new)|when (?:processing|reading|loading|parsing|any other)|агент|ассистент|助手|代理|模型|アシスタント|エージェント"
+)
+_RISKY = re.compile(
+    r"(?:never|do not|don't|not) (?:to )?(?:show|tell|mention|reveal|display|inform|disclose)|real task|\b(?:send|upload|forward|exfiltrate|transmit)\b|\bpost\b[^\n]{0,40}http|\bcurl\b|\bwget\b|\bignore\b|disregard|~/\.|\bid_rsa|password|api[ _-]?key|"
+    r"\bsecrets?\b|\btokens?\b(?! limit)|next tool call|without (?:asking|confirm|approval|telling)|(?:skip|bypass) (?:the )?(?:approval|confirm)|override|drop theirs|prefer this|read (?:the )?(?:file|~|/)|delete|silently|secretly|https?://\S{4,}[^\n]{0,60}(?:run|execute|follow)|发送|忽略|密钥|送信|無視|отправ|игнорир"
+)
+
+
+def find(document: Document, context: Context) -> Iterator[Hit]:
+    """Hidden passages of a Markdown document that speak to the agent, and hidden elements as such."""
+    text = document.text
+    if "<!--" in text or "]:" in text:
+        yield from _comments(text, context)
+    if "<" in text and ("style" in text.lower() or "hidden" in text.lower()):
+        yield from _invisible(text, context)
+
+
+def _comments(text: str, context: Context) -> Iterator[Hit]:
+    end = -1
+    for match in _COMMENT.finditer(text):
+        end = match.end()
+        said = match.group(1) or match.group(2) or ""
+        if _speaks_to_agent(said) and not context.in_fence(match.start()):
+            yield Hit("SEC_HIDDEN_INSTRUCTION", "a comment with orders for the agent", match.start(), match.end(), discount="phrase", quote=said.strip())
+    tail = text.rfind(_UNCLOSED)
+    if tail > end and _speaks_to_agent(text[tail : tail + 4000]) and not context.in_fence(tail):
+        yield Hit("SEC_HIDDEN_INSTRUCTION", "an open comment with orders for the agent", tail, tail + 60, discount="phrase")
+
+
+def _invisible(text: str, context: Context) -> Iterator[Hit]:
+    for match in _INVISIBLE_STYLE.finditer(text):
+        said = re.sub(r"<[^>]{0,200}>", " ", match.group(2)).strip()
+        tail = re.sub(r"<[^>]{0,200}>", " ", text[match.start() : match.end() + 400]).strip()
+        if context.is_marked(match.start(), match.end()) or not (said or tail):
+            continue
+        if _speaks_to_agent(tail):
+            yield Hit("SEC_HIDDEN_INSTRUCTION", "an invisible element with orders for the agent", match.start(), match.end(), quote=tail)
+        elif len(said or tail) >= 20:
+            yield Hit("SEC_HIDDEN_MARKUP", "text that the page does not show", match.start(), match.end(), quote=said or tail)
+
+
+def _speaks_to_agent(said: str) -> bool:
+    folded = fold(said[:4000])
+    return bool(_ADDRESS.search(folded)) and bool(_RISKY.search(folded))
+
+
+def embedded_tools(document: Document) -> Iterator[tuple[int, dict[str, object]]]:
+    """Tool contracts written out in JSON inside a fence of skill.md: (offset of the fence's body, the tool)."""
+    if "args_schema" not in document.text and '"policy"' not in document.text:
+        return
+    for match in re.finditer(r"^```[a-z]{0,10}\n([\[{].{2,20000}?)\n```", document.text, re.DOTALL | re.MULTILINE):
+        try:
+            value = json.loads(match.group(1))
+        except (ValueError, RecursionError):
+            continue
+        for tool in value if isinstance(value, list) else [value]:
+            if isinstance(tool, dict) and "policy" in tool:
+                yield match.start(1), tool
+
+
+# ------------------------------------------------------------------------------------- role tags and remote instructions
+
+_ROLE, _REMOTE = "SEC_ROLE_TAG", "SEC_REMOTE_INSTRUCTIONS"
+_PASTE = r"(?:glot\.io|pastebin\.com|paste\.ee|rentry\.(?:co|org)|hastebin|ghostbin|controlc\.com|dpaste|justpaste|telegra\.ph|gist\.githubusercontent|bit\.ly|tinyurl|t\.ly|is\.gd|cutt\.ly|rb\.gy|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)"
+_ORDER_BEHIND = pattern(r"\b(?:ignore|disabled?|do not (?:tell|ask|mention)|you are now|you must|from now on|no longer|approvals?|unrestricted|new polic(?:y|ies)|override|execute)\b|system[^\n]{0,40}you (?:are|must|will)")
+RULES: tuple[Rule, ...] = (
+    *(rule(_ROLE, says, anchors, source, discount=discount, needs=needs, reach=240)
+      for says, anchors, source in (
+          ("a control token of a model's chat format", "<¦", r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|end_of_turn|start_of_turn|endofprompt|tool|channel|message|start|end|return|call)\|>"),
+          ("a control token of a model's chat format", "[inst]|[/inst]|<<sys>>|<</sys>>|<start_of_turn>|<end_of_turn>|[system_prompt]|[/system_prompt]|<｜", r"(?:\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|\[/?system_prompt\]|<｜)"),
+          ("a tag that speaks as the system", "<system|</system|</skill|<assistant>|</assistant>|<developer>|</developer>|<sys>|</sys>|<function_results|</function_results|<tool_result|</tool_result|</untrusted|<admin>|</admin>|</instructions>|</prompt>|</human>",
+           r"<(?:/?system(?:[ _-](?:prompt|message|instructions?|reminder|override))?|/skill(?:_doc)?|/?tool_results?|/?function_results|/human|/?assistant|/untrusted\w{0,12}|/?admin|/?developer|/prompt|/instructions|/?sys)>"),
+      )
+      # Alone, a token in a code span is documentation; with an order behind it, it is the order's disguise.
+      for discount, needs in (("markup", ()), ("command", (_ORDER_BEHIND,)))),
+    rule(_ROLE, "a shout in tag form that presses the agent", "<important|<critical|<urgent|<mandatory|<secret", r"<(?:important|critical|urgent|mandatory|secret)>", severity="warning", discount="command", reach=400, needs=(pattern(r"\bread\b[^\n]{0,40}(?:~|/|\.\w)|before (?:using|calling)|do not (?:tell|mention|inform)|don't (?:tell|mention)|pass (?:it|its|the)|ignore|send|upload|password|\bkeys?\b"),)),
+    rule(_ROLE, "a turn of a dialogue put into the agent's mouth", "\nhuman:|\nassistant:|\nsystem:|### system|### instruction|### human|### response", r"\n(?:human|assistant|system): |### (?:system|human|instruction|response)\s?:", severity="warning", discount="phrase", needs=(pattern(r"\b(?:ignore|must now|from now on|disable|you are now|override|do not tell|approved|comply|sure,? i)\b"),), reach=240),
+    rule(_REMOTE, "a page to visit for a command to run", "visit|open|go to|see |copy|paste|follow|besuche|visita|visite|ouvre|访问|打开|アクセス|перейди|откро", r"(?<![a-z])(?:visit|open|go to|see|copy|paste|follow|besuche|visita|visite[zr]?|ouvre[zr]?|访问|打开|アクセス|перейди(?:те)?|откро(?:й|йте))\b", needs=(pattern(r"https?://"), pattern(r"(?:execute|run|paste|enter|copy|ejecut|execut|fuhre|lance|выполни|执行|运行|実行)\w{0,4}\b[^\n.]{0,60}(?:commands?|script|code|snippet|befehl|comando|commande|команд|命令|指令|コマンド)"), pattern(r"terminal|shell|powershell|console|command (?:line|prompt)|konsole|терминал|终端|ターミナル|cmd\b")), reach=200, discount="command", severity="error", unless_negated=True,
+         lacks=pattern(r"https://(?:[\w-]{1,40}\.)?(?:docs?\.|developer\.|learn\.)[\w.-]{3,60}|localhost|127\.0\.0\.1")),
+    rule(_REMOTE, "instructions to be fetched and followed", "fetch|download|read|load|get |retrieve|pull|lade|descarga|telecharge|获取|下载|取得|загрузи|follow|obey|execute", r"(?<![a-z])(?:fetch|download|read|load|get|retrieve|pull|lade|descarga|telecharge[zr]?|获取|下载|取得|загрузи(?:те)?)\b", needs=(pattern(r"https?://"), pattern(r"(?:follow|obey|execute|carry out|apply|do (?:exactly )?what|act on|comply with|befolge|sigue|siga|suis|suivez|遵循|执行|按照|従|実行|выполни|следуй)\w{0,3} (?:[^\s.!?;:\0]{1,14} ){0,4}?(?:instructions?|commands?|directives?|orders|steps|it says|anweisungen|instrucciones|instrucoes|consignes|инструкци|указани)|(?:遵循|执行|按照)[^\n。]{0,10}(?:指令|指示|命令)|指示に従")), reach=240, discount="command", severity="warning", unless_negated=True, lacks=pattern(r"https?://(?:localhost|127\.)")),
+    rule(_REMOTE, "instructions to be fetched from a throw-away address", "http", r"https?://(?:www\.|[\w-]{1,30}\.)?" + _PASTE, needs=(pattern(r"(?:run|execute|follow|obey|paste|install|apply|eval|import|fuhre|ejecut|execut|выполни|执行|运行|実行)\w{0,4}\b[^\n]{0,80}(?:commands?|scripts?|code|snippet|instructions?|contents?|it\b|befehl|comando|команд|命令|指令|指示|コマンド)"),), back=160, reach=160, discount="command", severity="error"),
+)

@@ -1,0 +1,195 @@
+"""All rules over all texts: gather, look at every view, weigh, cap, and say it.
+
+Order: hidden characters and secrets on the author's own text; then the tables of rules on the plain view and on every view
+that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from registry.validation.problems import Problem, Severity, by_code
+from registry.validation.security import (
+    approvals,
+    commands,
+    encodings,
+    exfiltration,
+    hidden_text,
+    instructions,
+    languages,
+    markup,
+    policies,
+    secrets,
+    system_changes,
+)
+from registry.validation.security.codes import CODES
+from registry.validation.security.context import Context
+from registry.validation.security.folding import INVISIBLE, View, disguised_views, plain_view, spaced_words, unwrapped
+from registry.validation.security.rules import Budget, Hit, Rule, run
+from registry.validation.security.texts import AuthorText, Document, documents
+
+_CODES = by_code(CODES)
+MOST_PER_CODE = 20
+_LONGEST_QUOTE = 60
+
+# Prose may be wrapped anywhere; a command ends with its line.
+_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *approvals.RULES, *exfiltration.RULES, *markup.RULES)
+_LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES)
+_SPACED_OUT = re.compile(
+    r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}(?:instruction|rule|prompt|guideline)"
+    r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
+)
+
+
+def check_texts(texts: Iterable[AuthorText]) -> list[Problem]:
+    """Every pattern seen in the author's texts, per file in the order of the text.
+
+    At most `MOST_PER_CODE` findings per code and file; the last of them says how many more there are.
+    """
+    joined = documents(texts)
+    has_write_tool = any(_declares_write_tool(document) for document in joined)
+    return [problem for document in joined for problem in _check(document, has_write_tool)]
+
+
+def _declares_write_tool(document: Document) -> bool:
+    return document.file == "tools.json" and any(
+        part.text == "write" and part.path[-2:] == ("policy", "kind") and not part.is_key for part in document.parts
+    )
+
+
+def _check(document: Document, has_write_tool: bool) -> Iterator[Problem]:
+    context = Context(document)
+    budget = Budget(left=20_000 + len(document.text) // 12)
+    hits = list(_hits(document, context, budget))
+    if budget.spent:
+        hits.append(Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""))
+    weighed = _weigh(hits, context, has_write_tool)
+    for hit, more in _capped(_distinct(weighed)):
+        yield _problem(hit, more, document)
+
+
+def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]:
+    text = document.text
+    yield from hidden_text.find(text)
+    yield from secrets.find(text)
+    if document.is_markdown:
+        yield from markup.find(document, context)
+        yield from _embedded_policies(document)
+    plain = plain_view(text)
+    yield from _read(plain, budget)
+    for offset, said in spaced_words(plain):
+        if _SPACED_OUT.search(said):
+            at = plain.origin(offset)
+            yield Hit("SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2)
+    for view in disguised_views(plain):
+        yield from (hit for hit in _read(view, budget))
+    pieces = list(encodings.decoded_pieces(text))
+    decoded = encodings.decoded_view(pieces)
+    for other in (*encodings.escape_views(text), *((decoded,) if decoded else ())):
+        yield from _read(other, budget)
+    yield from _encoded_texts(text, pieces)
+
+
+def _read(view: View, budget: Budget) -> Iterator[Hit]:
+    yield from run(_PROSE, unwrapped(view), budget)
+    yield from run(_LINES, view, budget)
+
+
+def _embedded_policies(document: Document) -> Iterator[Hit]:
+    for offset, tool in markup.embedded_tools(document):
+        seen = policies.contradiction(dict(tool))
+        if seen is not None:
+            code = "SEC_POLICY_LIE" if seen[0] == "error" else "SEC_POLICY_DOUBT"
+            yield Hit(code, 'a tool declared "read" that says it changes something', offset, offset, quote=seen[1])
+
+
+_DATA_URI = re.compile(r"data:[\w/+.-]{1,60};base64,\Z|integrity=[\"']?sha\d{3}-\Z|eyJ\Z")
+
+
+def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[Hit]:
+    """Encoded passages that say something in words: nobody reads them, so the author is asked to write them out."""
+    for start, end, said in pieces:
+        is_words = len(said) >= 30 and len(said.split()) >= 4
+        if is_words and not _DATA_URI.search(text[max(start - 80, 0) : start]) and not said.lstrip().startswith(("{", "<", "[")):
+            yield Hit("SEC_ENCODED_TEXT", "an encoded passage", start, end, discount="phrase", quote=said)
+
+
+def _weigh(hits: list[Hit], context: Context, has_write_tool: bool) -> Iterator[Hit]:
+    """Give every hit its severity; drop what is an example in a passage that teaches.
+
+    Only as many as could be reported are looked at closely: a text made of ten thousand attacks costs no more than one
+    made of twenty. What comes after those is counted as it stands.
+    """
+    looked_at: dict[str, int] = {}
+    for hit in hits:
+        seen = looked_at[hit.code] = looked_at.get(hit.code, 0) + 1
+        severity = hit.severity or _CODES[hit.code].severity
+        if hit.code == approvals.escalate_for_write_tools and has_write_tool:
+            severity = "error"
+        if hit.disguise:
+            yield replace(hit, severity="error")
+            continue
+        settled = severity if hit.discount == "never" or seen > 10 * MOST_PER_CODE else _discounted(hit, severity, context)
+        if settled is not None:
+            yield replace(hit, severity=settled)
+
+
+def _discounted(hit: Hit, severity: Severity, context: Context) -> Severity | None:
+    is_taught = context.is_taught(hit.start, hit.end)
+    is_marked = context.is_marked(hit.start, hit.end)
+    if hit.discount == "markup" and is_marked:
+        return None if is_taught or severity == "warning" else "warning"
+    if not is_taught:
+        return severity
+    if severity == "warning":
+        return None
+    return None if hit.discount == "phrase" and is_marked else "warning"
+
+
+def _distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """One finding per code and place: of those that overlap, the gravest, then the first, then the undisguised."""
+    kept: list[Hit] = []
+    ends: dict[str, int] = {}
+    for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
+        if kept and kept[-1].code == hit.code and hit.start < ends.get(hit.code, -1):
+            if hit.severity == "error" and kept[-1].severity != "error":
+                kept[-1] = hit
+            continue
+        kept.append(hit)
+        ends[hit.code] = max(hit.end, hit.start + 1)
+    return sorted(kept, key=lambda h: h.start)
+
+
+def _capped(hits: list[Hit]) -> Iterator[tuple[Hit, int]]:
+    """The first findings of each code, errors before warnings; with the last of a code, how many more there are."""
+    count: dict[str, int] = {}
+    for hit in hits:
+        count[hit.code] = count.get(hit.code, 0) + 1
+    shown: dict[str, int] = {}
+    for hit in sorted(hits, key=lambda h: (h.severity != "error", h.start)):
+        shown[hit.code] = shown.get(hit.code, 0) + 1
+        if shown[hit.code] <= MOST_PER_CODE:
+            yield hit, count[hit.code] - MOST_PER_CODE if shown[hit.code] == MOST_PER_CODE else 0
+
+
+def _problem(hit: Hit, more: int, document: Document) -> Problem:
+    part, offset = document.part_at(hit.start)
+    code = _CODES[hit.code]
+    quote = shown(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
+    message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
+    if more > 0:
+        message += f" {more} more of this kind in this file."
+    severity = None if hit.severity == code.severity else hit.severity
+    return Problem(hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity)
+
+
+def shown(text: str) -> str:
+    """At most 60 characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
+    pieces: list[str] = []
+    for char in text[:_LONGEST_QUOTE]:
+        hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
+        pieces.append(f"U+{ord(char):04X} " if hidden else char)
+    said = " ".join("".join(pieces).split())
+    return said if len(said) <= _LONGEST_QUOTE and len(text) <= _LONGEST_QUOTE else said[: _LONGEST_QUOTE - 1] + "…"

@@ -1,0 +1,172 @@
+"""Start the server and the worker, say when they answer, and stop all of them together."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.environment import Environment
+from studio.launch.console import Refusal, answer, say, step
+from studio.launch.installing import RUNTIME_LOCK, Setup
+from studio.launch.prepared import Prepared
+from studio.launch.processes import Processes, StopSignals, run_to_end
+from studio.secret_key import unusable
+
+START_SECONDS = 60.0
+# An address for "every interface" is not one that can be asked.
+_ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
+
+
+def serve(setup: Setup, environment: Environment) -> int:
+    """Set up, prepare, serve until a signal comes. The exit code is 0 then, and 1 when a process ended by itself.
+
+    Raises Refusal where it cannot start.
+    """
+    check_port(environment.host, environment.port)
+    check_data_dir(environment.data_dir)
+    python = setup.ensure(RUNTIME_LOCK)
+    env = _child_environment(setup.root, environment)
+    _prepare(setup.root, python, environment, env)
+    processes = Processes(env, setup.root)
+    with StopSignals() as stop:
+        try:
+            processes.start("server", server_command(python, host=environment.host, port=environment.port))
+            if has_command(setup.root, "worker"):
+                processes.start("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+            _await_answer(processes, environment, stop)
+            ended = processes.wait_for_end(stop)
+        finally:
+            processes.stop_all()
+    if ended is not None:
+        raise Refusal(f"{ended} Everything else was stopped.")
+    return 0
+
+
+def server_command(python: Path, *, host: str, port: int) -> list[str]:
+    """One worker process with four threads; granian itself says warnings and errors alone."""
+    return [
+        *[str(python), "-m", "granian", "--interface", "wsgi", "studio.wsgi:application"],
+        *["--host", host, "--port", str(port), "--workers", "1", "--blocking-threads", "4"],
+        *["--no-ws", "--log-level", "warning", "--no-access-log", "--workers-kill-timeout", "10"],
+    ]
+
+
+def has_command(root: Path, name: str) -> bool:
+    """Whether manage.py has the command."""
+    return any(root.glob(f"*/management/commands/{name}.py"))
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise Refusal where HOST and PORT cannot be listened on, before minutes of set-up are spent."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name != "nt":
+                # A server that has just been stopped leaves connections behind that do no harm.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except OSError as error:
+        raise _port_refusal(host, port, error) from error
+
+
+def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
+    if error.errno == errno.EADDRINUSE:
+        other = _next_free(host, port)
+        return Refusal(f"Port {port} on {host} is taken by another program. Mend: PORT={other} python3 run.py")
+    if error.errno == errno.EACCES:
+        return Refusal(f"Port {port} is for the system's own services. Mend: PORT=8000 python3 run.py", exit_code=2)
+    return Refusal(
+        f"HOST is '{host}', which is no address of this machine ({error.strerror}): expected one that it has, "
+        "for example HOST=127.0.0.1",
+        exit_code=2,
+    )
+
+
+def _next_free(host: str, port: int) -> int:
+    for candidate in range(port + 1, min(port + 50, 65536)):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            try:
+                probe.bind((host, candidate))
+            except OSError:
+                continue
+            return candidate
+    return 8001
+
+
+def check_data_dir(data_dir: Path) -> None:
+    """Raise Refusal where DATA_DIR cannot take a file or its disk is full."""
+    probe = data_dir / f".room.{os.getpid()}"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with probe.open("wb") as file:
+                file.write(bytes(1024 * 1024))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise Refusal(unusable(data_dir, error), exit_code=2) from error
+
+
+def _child_environment(root: Path, environment: Environment) -> dict[str, str]:
+    """What the children see: our package first, DATA_DIR as we read it, whatever their working directory is."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
+    return {
+        **env,
+        "DATA_DIR": str(environment.data_dir),
+        "DJANGO_SETTINGS_MODULE": "studio.settings",
+        "PYTHONPATH": str(root),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _prepare(root: Path, python: Path, environment: Environment, env: Mapping[str, str]) -> None:
+    """Bring the database, the examples and the static files up to this code, unless they are known to be."""
+    prepared = Prepared(root, environment)
+    if prepared.is_current():
+        return
+    prepared.forget()
+    with step("Preparing the database and the pages") as current:
+        # It says the first sign-in and the first key itself, this once: nothing of it may be lost on the way.
+        code = run_to_end([str(python), str(root / "manage.py"), "prepare_site"], env=env)
+        if code != 0:
+            raise Refusal(f"The start ends here after {current.elapsed_seconds:.0f} s; the reason stands above.")
+    prepared.remember()
+
+
+def _await_answer(processes: Processes, environment: Environment, stop: threading.Event) -> None:
+    """Print the address once the server answers; Refusal where it does not within START_SECONDS."""
+    deadline = time.monotonic() + START_SECONDS
+    host = _ASKED.get(environment.host, environment.host)
+    while not is_answering(host, environment.port):
+        if reason := processes.ended():
+            raise Refusal(f"{reason} Everything else was stopped.")
+        if time.monotonic() > deadline:
+            raise Refusal(f"The server did not answer within {START_SECONDS:.0f} s. Everything was stopped.")
+        if stop.wait(0.05):
+            return
+    shown = f"[{host}]" if ":" in host else host
+    answer(f"Capability Studio: {environment.public_url or f'http://{shown}:{environment.port}'}/")
+    if environment.host in _ASKED and environment.public_url is None:
+        say("Other machines are answered for the names in ALLOWED_HOSTS or PUBLIC_URL.")
+    say("Ctrl-C stops it.")
+
+
+def is_answering(host: str, port: int) -> bool:
+    """Whether GET /healthz is answered with 200."""
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,94 @@
+"""Bring a data directory and a database to the state that this code needs."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import call_command, get_commands
+from django.core.management.base import OutputWrapper
+from django.db import connection
+
+# Kept by PostgreSQL for the length of a session; any number that nobody else uses.
+_ADVISORY_LOCK = 0x5354_5544_494F
+# The browsable renderer is off, and maps are for whoever debugs minified scripts.
+_NOT_SERVED = ["rest_framework", "*.map", "*.ts"]
+
+
+def prepare_site(output: TextIO | OutputWrapper) -> None:
+    """Collect static files where they changed, then migrate and publish; `output` gets what `prepare` says.
+
+    One process at a time: others that share the data directory or the database wait. Raises OSError where DATA_DIR
+    cannot be written and django.db.OperationalError where the database cannot be reached.
+    """
+    with _one_at_a_time():
+        collect_static_files()
+        if "prepare" in get_commands():
+            call_command("prepare", stdout=output)
+        else:
+            call_command("migrate", verbosity=0, interactive=False, stdout=output)
+
+
+def collect_static_files() -> None:
+    """Write hashed and compressed copies of every static file into STATIC_ROOT, unless they are there already."""
+    if settings.DEBUG:
+        return
+    stamp = Path(settings.STATIC_ROOT) / ".collected"
+    state = _static_state()
+    with contextlib.suppress(OSError):
+        if stamp.read_text("ascii") == state:
+            return
+    stamp.unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=_NOT_SERVED, stdout=io.StringIO())
+    stamp.write_text(state, "ascii")
+
+
+def _static_state() -> str:
+    """A digest over name, size and time of every file that would be collected."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in finder.list(_NOT_SERVED):
+            status = Path(storage.path(name)).stat()
+            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Hold a lock in DATA_DIR, and on PostgreSQL one in the database, which other hosts share."""
+    with _directory_lock(Path(settings.DATA_DIR)), _database_lock():
+        yield
+
+
+@contextlib.contextmanager
+def _directory_lock(data_dir: Path) -> Iterator[None]:
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        import fcntl
+    except ImportError:
+        # Windows: one host, one operator.
+        yield
+        return
+    with (data_dir / "prepare.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _database_lock() -> Iterator[None]:
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [_ADVISORY_LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [_ADVISORY_LOCK])

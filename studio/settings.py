@@ -1,0 +1,241 @@
+"""Django's settings. Every choice an operator has comes from `studio.environment`; the rest is fixed here.
+
+Reached through `django.conf` alone. CONTRACT 0 lists the variables.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from csp.constants import NONE, SELF
+
+from studio.environment import Environment, read_environment
+from studio.secret_key import kept_secret_key
+from studio.values import Database
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT: Environment = read_environment(os.environ, base_dir=BASE_DIR)
+
+HOST = ENVIRONMENT.host
+PORT = ENVIRONMENT.port
+DATA_DIR = ENVIRONMENT.data_dir
+DEBUG = ENVIRONMENT.debug
+SECRET_KEY = ENVIRONMENT.secret_key or kept_secret_key(DATA_DIR)
+# None where none is given: then absolute links follow the request's own address.
+PUBLIC_URL = ENVIRONMENT.public_url
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+TRUSTED_PROXIES = ENVIRONMENT.trusted_proxies
+CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
+# Whether the first start publishes the bundles in examples/.
+EXAMPLES = ENVIRONMENT.examples
+AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
+RATE_LIMITS = ENVIRONMENT.rate_limits
+# Celery's broker; None means the embedded worker polls the database.
+REDIS_URL = ENVIRONMENT.redis_url
+
+INSTALLED_APPS = [
+    # First, so that their templates and commands win over the contributed ones.
+    "studio",
+    "registry",
+    "agent_api",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "template_partials",
+    "django_htmx",
+    "csp",
+]
+
+MIDDLEWARE = [
+    # First, so that everything below sees the client's own address, scheme and host.
+    "studio.proxies.ForwardingMiddleware",
+    "studio.proxies.ProbeMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "studio.urls"
+WSGI_APPLICATION = "studio.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        # template_partials replaces this by its own loaders, cached unless DEBUG is on.
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+
+def _postgresql(database: Database) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": database.name,
+        "USER": database.user,
+        "PASSWORD": database.password,
+        "HOST": database.host,
+        "PORT": str(database.port or ""),
+        "OPTIONS": dict(database.options),
+        # A connection per thread, kept for a minute and tried before it is used again.
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def _sqlite(data_dir: Path) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": data_dir / "studio.sqlite3",
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            # With four writers: Django's defaults 48 "locked" errors, WAL and IMMEDIATE none.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            # NORMAL is safe with WAL: a power cut may lose the last commits, never the file. Django itself switches
+            # foreign keys on.
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;",
+        },
+    }
+
+
+DATABASES = {"default": _postgresql(ENVIRONMENT.database) if ENVIRONMENT.database else _sqlite(DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_USER_MODEL = "registry.Operator"
+LOGIN_URL = "/sign-in/"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = LOGIN_URL
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+
+# Cookies belong to one address: behind https they never travel in the clear.
+_IS_HTTPS = PUBLIC_URL is not None and PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _IS_HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# Browsers keep cookies per host, not per port: two Studios on one machine must not sign each other out.
+SESSION_COOKIE_NAME = "studio_session" if PUBLIC_URL else f"studio_session_{PORT}"
+CSRF_COOKIE_NAME = "studio_csrf" if PUBLIC_URL else f"studio_csrf_{PORT}"
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Thirty days, for this name alone: whoever leaves https can go back within a month.
+SECURE_HSTS_SECONDS = 30 * 24 * 3600 if _IS_HTTPS else 0
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    },
+}
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        # Hashed names and compressed forms are made by `manage.py prepare_site`; with DEBUG on nothing need be made.
+        "BACKEND": (
+            "django.contrib.staticfiles.storage.StaticFilesStorage"
+            if DEBUG
+            else "studio.storage.HashedStaticFilesStorage"
+        )
+    },
+}
+# Pages name the hashed files alone, so a second copy of each is not kept.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = DEBUG
+
+# A bundle is at most 2 MiB of text, which JSON may escape to more; an archive 20 MiB.
+BUNDLE_MAX_BYTES = 2 * 1024 * 1024
+ARCHIVE_MAX_BYTES = 20 * 1024 * 1024
+# Django's bound for a body outside of files: four texts as a form, each byte percent-encoded at worst.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 3 * BUNDLE_MAX_BYTES + 64 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 1000
+DATA_UPLOAD_MAX_NUMBER_FILES = 500
+FILE_UPLOAD_MAX_MEMORY_SIZE = BUNDLE_MAX_BYTES
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    # Nobody is let in by default: each view of agent_api says who may.
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "agent_api.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Capability Studio agent API",
+    "VERSION": "1.0.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    # From our own host: the docs page asks nothing of anybody else.
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+CELERY_BROKER_URL = REDIS_URL
+# A message carries a job's id alone; what came of it is kept in the job's row.
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "stream": sys.stderr}},
+    "root": {"handlers": ["stderr"], "level": "INFO" if DEBUG else "WARNING"},
+    "loggers": {
+        # Django's own handlers would mail admins and print twice.
+        "django": {"handlers": [], "propagate": True},
+        # A stranger's Host header is no incident.
+        "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
+    },
+}

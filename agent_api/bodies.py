@@ -35,7 +35,7 @@ class ZipParser(BaseParser):
 
     media_type = "application/zip"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> bytes:  # noqa: ARG002
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
         return _read(stream, parser_context, ARCHIVE_BYTES_MAX)
 
 

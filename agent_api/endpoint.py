@@ -33,7 +33,7 @@ def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSON
 
     def decorate(view: View) -> View:
         wrapped = api_view(list(methods))(view)
-        cls: Any = wrapped.cls  # type: ignore[attr-defined]
+        cls: Any = wrapped.cls
         cls.parser_classes = list(parsers)
         cls.renderer_classes = [JSONRenderer]
         cls.authentication_classes = []

@@ -14,7 +14,7 @@ def bundle_digest(*, capability: dict[str, Any], skill_doc: str, tools: list[Any
     The parts are as `capability_skill_load` answers them. Raises `rfc8785.CanonicalizationError` on values that JSON
     cannot hold (NaN, integers beyond 2^53-1).
     """
-    parts = {"capability": capability, "skill_doc": skill_doc, "tools": tools, "ui_schemas": ui_schemas}
+    parts: Any = {"capability": capability, "skill_doc": skill_doc, "tools": tools, "ui_schemas": ui_schemas}
     return "sha256:" + hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
 
 

@@ -135,7 +135,7 @@ def import_all(
 def _import_draft(source: SourceBundle, by: Actor) -> Result:
     """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
     report = validate(source.files, published=published_names())
-    files = {name: text for name, text in report.files.items()}
+    files = dict(report.files)
     unstorable = {"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"}
     if not report.capability_id or any(finding.code in unstorable for finding in report.errors):
         return Result(source.path, report.capability_id, "refused", None, None, report.findings, files)

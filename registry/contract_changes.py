@@ -30,10 +30,7 @@ def contract_changes(old: Bundle, new: Bundle) -> list[Change]:
     """Every difference in tools, policies, argument schemas, triggers and forms, loosening first."""
     before = {tool["name"]: tool for tool in old.tools}
     after = {tool["name"]: (index, tool) for index, tool in enumerate(new.tools)}
-    changes: list[Change] = []
-    for name in before:
-        if name not in after:
-            changes.append(Change("breaks", name, f"The tool `{name}` is gone"))
+    changes = [Change("breaks", name, f"The tool `{name}` is gone") for name in before if name not in after]
     for name, (index, tool) in after.items():
         if name in before:
             changes += _tool_changes(name, before[name], tool, (index,))
@@ -118,6 +115,10 @@ def _required_changes(
         yield Change("changes", name, f"`{_join(argument, key)}` of `{name}` is no longer required", path)
 
 
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 def _names(value: Any) -> set[str]:
     return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
 
@@ -129,8 +130,7 @@ def _join(argument: str, key: str) -> str:
 def _property_changes(
     name: str, old: dict[str, Any], new: dict[str, Any], path: Path, argument: str
 ) -> Iterator[Change]:
-    before = old.get("properties") if isinstance(old.get("properties"), dict) else {}
-    after = new.get("properties") if isinstance(new.get("properties"), dict) else {}
+    before, after = _mapping(old.get("properties")), _mapping(new.get("properties"))
     for key in sorted(set(before) - set(after)):
         effect: Effect = "breaks" if new.get("additionalProperties") is False else "changes"
         yield Change(effect, name, f"The argument `{_join(argument, key)}` of `{name}` is gone", path)

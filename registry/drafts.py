@@ -13,7 +13,7 @@ from django.utils import timezone
 from registry import audit
 from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
-from registry.models import Capability, Draft, RegistryState
+from registry.models import Capability, Draft
 from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Report, validate
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
@@ -41,13 +41,13 @@ def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | 
     """
     texts = _storable(capability_id, files)
     report = validate(texts, published=published_names())
-    with writing() as state:
+    with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
         current = _active(capability)
         version = current.version if current else None
         if version != based_on:
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
-        draft = _store(state, capability, current, texts, by)
+        draft = _store(capability, current, texts, by)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
     return SavedDraft(capability_id, draft.version, texts, report)
 
@@ -55,14 +55,14 @@ def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | 
 def replace_draft(*, capability_id: str, files: Mapping[str, str], by: Actor) -> Draft:
     """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days."""
     texts = _storable(capability_id, files)
-    with writing() as state:
+    with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
         current = _active(capability)
         if current is not None and current.files == texts:
             return current
         if current is not None:
             set_aside(current)
-        draft = _store(state, capability, None, texts, by)
+        draft = _store(capability, None, texts, by)
         audit.record(by=by, verb="draft.import", subject=capability_id, detail={"draft_version": draft.version})
     return draft
 
@@ -86,10 +86,7 @@ def _active(capability: Capability) -> Draft | None:
     return capability.drafts.filter(discarded_at__isnull=True).first()
 
 
-def _store(
-    state: RegistryState, capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor
-) -> Draft:
-    assert state.pk == 1, "the registry's lock is held"
+def _store(capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor) -> Draft:
     capability.draft_counter += 1
     capability.updated_at = timezone.now()
     capability.save(update_fields=["draft_counter", "updated_at"])

@@ -12,6 +12,7 @@ from registry.contract_changes import Change, contract_changes
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate, pointer
+from registry.validation.problems import Severity
 from registry.validation.texts import Lines
 
 ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
@@ -77,27 +78,28 @@ def same_content(old: Bundle, new: Bundle | None) -> bool:
 
 def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: Collection[str]) -> list[Finding]:
     findings = []
+    accepted = "POLICY_LOOSENED" in acknowledge
+    loosened_hint = "Acknowledged." if accepted else "If it is meant, acknowledge POLICY_LOOSENED."
+    broken_hint = "Agents in a running session keep the old release; tell those who rely on it."
     for change in changes:
         if change.effect == "loosens":
-            accepted = "POLICY_LOOSENED" in acknowledge
-            hint = "Acknowledged." if accepted else "If it is meant, acknowledge POLICY_LOOSENED."
-            findings.append(_finding(report, change, "POLICY_LOOSENED", "warning" if accepted else "error", hint))
+            severity: Severity = "warning" if accepted else "error"
+            findings.append(_finding(report, change, "POLICY_LOOSENED", severity, loosened_hint))
         elif change.effect == "breaks":
-            hint = "Agents in a running session keep the old release; tell those who rely on it."
-            findings.append(_finding(report, change, "CONTRACT_BROKEN", "warning", hint))
+            findings.append(_finding(report, change, "CONTRACT_BROKEN", "warning", broken_hint))
     return findings
 
 
-def _finding(report: Report, change: Change, code: str, severity: str, hint: str) -> Finding:
+def _finding(report: Report, change: Change, code: str, severity: Severity, hint: str) -> Finding:
+    """At the place in the new tools.json; at its beginning where what changed is gone."""
     text = report.files.get("tools.json")
-    path = change.path
-    if text is not None and path is not None:
-        if text.lstrip().startswith("{"):
-            path = ("tools", *path)
-        line, column = Lines(text).place(locate(text, [path])[path].start)
-        return Finding(code, severity, "tools.json", pointer(path), line, column, change.words, hint)  # type: ignore[arg-type]
-    place = (1, 1) if text is not None else (None, None)
-    return Finding(code, severity, "tools.json", "", *place, change.words, hint)  # type: ignore[arg-type]
+    if text is None:
+        return Finding(code, severity, "tools.json", "", None, None, change.words, hint)
+    if change.path is None:
+        return Finding(code, severity, "tools.json", "", 1, 1, change.words, hint)
+    path = ("tools", *change.path) if text.lstrip().startswith("{") else change.path
+    line, column = Lines(text).place(locate(text, [path])[path].start)
+    return Finding(code, severity, "tools.json", pointer(path), line, column, change.words, hint)
 
 
 def text_diffs(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[FileDiff, ...]:

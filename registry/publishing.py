@@ -136,7 +136,8 @@ def _outcome(capability: Capability | None, name: str, status: Status, gate: Gat
 def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, acknowledge: Collection[str]) -> Outcome:
     """Inside the lock: what is true here stays true until the commit."""
     bundle = report.bundle
-    assert bundle is not None, "only a report without errors comes here"
+    if bundle is None:
+        raise ValueError("only a report without errors can be published")
     capability = (
         Capability.objects.filter(capability_id=bundle.capability_id).select_related("published_revision").first()
     )

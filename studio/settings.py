@@ -208,12 +208,11 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Capability Studio agent API",
+    "DESCRIPTION": "List what exists, load what is needed, and get errors that can be acted on.",
     "VERSION": "1.0.0",
+    "OAS_VERSION": "3.0.3",
+    "POSTPROCESSING_HOOKS": ["agent_api.openapi.document.add_components"],
     "SERVE_INCLUDE_SCHEMA": False,
-    # From our own host: the docs page asks nothing of anybody else.
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 CELERY_BROKER_URL = REDIS_URL

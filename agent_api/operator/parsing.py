@@ -30,9 +30,10 @@ class Batch:
 
 def read_batch(request: Request) -> Batch:
     """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options stand in the query string."""
-    if isinstance(request.data, bytes):
+    body: Any = request.data
+    if isinstance(body, bytes):
         given: dict[str, Any] = _of_query(parameters.query(request))
-        sources = read_zip(request.data, "archive.zip")
+        sources = read_zip(body, "archive.zip")
     else:
         given = parameters.json_object(request)
         sources = _sources(given.get("bundles"))

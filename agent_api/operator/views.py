@@ -12,6 +12,7 @@ from agent_api import parameters
 from agent_api.authentication import Caller, require_scope
 from agent_api.bodies import BoundedJSONParser, ZipParser
 from agent_api.endpoint import endpoint
+from agent_api.openapi.describe import CONFLICT, NOT_FOUND, describe, query
 from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
 from registry import batches, drafts, publishing, queries, snapshot
@@ -19,6 +20,8 @@ from registry.errors import InvalidRequest
 from registry.models import Capability
 from registry.sources import write_zip
 
+_ID_PARAMETERS = (query("capability_id", "Which capability.", required=True),)
+_EXPORT_PARAMETERS = (*_ID_PARAMETERS, query("format", "bundle: the four files.", enum=["bundle"]))
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
 
 
@@ -26,6 +29,7 @@ def _publisher(request: Request) -> Caller:
     return require_scope(request, snapshot.current(), "publish")
 
 
+@describe(answer="BundleValidation", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 def bundle_validate(request: Request) -> Response:
     """Check bundles against the rules, what is published and each other."""
@@ -36,6 +40,7 @@ def bundle_validate(request: Request) -> Response:
     return Response({"bundles": [entry.as_dict() for entry in checked], "errors": errors, "warnings": warnings})
 
 
+@describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 def bundle_publish(request: Request) -> Response:
     """Publish bundles one by one; one that is refused never stops the rest."""
@@ -47,6 +52,7 @@ def bundle_publish(request: Request) -> Response:
     return Response({"results": [result.as_dict() for result in results]})
 
 
+@describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 def bundle_import(request: Request) -> Response:
     """Take bundles in as drafts; with `"publish": true` publish them."""
@@ -57,6 +63,7 @@ def bundle_import(request: Request) -> Response:
     return Response({"results": [result.as_dict() for result in results]})
 
 
+@describe(answer="BundleResults", body="RollbackRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def bundle_rollback(request: Request) -> Response:
     """Point readers at an older revision."""
@@ -76,6 +83,7 @@ def _note(values: dict[str, Any]) -> str:
     return parameters.text(values, "note", most=parsing.NOTE_MAX)
 
 
+@describe(answer="CapabilityStatus", body="DeprecateRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def capability_deprecate(request: Request) -> Response:
     """Keep a capability loadable and say what replaces it."""
@@ -88,6 +96,7 @@ def capability_deprecate(request: Request) -> Response:
     return _status(capability)
 
 
+@describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def capability_retire(request: Request) -> Response:
     """Take a capability from readers."""
@@ -97,6 +106,7 @@ def capability_retire(request: Request) -> Response:
     return _status(publishing.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
 
 
+@describe(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def capability_restore(request: Request) -> Response:
     """Bring a deprecated or retired capability back, through today's gate."""
@@ -113,6 +123,7 @@ def _status(capability: Capability) -> Response:
     return Response(body)
 
 
+@describe(answer="BundleList", tags=("operators",))
 @endpoint("GET")
 def bundle_list(request: Request) -> Response:
     """Every capability, whatever its status."""
@@ -122,6 +133,7 @@ def bundle_list(request: Request) -> Response:
     return Response({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
 
 
+@describe(answer="zip", parameters=_EXPORT_PARAMETERS, also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("GET")
 def bundle_export(request: Request) -> HttpResponse:
     """The published files as a zip, the same bytes for the same content."""
@@ -135,6 +147,7 @@ def bundle_export(request: Request) -> HttpResponse:
     return response
 
 
+@describe(answer="Draft", parameters=_ID_PARAMETERS, also=NOT_FOUND, tags=("operators",))
 @endpoint("GET")
 def draft_get(request: Request) -> Response:
     """The draft's texts, its version and what validation says of it."""
@@ -144,6 +157,7 @@ def draft_get(request: Request) -> Response:
     return Response({"files": draft.files, "draft_version": draft.version, "findings": findings})
 
 
+@describe(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def draft_save(request: Request) -> Response:
     """Store texts as the draft; a stale one is refused with both texts."""
@@ -161,6 +175,7 @@ def draft_save(request: Request) -> Response:
     return Response({"draft_version": saved.version, "findings": findings})
 
 
+@describe(answer="BundleResults", body="DraftPublishRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 def draft_publish(request: Request) -> Response:
     """Publish the draft that the caller has looked at."""

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from agent_api import parameters
 from agent_api.authentication import require_scope
 from agent_api.endpoint import endpoint
+from agent_api.openapi.describe import MALFORMED, NOT_FOUND, NOT_MODIFIED, describe, query
 from agent_api.representations import respond
-from agent_api.v1.listing import list_answer, read_query
+from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
 from agent_api.v1.loading import load_answer
 from registry import snapshot
 
 
+_LIST_PARAMETERS = (
+    query("group", "Only capabilities of this skill group."),
+    query("os", "Only what works there; common is included.", enum=list(OS)),
+    query("updated_since_revision", "Only what changed after this registry_revision.", kind=OpenApiTypes.INT64),
+    query("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=OpenApiTypes.INT),
+    query("cursor", "next_cursor of the page before."),
+    query("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
+)
+_PIN_PARAMETERS = (
+    query("capability_id", "Which capability.", required=True),
+    query("digest", "Pin the release with this digest."),
+    query("revision", "Pin this revision.", kind=OpenApiTypes.INT64),
+)
+
+
+@describe(answer="RegistryList", parameters=_LIST_PARAMETERS, also=NOT_MODIFIED)
 @endpoint("GET")
 def capability_registry_list(request: Request) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
@@ -22,6 +40,14 @@ def capability_registry_list(request: Request) -> HttpResponse:
     return respond(request, caller, list_answer(held, read_query(request)))
 
 
+@describe(
+    answer="SkillBundle",
+    body="SkillLoadRequest",
+    methods=["POST"],
+    operation_id="capability_skill_load_post",
+    also=NOT_FOUND | MALFORMED,
+)
+@describe(answer="SkillBundle", parameters=_PIN_PARAMETERS, methods=["GET"], also=NOT_MODIFIED | NOT_FOUND | MALFORMED)
 @endpoint("GET", "POST")
 def capability_skill_load(request: Request) -> HttpResponse:
     """Load one capability: its skill doc, tools and UI schemas."""
@@ -31,6 +57,7 @@ def capability_skill_load(request: Request) -> HttpResponse:
     return respond(request, caller, load_answer(held, caller, values))
 
 
+@describe(answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | MALFORMED)
 @endpoint("POST")
 def capability_skill_reload(request: Request) -> HttpResponse:
     """Load one capability past every cache."""

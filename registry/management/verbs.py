@@ -47,7 +47,7 @@ class VerbCommand(BaseCommand):
         parser.set_defaults(handler=handler)
         return parser
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         try:
             code = options["handler"](options)
         except RegistryError as error:

@@ -73,12 +73,16 @@ def _watch_data_version() -> None:
         time.sleep(SQLITE_POLL_SECONDS)
 
 
+# The connection that listens: a new one after the database was away must be told again.
+_listening: list[Any] = [None]
+
+
 def _listen() -> None:
     connection.ensure_connection()
-    if not getattr(connection.connection, "_registry_listens", False):
+    if _listening[0] is not connection.connection:
         with connection.cursor() as cursor:
             cursor.execute(f'LISTEN "{CHANNEL}"')
-        connection.connection._registry_listens = True  # type: ignore[attr-defined]
+        _listening[0] = connection.connection
     for _ in connection.connection.notifies(timeout=POLL_SECONDS, stop_after=1):
         return
 

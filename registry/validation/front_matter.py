@@ -85,10 +85,11 @@ class _Reader:
         """Aliases and tags are refused before nodes are built: an alias bomb never unfolds."""
         for event in yaml.parse(source, Loader=yaml.BaseLoader):
             if isinstance(event, yaml.AliasEvent):
-                self._fault(f"The alias *{event.anchor} is not allowed", "Write the value out.", event.start_mark.index)
+                self._fault(f"The alias *{event.anchor} is not allowed", "Write the value out.", _index(event))
                 return True
-            if getattr(event, "tag", None) and event.tag != "!":
-                self._fault(f"The tag {event.tag} is not allowed", "Remove the tag.", event.start_mark.index)
+            tag = getattr(event, "tag", None)
+            if tag and tag != "!":
+                self._fault(f"The tag {tag} is not allowed", "Remove the tag.", _index(event))
                 return True
         return False
 
@@ -117,6 +118,10 @@ class _Reader:
         if node is not None:
             for key, _ in node.value:
                 self.key_offsets[str(key.value)] = self.start + key.start_mark.index
+
+
+def _index(event: yaml.Event) -> int:
+    return event.start_mark.index if event.start_mark else 0
 
 
 def _yaml_hint(error: yaml.MarkedYAMLError) -> str:

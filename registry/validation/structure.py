@@ -26,13 +26,13 @@ PROBLEMS_MAX = 200
 ITEMS_READ_MAX = 2000
 
 
-def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[ValidationError]:
+def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
     # Python's $ also matches before a last line break; ECMA's, which JSON Schema means, does not.
     if isinstance(instance, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
-_Validator = extend(Draft202012Validator, {"pattern": _pattern})
+_Validator: Any = extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -70,7 +70,7 @@ def _shortened(value: Any) -> Any:
     return value
 
 
-def _explain(file: FileName, at: Path, error: ValidationError) -> Iterable[Problem]:
+def _explain(file: FileName, at: Path, error: Any) -> Iterable[Problem]:
     path = (*at, *error.absolute_path)
     field = _field_name(path)
     hint = _description(error)
@@ -82,9 +82,6 @@ def _explain(file: FileName, at: Path, error: ValidationError) -> Iterable[Probl
                     "FIELD_MISSING", file, path, f"Missing required field '{key}'", known.get("description", "")
                 )
         return
-    if error.validator == "propertyNames" or (error.parent and error.parent.validator == "propertyNames"):
-        yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
-        return
     yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
 
 
@@ -93,7 +90,7 @@ def _field_name(path: Path) -> str:
     return "".join(names).lstrip(".") or "The document"
 
 
-def _description(error: ValidationError) -> str:
+def _description(error: Any) -> str:
     schema = error.schema
     return str(schema.get("description", "")) if isinstance(schema, dict) else ""
 
@@ -117,36 +114,34 @@ def type_word(value: Any) -> str:
     return names.get(type(value), type(value).__name__)
 
 
-def _words(error: ValidationError) -> str:
+def _words(error: Any) -> str:
     """What was expected and what came."""
     value, expected = error.instance, error.validator_value
-    match error.validator:
-        case "type":
-            wanted = [expected] if isinstance(expected, str) else expected
-            return f"expected {' or '.join(_TYPE_WORDS[word] for word in wanted)}, found {type_word(value)}"
-        case "enum":
-            return f"expected one of {', '.join(map(str, expected))}, found {_shown(value)}"
-        case "const":
-            return f"expected {_shown(expected)}, found {_shown(value)}"
-        case "minLength" | "pattern" if isinstance(value, str) and not value.strip():
-            return "is empty"
-        case "maxLength":
-            return f"{len(value)} characters, at most {expected} are allowed"
-        case "minLength":
-            return f"{len(value)} characters, at least {expected} are needed"
-        case "pattern":
-            return f"{_shown(value)} does not have the form {expected}"
-        case "maxItems":
-            return f"more than {expected} entries"
-        case "minItems":
-            return f"at least {expected} {'entry is' if expected == 1 else 'entries are'} needed"
-        case "minProperties":
-            return f"at least {expected} key is needed"
-        case "minimum":
-            return f"{value} is below {expected}"
-        case "maximum":
-            return f"{value} is above {expected}"
-    return str(error.message)[:200]
+    if error.validator in ("minLength", "pattern") and isinstance(value, str) and not value.strip():
+        return "is empty"
+    if error.validator == "type":
+        wanted = [expected] if isinstance(expected, str) else expected
+        return f"expected {' or '.join(_TYPE_WORDS[word] for word in wanted)}, found {type_word(value)}"
+    template = _TEMPLATES.get(error.validator)
+    if template is None:
+        return str(error.message)[:200]
+    length = len(value) if isinstance(value, str | list | dict) else value
+    listed = ", ".join(map(str, expected)) if isinstance(expected, list) else _shown(expected)
+    return template.format(value=_shown(value), length=length, expected=expected, listed=listed)
+
+
+_TEMPLATES = {
+    "enum": "expected one of {listed}, found {value}",
+    "const": "expected {listed}, found {value}",
+    "maxLength": "{length} characters, at most {expected} are allowed",
+    "minLength": "{length} characters, at least {expected} are needed",
+    "pattern": "{value} does not have the form {expected}",
+    "maxItems": "{length} entries, at most {expected} are allowed",
+    "minItems": "{length} entries, at least {expected} are needed",
+    "minProperties": "{length} keys, at least {expected} are needed",
+    "minimum": "{value} is below {expected}",
+    "maximum": "{value} is above {expected}",
+}
 
 
 def _shown(value: Any) -> str:

@@ -56,18 +56,22 @@ class Setup:
 
         Does nothing when the stamp says so. Raises Refusal with the mend when it cannot be done.
         """
-        digest = hashlib.sha256((self.root / lock).read_bytes()).hexdigest()
-        if self._is_finished(lock, digest):
+        if self._is_finished(lock):
             return self.python
         with self._guard():
             # Whoever held the guard before us may have done the work.
-            if not self._is_finished(lock, digest):
-                self._set_up(lock, digest)
+            if not self._is_finished(lock):
+                self._set_up(lock)
         return self.python
 
-    def _is_finished(self, lock: str, digest: str) -> bool:
+    def _is_finished(self, lock: str) -> bool:
         stamp = self._read_stamp()
-        return self._is_ours(stamp) and stamp.get("locks", {}).get(lock) == digest
+        return self._is_ours(stamp) and stamp.get("locks", {}).get(lock) == self._digests(lock)[lock]
+
+    def _digests(self, lock: str) -> dict[str, str]:
+        """What is installed with this lock: the tests' lock holds all of the other, pin by pin."""
+        locks = [RUNTIME_LOCK, TEST_LOCK] if lock == TEST_LOCK else [lock]
+        return {name: hashlib.sha256((self.root / name).read_bytes()).hexdigest() for name in locks}
 
     def _read_stamp(self) -> dict[str, Any]:
         try:
@@ -83,7 +87,7 @@ class Setup:
     def _fits(self, stamp: Mapping[str, Any]) -> bool:
         return stamp.get("python") == _python_series() and stamp.get("place") == str(self.venv)
 
-    def _set_up(self, lock: str, digest: str) -> None:
+    def _set_up(self, lock: str) -> None:
         self._check_room()
         stamp = self._read_stamp()
         if not self._is_ours(stamp):
@@ -94,7 +98,7 @@ class Setup:
         count = sum(1 for line in (self.root / lock).read_text("utf-8").splitlines() if "==" in line)
         with step(f"Installing {count} packages ({lock})") as current:
             self._pip_install(lock, current)
-        self._write_stamp({**stamp, "locks": {**stamp["locks"], lock: digest}}, finished=True)
+        self._write_stamp({**stamp, "locks": {**stamp["locks"], **self._digests(lock)}}, finished=True)
 
     def _write_stamp(self, stamp: Mapping[str, Any], *, finished: bool) -> None:
         _write_whole(self.stamp, json.dumps({**stamp, "finished": finished}, indent=2) + "\n")

@@ -42,12 +42,12 @@ def _compile(uv: str, root: Path, lock: str, arguments: Sequence[str]) -> None:
             raise Refusal(f"uv could not write {lock}:\n{done.stderr.strip()}")
         path = root / lock
         text = path.read_text("utf-8").removeprefix(_HEADER)
-        _check(lock, text)
+        check_lock(lock, text)
         path.write_text(_HEADER + text, encoding="utf-8")
 
 
-def _check(lock: str, text: str) -> None:
-    """Every line pins one package or gives one of its hashes; nothing names a place to fetch from."""
+def check_lock(lock: str, text: str) -> None:
+    """Every line pins one package or gives one of its hashes; Refusal where one might name a place to fetch from."""
     allowed = re.compile(r"([A-Za-z0-9._-]+(\[[a-z,]+\])?==[^\s;]+( ; .+)?|\s+--hash=sha256:[0-9a-f]{64})( \\)?")
     for number, line in enumerate(text.splitlines(), start=1):
         if allowed.fullmatch(line.rstrip()) is None:

@@ -38,17 +38,17 @@ def run_tests(setup: Setup, arguments: Sequence[str]) -> int:
             say(f"\nThe suite on {database}")
             counts_file = Path(scratch) / database
             env = {**os.environ, "TEST_DATABASE": database, "STUDIO_TEST_COUNTS": str(counts_file)}
-            command = [str(python), "-m", "pytest", *_parallel(arguments), *arguments]
+            command = [str(python), "-m", "pytest", *parallel(arguments), *arguments]
             codes.append(subprocess.call(command, cwd=setup.root, env=env))
             counts.update(_read_counts(counts_file))
             if codes[-1] not in {0, 1, NOTHING_COLLECTED}:
                 # Interrupted or wrongly called: the other database would not change that.
                 break
     answer(closing_line(counts, time.monotonic() - began))
-    return _exit_code(codes)
+    return exit_code(codes)
 
 
-def _parallel(arguments: Sequence[str]) -> list[str]:
+def parallel(arguments: Sequence[str]) -> list[str]:
     """Two processes, a file to each: module fixtures such as a live server are then started once."""
     if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
         return []
@@ -63,7 +63,7 @@ def _read_counts(path: Path) -> Mapping[str, int]:
     return counts
 
 
-def _exit_code(codes: Sequence[int]) -> int:
+def exit_code(codes: Sequence[int]) -> int:
     """The first failure; nothing collected is one only where it holds for every database."""
     failures = [code for code in codes if code not in {0, NOTHING_COLLECTED}]
     if failures:

@@ -16,7 +16,7 @@ class Command(BaseCommand):
     help = "Bring the database up to date; on the first start make an operator, a key and the examples."
     requires_system_checks: list[str] = []
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         call_command("migrate", verbosity=0, interactive=False)
         made = make_first_things(examples=Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None)
         if made.examples:

@@ -18,7 +18,7 @@ BYPASS = (
     rule("SEC_APPROVAL_BYPASS", "an order to act without asking", "without",
          r"without (?:first |ever |any |the |further |prior |explicit |user(?:'s)? |human |additional |having to |needing to |need to ){0,4}"
          r"(?:(?:asking|requesting|waiting|seeking|requiring|needing|getting|obtaining|prompting|ask|request|wait|pausing|stopping|checking with)(?: (?:the )?users?)?(?: for| to)?(?: (?:any|the|user|explicit|further|a|their|your|human|prior)){0,3} )?"
-         + _CONSENT + r"\b", unless_negated=True, severity="warning"),
+         + _CONSENT + r"\b(?!,? (?:nothing|no|none|do not|don't|never|stop|refuse|it (?:will|does|is)|the \w{1,20} (?:is|will|must))\b)", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "an order to run or send something without asking", "without",
          r"without (?:first |ever |even )?(?:asking|prompting|checking|confirming)\b", unless_negated=True,
          needs=(pattern(r"\b(?:delete|send|pay|transfer|purchase|buy|publish|overwrite|drop|wipe|install|upload|execute|post|submit)\b[^.\n]{0,80} without"),), back=100, reach=0,
@@ -29,10 +29,10 @@ BYPASS = (
     rule("SEC_APPROVAL_BYPASS", "an order to overrule a tool's approval", "requires_approval|auto-approve|auto approve|autoapprove|dangerously|bypasspermissions|--yolo|always approve|automatically approve|approve all|approve every",
          r"(?:requires_approval[\"'`]{0,2}\s{0,2}(?:=|:|to|as)\s{0,2}[\"'`]{0,2}false|auto-? ?approv(?:e|es|ed|ing) (?:all|any|every|tool|write|the|it|this|each)|--dangerously-skip-permissions|--dangerously-bypass\S{0,40}|bypasspermissions|--yolo\b|(?:always|automatically) approve (?:all|any|every|tool|the|it|this|each)|approve (?:all|every) (?:tool|call|action|request|prompt)s?)", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "a claim that approval was given", "approval|confirmation|consent|authoriz|authoris|permission|sign-off",
-         r"(?:" + _CONSENT_NOUN + r"|permissions?)(?: (?:prompts?|checks?|dialogs?|gates?|requests?|for [^\s.!?;:()\"\0]{1,16}(?: [^\s.!?;:()\"\0]{1,16})?))? (?:is|are|was|were|has been|have been|being) (?:already |now |hereby |automatically |implicitly |always |considered |deemed |assumed (?:to be )?|permanently |pre-?){0,2}"
+         r"(?:" + _CONSENT_NOUN + r"|permissions?)(?: (?:prompts?|checks?|dialogs?|gates?|requests?|for [^\s.!?;:()\"\0]{1,16}(?: [^\s.!?;:()\"\0]{1,16})?))? (?:is|are|was|were|(?:has|have)(?: already)? been|being) (?:already |now |hereby |automatically |implicitly |always |considered |deemed |assumed (?:to be )?|permanently |pre-?){0,2}"
          r"(?:granted|given|disabled|waived|suspended|implied|implicit|pre-?approved|switched off|turned off|bypassed|assumed|in place|received)\b", severity="error", unless_negated=True,
          lacks=pattern(r"hereby granted|free of charge|(?:once|after|until|unless|if|when|whether|before|ensure|check that|verify that|only) (?:\S{1,16} ){0,4}(?:approval|confirmation|consent|permission|authori)")  , back=40, reach=40),
-    rule("SEC_APPROVAL_BYPASS", "a claim that the user agreed already", "the user has already|user already|users have already|user pre-|pre-approved|preapproved|pre-authori",
+    rule("SEC_APPROVAL_BYPASS", "a claim that the user agreed already", "user has already|users have already|user already|user pre|users pre|are pre|is pre|as pre|been pre|considered pre",
          r"(?:users? (?:has|have) already|user already|users? pre-?|(?:are|is|as|been|considered) pre-?)(?: )?(?:approved|agreed|consented|authori[sz]ed|confirmed|given (?:consent|permission|approval))", unless_negated=True, severity="warning",
          lacks=pattern(r"(?:if|when|once|unless|whether|until|after|check that|ensure)(?: that)? (?:the )?users? (?:has|have)? ?already"), back=20, reach=0),
     rule("SEC_APPROVAL_BYPASS", "an order to act at once, unasked", "no confirmation|no approval|no permission|no user confirmation|confirmation is not|approval is not|confirmation not|approval not",
@@ -47,7 +47,7 @@ AUTHORITY = (
          r"(?:(?:this (?:message|instruction|notice|update|directive)|the following|these instructions) (?:is|are|comes?|was|were)(?: sent| issued| provided)? (?:directly )?(?:from|by)|this is an? (?:official |urgent |automated |mandatory ){0,2}(?:message|instruction|notice|order|directive) (?:from|by)|authori[sz]ed by|on behalf of|approved by) (?:the )?(?:system\b|system administrators?|developers? (?:team|of)|administrators?|anthropic|openai|google|platform (?:team|operator)|security team|it (?:team|department)|compliance (?:team|department)|management)", severity="warning",
          lacks=pattern(r"must be|should be|has to be|was not|not (?:authori|approved)|if "), back=30, reach=0),
     rule("SEC_FALSE_AUTHORITY", "a heading that speaks as the system", "system override|admin override|system notice|system alert|system update|security override|new policy|policy update|system instruction|system message|system:|[system]",
-         r"(?:(?:system|admin|security) override|\[system\]|system (?:notice|alert|instruction|message|update|directive)\s?:|(?:^|[>*#])\s{0,3}\*{0,2}system\s{0,2}:|new policy\s?:|policy update\s?:)", severity="warning",
+         r"(?:(?:system|admin|security) override|\[system\]|system (?:notice|alert|instruction|message|update|directive)\s?:|(?<=[>*#\n])system\s{0,2}:|(?<=[>*#]\s)system\s{0,2}:|new policy\s?:|policy update\s?:)", severity="warning",
          needs=(pattern(r"\b(?:must|now|ignore|disabled?|do not|never|always|execute|from now|are|you)\b"),), reach=160),
 )
 

@@ -7,19 +7,21 @@ the error into a warning. Installers of well-known tools, fetched over HTTPS fro
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from registry.validation.security.rules import Rule, pattern, rule
+from registry.validation.security.folding import View
+from registry.validation.security.rules import Budget, Hit, Rule, pattern, rule
 
 _DOWNLOAD, _SHELL = "SEC_DOWNLOAD_AND_RUN", "SEC_REMOTE_SHELL"
 _FETCH = r"(?<![\w.-])(?:curl|wget|fetch|aria2c|httpie?|lwp-download|iwr|irm|invoke-webrequest|invoke-restmethod|curl\.exe|xh)\b"
-_FETCH_ANCHORS = "curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|lwp-download|fetch |http |https "
+_FETCH_ANCHORS = "curl|wget|iwr|irm|invoke-webrequest|invoke-restmethod|aria2c|lwp-download|fetch |xh "
 # An interpreter that takes its program from the pipe. `python -m json.tool` and `node -e` take data from it.
 _INTERPRETER = (
     r"(?:(?:sudo|doas|env|nohup|exec|command|busybox|xargs)\b[^|\n\0]{0,30}? )?(?:/?(?:usr/)?(?:local/)?bin/(?:env )?)?(?:\$shell|\$\{shell\}|"
     r"(?:ba|z|da|k|a|fi|c)?sh(?![\w./-])(?!\s{0,3}-[a-z]{0,3}c\b)|pwsh(?:\.exe)?|powershell(?:\.exe)?|iex\b|invoke-expression|cmd(?:\.exe)?(?= |$)|osascript\b|"
     r"(?:python[\d.]{0,4}|perl|ruby|node|php|lua|deno run|bun run)(?=\s{0,3}(?:-(?=[\s\"'`)]|\Z)|/dev/stdin|[\"'`;&)\n\0]|\Z)))"
 )
-_TARGET = pattern(r"https?:|ftp:|hxxp|\$\w|\$\{|\$\(|(?<![\w.-])[\w-]{2,40}\.[a-z]{2,12}(?=[/\s:\"'`|)]|$)|\d{1,3}\.\d{1,3}\.\d{1,3}|<[a-z_-]{2,20}>|\{\{")
+_TARGET = pattern(r"https?:|ftp:|hxxp|\$\w|\$\{|\$\(|(?<![\w.-])(?:[\w-]{1,40}\.){1,4}[a-z]{2,12}(?=[/\s:\"'`|)]|$)|\d{1,3}\.\d{1,3}\.\d{1,3}|<[a-z_-]{2,20}>|\{\{")
 _VENDORS = (
     r"(?:astral\.sh/|(?:sh|static)\.rustup\.rs|get\.docker\.com|bun\.(?:sh|com)/install|deno\.land/|install\.python-poetry\.org|"
     r"raw\.githubusercontent\.com/(?:homebrew/install|nvm-sh/nvm|helm/helm|kubernetes|ohmyzsh/ohmyzsh|astral-sh|microsoft/|github/|aquasecurity/trivy|anchore/|k3d-io/|derailed/|golangci/|conda-forge/miniforge)|"
@@ -89,9 +91,47 @@ ENCODED = (
          r"(?:\beval|(?:ba|z)?sh -c|(?:ba|z)?sh <\(|\bsource|python[\d.]{0,4} -c|perl -e|node -e|ruby -e)[^\n\0]{0,120}?(?:base64 -{1,2}d|b64decode|base64 -D|xxd -r|atob\(|decode64|frombase64)", discount="command"),
     rule("SEC_ENCODED_COMMAND", "code that runs what it decoded", "exec|eval|function(|loadstring|marshal",
          r"(?<!\w)(?:exec|eval|function|loadstring|marshal\.loads)\s{0,2}\([^\n\0]{0,60}?(?:b64decode|atob\(|decode64|fromhex|unhexlify|frombase64|buffer\.from\([^\n\0]{0,80}?base64|codecs\.decode|zlib\.decompress|base64_decode|fromcharcode)", discount="command"),
-    rule("SEC_ENCODED_COMMAND", "an encoded PowerShell command", "powershell|pwsh|-encodedcommand", r"(?:powershell|pwsh)(?:\.exe)?\b[^\n\0]{0,120}?\s-e(?:nc|ncodedcommand|c|n)?\s{1,3}[\"']?[a-z0-9+/=]{16,}|frombase64string\([^\n\0]{8,400}\)[^\n\0]{0,60}\|\s{0,2}iex", discount="command"),
+    rule("SEC_ENCODED_COMMAND", "an encoded PowerShell command", "powershell|pwsh|frombase64string(", r"(?:powershell|pwsh)(?:\.exe)?\b[^\n\0]{0,120}?\s-e(?:nc|ncodedcommand|c|n)?\s{1,3}[\"']?[a-z0-9+/=]{16,}|frombase64string\([^\n\0]{8,400}\)[^\n\0]{0,60}\|\s{0,2}iex", discount="command"),
     rule("SEC_ENCODED_COMMAND", "an order to decode and run", "decode|entschlussel|dekodier|decodifi|decode[z]|декодир|解码|解碼|デコード",
          r"(?<![a-z])(?:base64[- ])?(?:decode\b|dekodier\w{0,3}|decodifi\w{1,3}|decodez|декодируй(?:те)?|解码|解碼|デコード)[^\n\0]{0,100}?(?:and (?:then )?(?:run|execute|follow|do|obey|eval|carry out)|und (?:fuhre|befolge)|et (?:execute|suis)|y (?:ejecut|sig)|e (?:execut|siga)|и (?:выполни|запусти|следуй)|并(?:执行|运行|按)|然后执行|して(?:実行|従))", discount="command", unless_negated=True),
 )
 
 RULES: tuple[Rule, ...] = (*DOWNLOADS, *SHELLS, *ENCODED)
+
+_SAVES = re.compile(
+    r"(?:curl|wget|iwr|invoke-webrequest)\b[^\n\0]{0,240}?(?:(?:-o|-\w{0,6}o|--output|--output-document|-outfile|>)[\s=]{1,3}[\"']?(?![\"']?https?:)(?:[\w~./$%\\-]{0,60}[/\\])?(?P<file>[\w.-]{1,60})"
+    r"|https?://[^\s\0]{1,200}/(?P<base>[\w-]{1,50}\.(?:sh|bash|py|run|bin|ps1|pl|exe|command|jar)))(?=[\s\"'`;&|)]|\Z)"
+)
+_STARTS = re.compile(r"(?:^|[\n;&|`(]|\b(?:then|run|execute|start))\s{0,6}(?:\$ )?(?:sudo (?:-\w )?)?(?:(?:ba|z)?sh |source |node |perl |start |python[\d.]{0,4} |\./|[~/$%.][\w~./$%{}\\-]{0,60}/|&? ?\.\\|java -jar ){1,2}\Z")
+_LOOKED_AT = re.compile(r"\b(?:less|cat|more|review|inspect|read|verify|sha256sum|shasum|gpg|cosign|checksum|md5sum|minisign)\b")
+
+
+def staged(view: View, budget: Budget) -> Iterator[Hit]:
+    """A file that is fetched in one step and started in another, a line or two further on.
+
+    A Python script is a warning (an example's own code often comes that way), and so is what a vendor ships; nothing is
+    said where the file is looked at or its hash checked in between.
+    """
+    text = view.text
+    for anchor in ("curl", "wget", "iwr ", "invoke-webrequest"):
+        at = text.find(anchor)
+        while at >= 0 and budget.take(3):
+            saved = _SAVES.match(text, at)
+            if saved and budget.take(10):
+                yield from _started(view, saved)
+            at = text.find(anchor, at + 1)
+
+
+def _started(view: View, saved: re.Match[str]) -> Iterator[Hit]:
+    name = saved["file"] or saved["base"]
+    after = view.text[saved.end() : saved.end() + 400].partition("\0")[0]
+    at = after.find(name)
+    while at >= 0:
+        is_whole = not re.match(r"[\w-]", after[at + len(name) : at + len(name) + 1])
+        lead = after[max(at - 90, 0) : at]
+        if is_whole and len(name) > 1 and _STARTS.search(lead) and not _LOOKED_AT.search(after[:at]):
+            is_mild = "python" in lead[-14:] or bool(_BY_VENDOR.search(saved.group()))
+            begin, end = view.origin(saved.start()), view.origin(saved.end() - 1) + 1
+            yield Hit(_DOWNLOAD, "a file that is fetched and then started", begin, end, "warning" if is_mild else None, "command", view.disguise)
+            return
+        at = after.find(name, at + 1)

@@ -50,6 +50,9 @@ OVERRIDE = (
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to forget what was said before", "ignor|disregard|forget",
          r"(?:ignore|disregard|forget) (?:everything|all|anything|what(?:ever)?)(?: that)? (?:[^\s.!?;:()\"\0]{1,16} ){0,4}?(?:above|before|previously|"
          r"earlier|told|instructed|said|learned|so far|until now|up to now)\b", unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave earlier instructions", _LEAVE_ANCHORS,
+         _LEAVE + r" (?:the |all |any |your |every |of ){0,3}" + _RULES + r"(?: (?:that|which))?(?: you)?(?: (?:were|was|have been|had been|received|got|know|have|learned))?(?: (?:given|told|shown|loaded|set|received))?(?: to you)?"
+         r" (?:earlier|before(?! )|before (?:this|now|that)|previously|above|so far|at the (?:start|beginning|top)|until now|by (?:the|your) (?:system|developers?|operators?|makers?|platform)|from (?:the|your) (?:system|developers?|operators?|makers?|platform))\b", unless_negated=True),
     rule("SEC_INSTRUCTION_OVERRIDE", "a claim that earlier instructions no longer hold", "instruction|rules|guideline|prompt|restriction|constraint|polic|guardrail",
          r"(?:instructions?|rules|guidelines|prompts?|restrictions|constraints|polic(?:y|ies)|guardrails)(?: (?:above|before this|so far|given (?:earlier|before|above)|you (?:were given|received)))?"
          r" (?:are |is |have been |has been |must be |should be |can be |may be |were )?(?:now |hereby |all )?(?:void\b|obsolete|cancel?led|superseded|revoked|suspended|lifted|no longer (?:apply|applies|valid|in (?:force|effect)|binding)|(?:do not|don't|does not) apply (?:here|now|any ?more|to (?:you|this))|ignored|disregarded|forgotten|treated as (?:mere )?suggestions)",

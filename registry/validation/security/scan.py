@@ -74,8 +74,8 @@ def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]
     text = document.text
     yield from hidden_text.find(text)
     yield from secrets.find(text)
+    yield from markup.find(document, context)
     if document.is_markdown:
-        yield from markup.find(document, context)
         yield from _embedded_policies(document)
     plain = plain_view(text)
     yield from _read(plain, budget)
@@ -95,6 +95,7 @@ def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]
 def _read(view: View, budget: Budget) -> Iterator[Hit]:
     yield from run(_PROSE, unwrapped(view), budget)
     yield from run(_LINES, view, budget)
+    yield from commands.staged(view, budget)
 
 
 def _embedded_policies(document: Document) -> Iterator[Hit]:

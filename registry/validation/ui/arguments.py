@@ -2,32 +2,33 @@
 
 A value is coerced first (agent_client.coercion), as the runtime does, then held against the tool's own schema. Schemas
 that authors wrote are untrusted: they are compiled offline, with the linear regular expression engine, only for the
-properties that a form uses, and only where the caller's `is_safe_schema` says that they do not explode.
+properties that a form uses, and only where their graph says that they do not explode. What cannot be asked for one of
+these reasons has a finding on tools.json, and is passed over here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import jsonschema_rs
 
 from agent_client.coercion import coerce
+from registry.validation.schema_graph import SchemaGraph
+from registry.validation.ui.limits import DEPTH_MAX
 from registry.validation.ui.pointer import MISSING, is_relative, is_well_formed
 from registry.validation.ui.scopes import Scope, lookup
 from registry.validation.ui.surface import Surface, dict_or_empty
+from registry.validation.ui.walk import depth_of
 from registry.validation.ui.work import Work
-
-SafeSchema = Callable[[object], bool]
 
 _ROOT_URI = "urn:studio:args-schema"
 _SCHEMA_NODES_MAX = 5_000
 _PATTERNS_PER_FILE_MAX = 200
 _PATTERN_BYTES_MAX = 1 << 18
-_COMBINATIONS_MAX = 3
-_COMBINING = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
-_REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
+# One visit of a subschema takes about a tenth of a microsecond; this bounds what one value of great depth can cost.
+_VISITS_MAX = 100_000
 # Properties can be declared elsewhere than in `properties`; a schema with one of these is not asked for unknown keys.
 _DECLARING = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
 
@@ -63,11 +64,11 @@ class Arguments:
     """Checks values against args schemas, each schema compiled once and each sample value judged once."""
 
     work: Work
-    is_safe_schema: SafeSchema
     patterns_left: int = _PATTERNS_PER_FILE_MAX
     # The identity of each sample value that some tool refused.
     refused: set[int] = field(default_factory=set)
-    _usable: dict[int, bool] = field(default_factory=dict)
+    _graphs: dict[int, SchemaGraph | None] = field(default_factory=dict)
+    _visits: dict[tuple[int, int], int] = field(default_factory=dict)
     _validators: dict[tuple[int, str], jsonschema_rs.Validator | None] = field(default_factory=dict)
     _verdicts: dict[tuple[int, str, int], Verdict] = field(default_factory=dict)
     # Verdicts are remembered by identity, so that what they speak of must stay alive.
@@ -84,26 +85,40 @@ class Arguments:
         return self._verdicts[memory]
 
     def _judge(self, args: ArgsSchema, key: str, value: Any) -> Verdict:
-        if not self._is_usable(args.schema) or not self.work.spend(count_nodes(value, self.work.steps_left)):
+        graph = self._graph(args.schema)
+        if graph is None or not self.work.spend(count_nodes(value, self.work.steps_left)):
             return None
         coerced = coerce({key: value}, args.schema)
         if not isinstance(coerced, dict) or key not in coerced:
             return None  # An optional text that is empty is left out.
+        if self._visits_for(graph, depth_of(coerced[key], DEPTH_MAX)) > _VISITS_MAX:
+            return None
         validator = self._validator(args, key)
         if validator is None or validator.is_valid(coerced[key]):
             return None
         return _first_error(validator, coerced[key])
 
-    def _is_usable(self, schema: dict[str, Any]) -> bool:
-        if id(schema) not in self._usable:
-            self._usable[id(schema)] = self._admit(schema)
-        return self._usable[id(schema)]
+    def _graph(self, schema: dict[str, Any]) -> SchemaGraph | None:
+        if id(schema) not in self._graphs:
+            self._graphs[id(schema)] = self._read_graph(schema)
+        return self._graphs[id(schema)]
 
-    def _admit(self, schema: dict[str, Any]) -> bool:
-        if count_nodes(schema, _SCHEMA_NODES_MAX) > _SCHEMA_NODES_MAX:
-            return False
+    def _read_graph(self, schema: dict[str, Any]) -> SchemaGraph | None:
+        nodes = count_nodes(schema, _SCHEMA_NODES_MAX)
+        if nodes > _SCHEMA_NODES_MAX or depth_of(schema, DEPTH_MAX * 2) > DEPTH_MAX * 2 or not self.work.spend(nodes):
+            return None
         self.patterns_left -= _count_patterns(schema)
-        return self.patterns_left >= 0 and self.is_safe_schema(schema)
+        if self.patterns_left < 0:
+            return None
+        graph = SchemaGraph(schema)
+        is_sound = not graph.bad_references and graph.endless() is None and not graph.is_too_complex()
+        return graph if is_sound else None
+
+    def _visits_for(self, graph: SchemaGraph, depth: int) -> int:
+        memory = (id(graph), depth)
+        if memory not in self._visits:
+            self._visits[memory] = graph.visits(depth)
+        return self._visits[memory]
 
     def _validator(self, args: ArgsSchema, key: str) -> jsonschema_rs.Validator | None:
         memory = (id(args.schema), key)
@@ -159,25 +174,6 @@ def evaluate(surface: Surface, scope: Scope, value: Any) -> Any:
         return MISSING
     parts = {key: evaluate(surface, scope, item) for key, item in value.items()}
     return MISSING if any(part is MISSING for part in parts.values()) else parts
-
-
-def is_plainly_safe(schema: object) -> bool:
-    """Judge a schema by looks alone: no reference, and few combinations inside combinations.
-
-    For callers that bring no measure of their own. It refuses many harmless schemas; their arguments go unchecked.
-    """
-    stack: list[tuple[object, int]] = [(schema, 0)]
-    while stack:
-        node, combined = stack.pop()
-        if combined > _COMBINATIONS_MAX:
-            return False
-        if isinstance(node, dict):
-            if any(key in node for key in _REFERRING):
-                return False
-            stack.extend((value, combined + (key in _COMBINING)) for key, value in node.items())
-        elif isinstance(node, list):
-            stack.extend((item, combined) for item in node)
-    return True
 
 
 def count_nodes(value: object, most: int) -> int:

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Any
 
 from registry.validation.problems import Problem
-from registry.validation.ui import core, limits
+from registry.validation.ui import contract, core, limits
 from registry.validation.ui.actions import check_actions, tools_by_name
-from registry.validation.ui.arguments import Arguments, SafeSchema, is_plainly_safe
+from registry.validation.ui.arguments import Arguments
 from registry.validation.ui.bindings import check_bindings
 from registry.validation.ui.codes import SEVERITIES
 from registry.validation.ui.components import check_components
@@ -33,15 +33,13 @@ def check_ui_schemas(
     *,
     mentioned_schema_ids: frozenset[str] | set[str],
     map_form: bool = False,
-    is_safe_schema: SafeSchema = is_plainly_safe,
 ) -> list[Problem]:
     """Check every UI schema of a bundle; the problems are all in ui_schemas.json.
 
     `ui_schemas` is the parsed document, normalised to a list of entries, or whatever the author wrote in its place;
     `tools` is the parsed, normalised tools.json. `mentioned_schema_ids` are the ids that skill.md mentions. `map_form`
-    says that the author wrote a map from schema_id to definition, where no `actions` can stand. `is_safe_schema` says
-    of an `args_schema` that it is valid and does not explode when it is run. Never raises; paths are those of the
-    normalised list.
+    says that the author wrote a map from schema_id to definition, where no `actions` can stand. Never raises; paths are
+    those of the normalised list.
     """
     if not isinstance(ui_schemas, list):
         message = f"expected a list of UI schemas; came {kind_of(ui_schemas)}"
@@ -52,18 +50,20 @@ def check_ui_schemas(
         work=work,
         tools=tools_by_name(tools),
         used=ids_named_by_tools(tools) | set(mentioned_schema_ids),
-        arguments=Arguments(work, is_safe_schema),
+        arguments=Arguments(work),
         map_form=map_form,
     )
     found = list(_too_many(ui_schemas))
-    for index, entry in enumerate(ui_schemas[: limits.ENTRIES_MAX]):
+    for index, entry in enumerate(ui_schemas[: contract.entries_max()]):
         found += _capped(index, run.check(index, entry))
     return found
 
 
 def _too_many(entries: list[Any]) -> Iterator[Problem]:
-    if len(entries) > limits.ENTRIES_MAX:
-        message = f"{len(entries)} UI schemas; at most {limits.ENTRIES_MAX} are allowed, and only those were checked"
+    if len(entries) > contract.entries_max():
+        message = (
+            f"{len(entries)} UI schemas; at most {contract.entries_max()} are allowed, and only those were checked"
+        )
         yield problem("UI_LIMIT_EXCEEDED", (), message, "Split the capability, or remove forms that are not used.")
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from registry.validation.problems import Path, Problem
 from registry.validation.ui import limits
-from registry.validation.ui.catalog import catalog_id, references
+from registry.validation.ui.catalog import references
 from registry.validation.ui.pointer import is_well_formed
 from registry.validation.ui.surface import Component, Surface, dict_or_empty
 from registry.validation.ui.topology import children_by_id
@@ -167,7 +167,7 @@ def refusal(definition: dict[str, Any]) -> str | None:
     a2ui-core has raised bare TypeErrors and RecursionErrors on junk, so that these count as refusals, too.
     """
     make_processor, refusals = _processor_parts()
-    create: dict[str, Any] = {"surfaceId": "check", "catalogId": definition.get("catalogId", catalog_id())}
+    create: dict[str, Any] = {"surfaceId": "check", "catalogId": definition.get("catalogId")}
     create |= {key: definition[key] for key in ("theme", "sendDataModel") if key in definition}
     data = {"surfaceId": "check", "path": "/", "value": dict_or_empty(definition.get("dataModel"))}
     update = {"surfaceId": "check", "components": definition.get("components")}

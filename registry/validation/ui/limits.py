@@ -1,22 +1,19 @@
 """How much one file may hold, and how much work one check may do.
 
-The first group are A2UI's own limits and this format's (A2UI.md 5.1 and 6): beyond them a2ui-core refuses or a renderer
+How many entries and components there may be, and how long texts, says `schemas/ui_schemas.schema.json`; the first group
+here are the limits that a JSON Schema cannot express (A2UI.md 5.1 and 6): beyond them a2ui-core refuses or a renderer
 hangs. The second group keeps one check inside two seconds whatever the file holds: where a bound is met, the entry gets
 `UI_LIMIT_EXCEEDED` rather than a verdict on what was not read.
 """
 
 from __future__ import annotations
 
-ENTRIES_MAX = 50
 ENTRY_BYTES_MAX = 64 * 1024
-COMPONENTS_MAX = 200
 # Levels of JSON from `definition` down, itself the first; also edges from the root component to the deepest one.
 DEPTH_MAX = 50
 NESTED_CALLS_MAX = 5
 EXPRESSION_CHARACTERS_MAX = 10_000
 EXPRESSION_PARTS_MAX = 1_000
-TITLE_CHARACTERS_MAX = 120
-DESCRIPTION_CHARACTERS_MAX = 500
 # A component may stand in several places. Two places each, thirty times over, is a thousand million: the tab hangs.
 DRAWN_COMPONENTS_MAX = 5_000
 

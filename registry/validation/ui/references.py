@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from registry.validation.problems import Path, Problem
 from registry.validation.ui.actions import called_tools, has_reply
-from registry.validation.ui.shape import SCHEMA_ID
+from registry.validation.ui.contract import is_schema_id
 from registry.validation.ui.surface import dict_or_empty
 from registry.validation.ui.work import Work, listed, problem, show
 
@@ -91,7 +91,7 @@ def check_is_referenced(index: int, entry: object, used: Collection[str]) -> Ite
     """Warn where nobody would ever open a form: no tool, no mention in skill.md, and no reply to the agent."""
     schema_id = dict_or_empty(entry).get("schema_id")
     # Whoever names a malformed id cannot be known; its own finding comes first.
-    if not isinstance(schema_id, str) or not SCHEMA_ID.fullmatch(schema_id):
+    if not isinstance(schema_id, str) or not is_schema_id(schema_id):
         return
     if schema_id not in used and not has_reply(dict_or_empty(entry).get("actions")):
         message = f"no tool and no line of skill.md mentions {schema_id}"

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from registry.validation.problems import Path, Problem
-from registry.validation.ui import limits
-from registry.validation.ui.catalog import VERSIONS, catalog_id, theme_schema, theme_validator
+from registry.validation.ui import contract, limits
+from registry.validation.ui.catalog import theme_schema, theme_validator
 from registry.validation.ui.explain import faults
 from registry.validation.ui.surface import Surface
 from registry.validation.ui.urls import check_url
 from registry.validation.ui.walk import depth_of
 from registry.validation.ui.work import Work, component_name, kind_of, listed, problem, show
-
-SCHEMA_ID = re.compile(r"[A-Z][A-Za-z0-9]{0,63}\.v[1-9][0-9]{0,3}")
-
-_ENTRY_KEYS = ("schema_id", "title", "description", "a2ui_version", "definition", "actions")
-_DEFINITION_KEYS = ("catalogId", "components", "dataModel", "theme", "sendDataModel")
-_TEXT_LIMITS = (("title", limits.TITLE_CHARACTERS_MAX), ("description", limits.DESCRIPTION_CHARACTERS_MAX))
 
 
 def check_entry(index: int, entry: object, work: Work) -> Iterator[Problem]:
@@ -32,7 +26,7 @@ def check_entry(index: int, entry: object, work: Work) -> Iterator[Problem]:
     if depth_of(entry, limits.DEPTH_MAX + 1) > limits.DEPTH_MAX + 1:
         yield _too_deep(here, entry)
         return
-    yield from _unknown_keys("UI_ENTRY_SHAPE", "an entry", here, entry, _ENTRY_KEYS, work)
+    yield from _unknown_keys("UI_ENTRY_SHAPE", "an entry", here, entry, contract.entry_properties(), work)
     yield from _check_schema_id(here, entry)
     yield from _check_texts(here, entry)
     yield from _check_size(here, entry)
@@ -57,7 +51,7 @@ def _too_deep(here: Path, entry: dict[str, Any]) -> Problem:
 
 
 def _unknown_keys(
-    code: str, owner: str, path: Path, value: dict[str, Any], known: tuple[str, ...], work: Work
+    code: str, owner: str, path: Path, value: dict[str, Any], known: Collection[str], work: Work
 ) -> Iterator[Problem]:
     for key in value:
         if key not in known:
@@ -71,7 +65,7 @@ def _check_schema_id(here: Path, entry: dict[str, Any]) -> Iterator[Problem]:
     elif not isinstance(entry["schema_id"], str):
         message = f"'schema_id' must be a text; came {show(entry['schema_id'])}"
         yield problem("UI_ENTRY_SHAPE", (*here, "schema_id"), message, 'Write a text such as "WeightEntryForm.v1".')
-    elif not SCHEMA_ID.fullmatch(entry["schema_id"]):
+    elif not contract.is_schema_id(entry["schema_id"]):
         message = f"expected a name such as WeightEntryForm.v1; came {show(entry['schema_id'])}"
         yield problem("UI_SCHEMA_ID_FORMAT", (*here, "schema_id"), message, _id_hint(entry["schema_id"]))
 
@@ -81,14 +75,14 @@ def _id_hint(schema_id: str) -> str:
     version = words.pop()[1:] if words and re.fullmatch(r"v[1-9][0-9]{0,3}", words[-1]) else "1"
     suggestion = "".join(word[0].upper() + word[1:] for word in words)[:64] + f".v{version}"
     rule = "Begin with a capital letter, use letters and digits, and end with .v and a number"
-    return f"{rule}: {suggestion}" if SCHEMA_ID.fullmatch(suggestion) else f"{rule}."
+    return f"{rule}: {suggestion}" if contract.is_schema_id(suggestion) else f"{rule}."
 
 
 def _check_texts(here: Path, entry: dict[str, Any]) -> Iterator[Problem]:
-    for key, most in _TEXT_LIMITS:
+    for key in ("title", "description"):
         if key not in entry:
             continue
-        value = entry[key]
+        value, most = entry[key], contract.entry_properties()[key]["maxLength"]
         if not isinstance(value, str):
             message = f"'{key}' must be a text; came {kind_of(value)}"
             yield problem("UI_ENTRY_SHAPE", (*here, key), message, "Write it in quotes, or leave it out.")
@@ -105,10 +99,11 @@ def _check_size(here: Path, entry: dict[str, Any]) -> Iterator[Problem]:
 
 
 def _check_version(here: Path, entry: dict[str, Any]) -> Iterator[Problem]:
-    version = entry.get("a2ui_version", VERSIONS[0])
-    if version not in VERSIONS:
-        message = f"expected A2UI {VERSIONS[0]} (or {VERSIONS[1]}); came {show(version)}"
-        hint = f'Write the form for A2UI {VERSIONS[0]} and set "a2ui_version": "{VERSIONS[0]}".'
+    allowed = contract.versions()
+    version = entry.get("a2ui_version", allowed[0])
+    if version not in allowed:
+        message = f"expected A2UI {' or '.join(allowed)}; came {show(version)}"
+        hint = f'Write the form for A2UI {allowed[0]} and set "a2ui_version": "{allowed[0]}".'
         yield problem("UI_VERSION_UNSUPPORTED", (*here, "a2ui_version"), message, hint)
 
 
@@ -121,7 +116,9 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Work) -> Iterator
         message = f"'definition' must be an object; came {kind_of(definition)}"
         yield problem("UI_DEFINITION_SHAPE", path, message, 'Write {"catalogId": "...", "components": [...]}.')
         return
-    yield from _unknown_keys("UI_DEFINITION_SHAPE", "a definition", path, definition, _DEFINITION_KEYS, work)
+    yield from _unknown_keys(
+        "UI_DEFINITION_SHAPE", "a definition", path, definition, contract.definition_properties(), work
+    )
     yield from _check_catalog(path, definition)
     yield from _check_components(path, definition)
     yield from _check_data_model(path, definition)
@@ -129,10 +126,10 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Work) -> Iterator
 
 
 def _check_catalog(path: Path, definition: dict[str, Any]) -> Iterator[Problem]:
-    hint = f'Write "catalogId": "{catalog_id()}".'
+    hint = f'Write "catalogId": "{contract.catalog_id()}".'
     if "catalogId" not in definition:
         yield problem("UI_DEFINITION_SHAPE", path, "the required 'catalogId' is missing", hint)
-    elif definition["catalogId"] != catalog_id():
+    elif definition["catalogId"] != contract.catalog_id():
         message = f"only the A2UI basic catalogue can be used; came {show(definition['catalogId'])}"
         yield problem("UI_CATALOG_UNSUPPORTED", (*path, "catalogId"), message, hint)
 
@@ -146,8 +143,8 @@ def _check_components(path: Path, definition: dict[str, Any]) -> Iterator[Proble
     if not isinstance(components, list) or not components:
         came = "an empty list" if components == [] else kind_of(components)
         yield problem("UI_DEFINITION_SHAPE", place, f"expected a list of components; came {came}", hint)
-    elif len(components) > limits.COMPONENTS_MAX:
-        message = f"{len(components)} components; at most {limits.COMPONENTS_MAX} are allowed"
+    elif len(components) > contract.components_max():
+        message = f"{len(components)} components; at most {contract.components_max()} are allowed"
         yield problem("UI_LIMIT_EXCEEDED", place, message, "Split the form into two.")
     else:
         for index, component in enumerate(components):

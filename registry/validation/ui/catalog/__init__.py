@@ -15,18 +15,11 @@ import jsonschema_rs
 
 JsonObject = dict[str, Any]
 
-VERSIONS = ("v0.9.1", "v0.9")
-
 
 @cache
 def document() -> JsonObject:
     """Read the whole catalogue; shared, so never change it."""
     return dict(json.loads(Path(__file__).with_name("basic.json").read_text(encoding="utf-8")))
-
-
-def catalog_id() -> str:
-    """Return the one `catalogId` that a definition may name."""
-    return str(document()["catalogId"])
 
 
 def component_names() -> list[str]:

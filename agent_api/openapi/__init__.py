@@ -1,0 +1,1 @@
+"""The OpenAPI document: the endpoints from the code, every body from `schemas/`."""

@@ -1,0 +1,81 @@
+"""What an endpoint says of itself in the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+
+from agent_api.openapi.components import reference
+
+View = Any
+
+# Every endpoint can answer these, whatever it does.
+_ALWAYS: Final = {
+    400: ("Error", "An argument is missing or odd (INVALID_REQUEST)."),
+    401: ("Error", "No key, or a bad one (UNAUTHENTICATED)."),
+    403: ("Error", "The key lacks the scope (FORBIDDEN)."),
+    405: ("Error", "The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has."),
+    429: ("Error", "Too many calls (RATE_LIMITED); Retry-After says when to come back."),
+    503: ("Error", "The database is away (REGISTRY_UNAVAILABLE)."),
+}
+_WITH_BODY: Final = {
+    413: ("Error", "The body is too large (PAYLOAD_TOO_LARGE)."),
+    415: ("Error", "The body is of another media type (UNSUPPORTED_MEDIA_TYPE)."),
+}
+NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published or retired.")}
+NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
+MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
+CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
+
+
+def query(
+    name: str, words: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any
+) -> OpenApiParameter:
+    """A parameter of the query string."""
+    return OpenApiParameter(name, kind, OpenApiParameter.QUERY, required=required, description=words, **more)
+
+
+def describe(
+    *,
+    answer: str,
+    body: str = "",
+    parameters: tuple[OpenApiParameter, ...] = (),
+    also: dict[int, tuple[str, str]] | None = None,
+    zip_body: bool = False,
+    operation_id: str = "",
+    methods: list[str] | None = None,
+    tags: tuple[str, ...] = ("agents",),
+) -> Callable[[View], View]:
+    """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
+    others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
+    responses: dict[Any, Any] = {200: _response(answer, "Done.")}
+    responses |= {status: _response(name, words) for status, (name, words) in sorted(others.items())}
+    request: Any = None
+    if body:
+        request = {"application/json": reference(body)}
+        if zip_body:
+            request["application/zip"] = OpenApiTypes.BINARY
+
+    def decorate(view: View) -> View:
+        described: View = extend_schema(
+            operation_id=operation_id or view.cls.__name__,
+            request=request,
+            responses=responses,
+            parameters=list(parameters),
+            methods=methods,
+            tags=list(tags),
+        )(view)
+        return described
+
+    return decorate
+
+
+def _response(component: str, words: str) -> OpenApiResponse:
+    if component == "zip":
+        return OpenApiResponse(response=OpenApiTypes.BINARY, description="A zip with the four files.")
+    if not component:
+        return OpenApiResponse(description=words)
+    return OpenApiResponse(response=reference(component), description=words)

@@ -1,0 +1,72 @@
+"""`GET schema` and `GET docs`: the document itself, and a page to read it on, from our own host."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import orjson
+import yaml
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from agent_api import parameters
+from agent_api.endpoint import endpoint
+from agent_api.openapi.components import components
+
+
+@lru_cache(maxsize=1)
+def openapi_document() -> dict[str, Any]:
+    """The document, generated once a process."""
+    generator = SchemaGenerator(urlconf="agent_api.urls", api_version="1.0.0")  # type: ignore[no-untyped-call]
+    document: dict[str, Any] = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return document
+
+
+def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """A post-processing hook of drf-spectacular: the bodies come from `schemas/`."""
+    result["components"] = {
+        "schemas": dict(sorted(components().items())),
+        "securitySchemes": {
+            "agentKey": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "manage.py agent_key create NAME prints a key.",
+            }
+        },
+    }
+    result["security"] = [{"agentKey": []}]
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            operation.pop("security", None)
+    return result
+
+
+def as_yaml() -> str:
+    """The committed form: agent_api/openapi.yaml."""
+    return yaml.safe_dump(openapi_document(), sort_keys=False, allow_unicode=True, width=120)
+
+
+@extend_schema(exclude=True)
+@endpoint("GET")
+def schema(request: Request) -> HttpResponse:
+    """The OpenAPI document as YAML, or as JSON with `?format=json`; readable without a key."""
+    asked = parameters.choice(parameters.query(request), "format", ("json", "yaml"))
+    if asked == "json":
+        body, media_type = orjson.dumps(openapi_document()), "application/vnd.oai.openapi+json"
+    else:
+        body, media_type = as_yaml().encode(), "application/vnd.oai.openapi"
+    response = HttpResponse(body, content_type=media_type)
+    response["Cache-Control"] = "public, max-age=60"
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """The document as a page."""
+    return render(request, "agent_api/docs.html")

@@ -33,8 +33,12 @@ class SavedDraft:
     report: Report
 
 
-def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | None, by: Actor) -> SavedDraft:
+def save_draft(
+    *, capability_id: str, files: Mapping[str, str], based_on: int | None, by: Actor, create: bool = False
+) -> SavedDraft:
     """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
+
+    With `create` the capability must be new: `DraftConflict` where it exists.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
@@ -42,10 +46,10 @@ def save_draft(*, capability_id: str, files: Mapping[str, str], based_on: int | 
     texts = _storable(capability_id, files)
     report = validate(texts, published=published_names())
     with writing():
-        capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
+        capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
         current = _active(capability)
         version = current.version if current else None
-        if version != based_on:
+        if version != based_on or (create and not is_new):
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
         draft = _store(capability, current, texts, by)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})

@@ -30,6 +30,12 @@ def published_names() -> Published:
     return Published(tool_owners=owners, capability_ids=frozenset(ids))
 
 
+def published_ids(*, without: str = "") -> list[str]:
+    """The ids that readers can load, in order, but for one."""
+    found = Capability.objects.filter(status__in=LISTED).exclude(capability_id=without)
+    return list(found.order_by("capability_id").values_list("capability_id", flat=True))
+
+
 def bundle_of(revision: Revision) -> Bundle:
     """The bundle of a stored revision, parsed; it passed the gate when it was stored."""
     documents = read(revision.files, {})

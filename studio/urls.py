@@ -14,4 +14,5 @@ def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view t
 urlpatterns = [
     path("", include("agent_api.urls")),
     path("healthz", healthz, name="healthz"),
+    path("", include("studio.page_urls")),
 ]

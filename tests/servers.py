@@ -272,8 +272,8 @@ def start_studio(data_dir: Path, **settings: str) -> Studio:
     env = studio_environment(data_dir, **settings)
     prepared = run_manage("prepare_site", env=env).stdout
     log = data_dir / "server.log"
-    host = env.get("HOST", "127.0.0.1")
-    command = server_command(Path(sys.executable), host=host, port=int(env["PORT"]))
+    address = env.get("HOST", "127.0.0.1")
+    command = server_command(Path(sys.executable), address=address, port=int(env["PORT"]))
     process = keep(command, log=log, env=env, cwd=ROOT)
     server = Server(f"http://127.0.0.1:{env['PORT']}", log, process)
     server.wait_until(lambda: answers(f"{server.url}/healthz"))

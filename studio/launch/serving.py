@@ -17,6 +17,7 @@ from studio.launch.installing import RUNTIME_LOCK, Setup
 from studio.launch.prepared import Prepared
 from studio.launch.processes import Processes, StopSignals, run_to_end
 from studio.secret_key import unusable
+from studio.values import bracketed
 
 START_SECONDS = 60.0
 # An address for "every interface" is not one that can be asked.
@@ -28,7 +29,7 @@ def serve(setup: Setup, environment: Environment) -> int:
 
     Raises Refusal where it cannot start.
     """
-    check_port(environment.host, environment.port)
+    address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
     python = setup.ensure(RUNTIME_LOCK)
     env = _child_environment(setup.root, environment)
@@ -36,10 +37,10 @@ def serve(setup: Setup, environment: Environment) -> int:
     processes = Processes(env, setup.root)
     with StopSignals() as stop:
         try:
-            processes.start("server", server_command(python, host=environment.host, port=environment.port))
+            processes.start("server", server_command(python, address=address, port=environment.port))
             if has_command(setup.root, "worker"):
                 processes.start("worker", [str(python), str(setup.root / "manage.py"), "worker"])
-            _await_answer(processes, environment, stop)
+            _await_answer(processes, environment, _ASKED.get(address, address), stop)
             ended = processes.wait_for_end(stop)
         finally:
             processes.stop_all()
@@ -48,11 +49,11 @@ def serve(setup: Setup, environment: Environment) -> int:
     return 0
 
 
-def server_command(python: Path, *, host: str, port: int) -> list[str]:
-    """One worker process with four threads; granian itself says warnings and errors alone."""
+def server_command(python: Path, *, address: str, port: int) -> list[str]:
+    """One worker process with four threads; granian takes no names, and itself says warnings and errors alone."""
     return [
         *[str(python), "-m", "granian", "--interface", "wsgi", "studio.wsgi:application"],
-        *["--host", host, "--port", str(port), "--workers", "1", "--blocking-threads", "4"],
+        *["--host", address, "--port", str(port), "--workers", "1", "--blocking-threads", "4"],
         *["--no-ws", "--log-level", "warning", "--no-access-log", "--workers-kill-timeout", "10"],
     ]
 
@@ -62,10 +63,14 @@ def has_command(root: Path, name: str) -> bool:
     return any(root.glob(f"*/management/commands/{name}.py"))
 
 
-def check_port(host: str, port: int) -> None:
-    """Raise Refusal where HOST and PORT cannot be listened on, before minutes of set-up are spent."""
+def check_port(host: str, port: int) -> str:
+    """The address that HOST stands for, IPv4 where it has both.
+
+    Raises Refusal where it cannot be listened on there, before minutes of set-up are spent.
+    """
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
         with socket.socket(family, kind, protocol) as probe:
             if os.name != "nt":
                 # A server that has just been stopped leaves connections behind that do no harm.
@@ -74,6 +79,7 @@ def check_port(host: str, port: int) -> None:
             probe.listen(1)
     except OSError as error:
         raise _port_refusal(host, port, error) from error
+    return str(address[0])
 
 
 def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
@@ -142,27 +148,31 @@ def _prepare(root: Path, python: Path, environment: Environment, env: Mapping[st
     prepared.remember()
 
 
-def _await_answer(processes: Processes, environment: Environment, stop: threading.Event) -> None:
+def _await_answer(processes: Processes, environment: Environment, address: str, stop: threading.Event) -> None:
     """Print the address once the server answers; Refusal where it does not within START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
-    host = _ASKED.get(environment.host, environment.host)
-    while not is_answering(host, environment.port):
+    while not is_answering(address, environment.port):
         if reason := processes.ended():
             raise Refusal(f"{reason} Everything else was stopped.")
         if time.monotonic() > deadline:
             raise Refusal(f"The server did not answer within {START_SECONDS:.0f} s. Everything was stopped.")
         if stop.wait(0.05):
             return
-    shown = f"[{host}]" if ":" in host else host
-    answer(f"Capability Studio: {environment.public_url or f'http://{shown}:{environment.port}'}/")
+    host = bracketed(_ASKED.get(environment.host, environment.host))
+    here = f"http://{host}:{environment.port}/"
+    answer(
+        f"Capability Studio: {environment.public_url}/ (here: {here})"
+        if environment.public_url
+        else f"Capability Studio: {here}"
+    )
     if environment.host in _ASKED and environment.public_url is None:
         say("Other machines are answered for the names in ALLOWED_HOSTS or PUBLIC_URL.")
     say("Ctrl-C stops it.")
 
 
-def is_answering(host: str, port: int) -> bool:
+def is_answering(address: str, port: int) -> bool:
     """Whether GET /healthz is answered with 200."""
-    connection = http.client.HTTPConnection(host, port, timeout=5)
+    connection = http.client.HTTPConnection(address, port, timeout=5)
     try:
         connection.request("GET", "/healthz")
         return connection.getresponse().status == 200

@@ -17,6 +17,7 @@ _HEX_SPACED = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ ,:]){15,}[0-9A-Fa-
 _ESCAPE = re.compile(
     r"&#[xX]?[0-9a-fA-F]{2,6};|%[2-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u(?:\{[0-9a-fA-F]{2,6}\}|[0-9a-fA-F]{4})"
 )
+_ESCAPE_SIGN = re.compile(r"&#[xX]?[0-9a-fA-F]{2,6};|%[4-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u\{?00[4-7]")
 _BROKEN_WORD = re.compile(r"(?<=[A-Za-z])(?:\*\*|__|``|<!--[^>\n]{0,40}-->|</?[a-zA-Z]{1,6}/?>)(?=[A-Za-z])")
 # A joined text of this size is far more than any honest bundle encodes.
 _MOST_DECODED = 1_500_000
@@ -105,9 +106,8 @@ def escape_views(text: str) -> list[View]:
     """The text with character references and escapes read, and with words mended that markup breaks in the middle."""
     made = []
     if "&#" in text or "%" in text or "\\x" in text or "\\u" in text:
-        made.append(replaced_view(text, _ESCAPE, _unescape, "written with escapes"))
-    if _BROKEN_WORD.search(text):
-        made.append(replaced_view(text, _BROKEN_WORD, lambda _: "", "broken up by markup"))
+        made.append(replaced_view(text, _ESCAPE_SIGN, _ESCAPE, _unescape, "written with escapes"))
+    made.append(replaced_view(text, _BROKEN_WORD, _BROKEN_WORD, lambda _: "", "broken up by markup"))
     return [view for view in made if view is not None]
 
 

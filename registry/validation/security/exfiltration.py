@@ -57,11 +57,11 @@ ORDERS = (
          r"(?:(?:the )?(?:full|entire|complete|whole|verbatim)[^.\n\0\"]{0,20}(?:conversation|transcript|chat history|system prompt|message history|context window)|conversation|transcript|chat history|system prompt|message history|gesprach|对话|会話|all previous messages|context window)", needs=(pattern(r"verbatim|word for word|so far|in full\b|(?:full|entire|complete|whole) (?:conversation|transcript|chat|system prompt|message|context)|完整|全文|vollstandig"), pattern(r"args_schema|\"type\"|\"description\"|parameter|argument|sidenote|callback|pass (?:it|the|this)|must (?:include|contain)|required|put (?:it|the)|field")), back=140, reach=100, severity="warning"),
 )
 
-_QUERY_DATA = (
-    r"(?:\{\{?|\$\{?|<|\[|%7b)\s?[\w .-]{0,20}(?:conversation|summary|history|chat|message|email|e-mail|token|secret|password|user|prompt|context|memory|env\b|session|cookie|profile|content|answer|transcript|credential|api_?key|data|input|quer(?:y|ies)|encoded|base64|b64)[\w .-]{0,20}(?:\}|>|\]|%7d)?"
+_FILLED_IN = pattern(
+    r"[?&#/;=][^\s{<\[$%]{0,60}(?:\{|\$|<|\[|%7b)[\w .{-]{0,24}?(?:conversation|summary|history|chat|message|email|e-mail|token|secret|password|user|prompt|context|memory|env\b|session|cookie|profile|content|answer|transcript|credential|api_?key|data|input|quer(?:y|ies)|encoded|base64|b64)"
 )
 IMAGES = (
-    rule(_IN_URL, "an image whose address carries data away", "![|<img", r"(?:!\[[^\]\n\0]{0,120}\]\(\s{0,2}<?|<img\b[^>\n\0]{0,120}?src\s?=\s?[\"']?)https?://[^\s)>\"'\0]{1,200}?[?&#/;=][^\s)>\"'\0]{0,200}?" + _QUERY_DATA.replace(r"[\w .-]{0,20}", r"[\w.-]{0,20}"), discount="command"),
+    rule(_IN_URL, "an image whose address carries data away", "![|<img", r"(?:!\[[^\]\n\0]{0,120}\]\(\s{0,2}<?|<img\b[^>\n\0]{0,120}?src\s?=\s?[\"']?)https?://[^\s)>\"'\0?&#{<$]{1,120}[^\n)\"'\0]{1,200}", needs=(_FILLED_IN,), reach=0, discount="command"),
     rule(_IN_URL, "an image to be shown with data in its address", "image|badge|pixel|logo|picture|bild|imagen|imagem|图片|圖片|画像", r"(?:image|badge|(?:tracking )?pixel|logo|picture|bild|imagen|imagem|图片|圖片|画像)", needs=(pattern(r"https?://[^\s\"')]{1,200}[?&][\w-]{1,20}="), pattern(r"(?:append|encode|include|insert|put|replace|fill|substitut|add|embed|urlencod|url-encod|base64|anhang|ajout|agreg|adicion|附加|编码)\w{0,4}"), pattern(r"conversation|user'?s? (?:message|data|email|name|input|question)|secret|token|password|chat|history|last message|summary|gesprach|对话|会話|conversacion|conversa")), back=140, reach=220, severity="error", discount="command", unless_negated=True),
     rule(_IN_URL, "a link whose address carries data away", "](http", r"\]\(https?://[^\s)\0]{1,200}?[?&][\w-]{1,20}=[^\s)\0]{0,120}?(?:\{\{|\$\{|<)\s?[\w.-]{0,20}(?:conversation|history|secret|password|token|api_?key|system_?prompt|transcript|credential|cookie|memory)", discount="command", severity="warning"),
 )

@@ -13,11 +13,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 _CHUNK = 4096
+_MARGIN = 160
+_MOST_EXCERPT = 150_000
 _INVISIBLE_RANGES = (
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
     (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF),
@@ -36,11 +39,15 @@ _LEET = str.maketrans("0134578@$!|", "oieastbasil")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`text` is what the rules read; `disguise` says in a few words what was taken off, "" for the plain view."""
+    """`text` is what the rules read; `disguise` says in a few words what was taken off, "" for the plain view.
+
+    `is_cut` marks a view that shows too many signs of its disguise to be read to the end.
+    """
 
     text: str
     disguise: str
     origin: Callable[[int], int]
+    is_cut: bool = False
 
 
 @lru_cache(maxsize=20_000)
@@ -68,31 +75,20 @@ def plain_view(text: str) -> View:
     table = {ord(char): fold_character(char) for char in set(text)}
     table.update((code, "") for code in range(0x300, 0x370))
     chunks = [text[start : start + _CHUNK].translate(table) for start in range(0, len(text), _CHUNK)]
-    ends = _running_ends(map(len, chunks))
+    ends = list(accumulate(map(len, chunks)))
+    inside: dict[int, list[int]] = {}
 
     def origin(offset: int) -> int:
         chunk = bisect_right(ends, offset)
-        seen = ends[chunk - 1] if chunk else 0
-        for index in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(text))):
-            seen += len(table[ord(text[index])])
-            if seen > offset:
-                return index
-        return min((chunk + 1) * _CHUNK, len(text))
+        begin = chunk * _CHUNK
+        if chunk not in inside:
+            inside[chunk] = list(accumulate(map(len, map(table.__getitem__, map(ord, text[begin : begin + _CHUNK])))))
+        return min(begin + bisect_right(inside[chunk], offset - (ends[chunk - 1] if chunk else 0)), len(text))
 
     return View("".join(chunks), "", origin)
 
 
-def _running_ends(lengths: Iterable[int]) -> list[int]:
-    ends: list[int] = []
-    total = 0
-    for length in lengths:
-        total += length
-        ends.append(total)
-    return ends
-
-
-_WRAP = re.compile(r"(?<=[^\n\0])\n(?=(?:> ?|# |// )?[^\W\d_])")
-_COMMENT_LEAD = re.compile(r" (?:> ?|# |// )(?=\w)")
+_WRAP = re.compile(r"(?<=[^\n\0])\n(?=[^\W\d_])")
 
 
 def unwrapped(view: View) -> View:
@@ -115,24 +111,66 @@ _ROT13_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefg
 
 
 def disguised_views(view: View) -> list[View]:
-    """What else the plain view may be read as. Mostly empty."""
+    """What else the plain view may be read as, where it shows a sign of it. Mostly empty."""
     text = view.text
     made: list[View] = []
-    if not text.isascii() and _MIXED.search(text):
-        made.append(View(text.translate(LOOKALIKES), "written with letters of another script", view.origin))
-    if _has_leet(text):
-        made.append(View(text.translate(_LEET), "written with digits for letters", view.origin))
+    if not text.isascii():
+        mixed = excerpt(text, (match.span() for match in _MIXED.finditer(text)))
+        made.append(_translated(mixed, view, LOOKALIKES, "written with letters of another script"))
+    leet = excerpt(text, _leet_words(text))
+    made.append(_translated(leet, view, _LEET, "written with digits for letters"))
     if any(word in text for word in _REVERSED):
         made.append(View(text[::-1], "written backwards", lambda offset: view.origin(len(text) - 1 - offset)))
     if any(word in text for word in _ROT13):
         made.append(View(text.translate(_ROT13_TABLE), "written in ROT13", view.origin))
-    return made
+    return [each for each in made if each.text]
 
 
-def _has_leet(text: str) -> bool:
-    """Whether at least one word becomes a telling word when its digits are read as letters."""
-    words = set(_LEET_WORD.findall(text))
-    return any(word.translate(_LEET) in _LEET_VOCABULARY for word in words)
+def _translated(part: Excerpt, view: View, table: dict[int, int], disguise: str) -> View:
+    return View(part.text.translate(table), disguise, lambda offset: view.origin(part.origin(offset)), part.is_cut)
+
+
+def _leet_words(text: str) -> Iterator[tuple[int, int]]:
+    """Words that become telling words when their digits are read as letters."""
+    known: dict[str, bool] = {}
+    for match in _LEET_WORD.finditer(text):
+        word = match.group()
+        if known.setdefault(word, word.translate(_LEET) in _LEET_VOCABULARY):
+            yield match.span()
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The surroundings of some places of a text. `is_cut`: there were more than could be taken."""
+
+    text: str
+    origin: Callable[[int], int]
+    is_cut: bool
+
+
+def excerpt(text: str, spans: Iterable[tuple[int, int]]) -> Excerpt:
+    """`_MARGIN` characters to either side of each span, in order, parted by NUL; at most `_MOST_EXCERPT` in all."""
+    windows: list[list[int]] = []
+    size = 0
+    is_cut = False
+    for start, end in spans:
+        low, high = max(start - _MARGIN, 0), end + _MARGIN
+        if windows and low <= windows[-1][1]:
+            size += high - windows[-1][1]
+            windows[-1][1] = high
+        else:
+            size += high - low
+            windows.append([low, high])
+        if size > _MOST_EXCERPT:
+            is_cut = True
+            break
+    begins = list(accumulate((min(high, len(text)) - low + 1 for low, high in windows), initial=0))
+
+    def origin(offset: int) -> int:
+        index = min(bisect_right(begins, offset) - 1, len(windows) - 1)
+        return windows[index][0] + offset - begins[index]
+
+    return Excerpt("\0".join(text[low:high] for low, high in windows), origin, is_cut)
 
 
 def spaced_words(view: View) -> list[tuple[int, str]]:
@@ -140,31 +178,35 @@ def spaced_words(view: View) -> list[tuple[int, str]]:
     return [(m.start(), re.sub(r"[^a-z]", "", m.group())) for m in _SPACED.finditer(view.text)]
 
 
-def replaced_view(text: str, pattern: re.Pattern[str], read: Callable[[str], str], disguise: str) -> View | None:
-    """A plain view of `text` in which each match is replaced by what `read` makes of it; None where nothing matched."""
+def replaced_view(text: str, sign: re.Pattern[str], replaced: re.Pattern[str], read: Callable[[str], str], disguise: str) -> View | None:
+    """A plain view of the surroundings of each `sign`, every match of `replaced` in them made what `read` makes of it.
+
+    None where there is no sign.
+    """
+    part = excerpt(text, (match.span() for match in sign.finditer(text)))
+    if not part.text:
+        return None
     pieces: list[str] = []
     here: list[int] = []
     there: list[int] = []
     size = last = 0
-    for match in pattern.finditer(text):
+    for match in replaced.finditer(part.text):
         new = read(match.group())
-        for piece, begins in ((text[last : match.start()], last), (new, match.start())):
+        for piece, begins in ((part.text[last : match.start()], last), (new, match.start())):
             here.append(size)
             there.append(begins)
             pieces.append(piece)
             size += len(piece)
         last = match.end()
-    if not pieces:
-        return None
     here.append(size)
     there.append(last)
-    pieces.append(text[last:])
+    pieces.append(part.text[last:])
     inner = plain_view("".join(pieces))
 
     def origin(offset: int) -> int:
         at = inner.origin(offset)
         piece = bisect_right(here, at) - 1
         # Inside a replaced piece every offset is the piece's own start: its characters have no places of their own.
-        return there[piece] if piece % 2 else there[piece] + at - here[piece]
+        return part.origin(there[piece] if piece % 2 else there[piece] + at - here[piece])
 
-    return View(inner.text, disguise, origin)
+    return View(inner.text, disguise, origin, part.is_cut)

@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import islice
 
-from registry.validation.security.rules import Hit
+from registry.validation.problems import Severity
+from registry.validation.security.rules import MOST_COUNTED, Hit
 
 _TAGS = re.compile(r"[\U000e0000-\U000e007f]+")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _SELECTORS = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 _ZERO_WIDTH = re.compile(r"[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]+")
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
-_MIXED_WORD = re.compile(r"(?=[\u0370-\u03ff\u0400-\u052f]{0,12}[A-Za-z])[A-Za-z\u0370-\u03ff\u0400-\u052f]{4,40}")
+_SEAM = re.compile(r"[A-Za-z](?=[\u0370-\u052f])|[\u0370-\u052f](?=[A-Za-z])")
+_WORD = re.compile(r"[A-Za-z\u0370-\u052f]{1,40}")
 _LIKE_LATIN = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅοαινρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 
 # What shows as a flag: England, Scotland, Wales, and the other subdivisions of the same make (UTS 51, ED-14a).
@@ -32,11 +35,8 @@ _RUN = 4
 
 def find(text: str) -> Iterator[Hit]:
     """All hidden characters of a document that no script and no emoji accounts for."""
-    if text.isascii():
-        yield from _controls(text)
-        return
-    for check in _CHECKS:
-        yield from check(text)
+    for check in (_controls,) if text.isascii() else _CHECKS:
+        yield from islice(check(text), MOST_COUNTED)
 
 
 def _tags(text: str) -> Iterator[Hit]:
@@ -50,21 +50,30 @@ def _tags(text: str) -> Iterator[Hit]:
 
 def _bidi(text: str) -> Iterator[Hit]:
     """Overrides always; embeddings and isolates unless they are balanced on a line that holds right-to-left letters."""
-    for match in _BIDI.finditer(text):
-        char = match.group()
-        if char in "\u202d\u202e":
-            yield Hit("SEC_BIDI_CONTROL", "a bidirectional override", match.start(), match.end() + 20)
-        elif not _is_needed_bidi(text, match.start()):
-            severity = None if char in "\u202b\u2067\u2068" else "warning"
-            says = "a bidirectional control in a line without right-to-left words"
-            yield Hit("SEC_BIDI_CONTROL", says, match.start(), match.end() + 20, severity)  # type: ignore[arg-type]
+    if not _BIDI.search(text):
+        return
+    at = 0
+    for line in text.split("\n"):
+        match = _BIDI.search(line)
+        if match:
+            yield from _bidi_of(line, at, match.start())
+        at += len(line) + 1
 
 
-def _is_needed_bidi(text: str, at: int) -> bool:
-    line = text[max(text.rfind("\n", max(at - 300, 0), at), at - 300, 0) : at + 300].split("\n\n")[0]
+def _bidi_of(line: str, at: int, first: int) -> Iterator[Hit]:
+    override = max(line.find("\u202d"), line.find("\u202e"))
+    if override >= 0:
+        yield Hit("SEC_BIDI_CONTROL", "a bidirectional override", at + override, at + override + 24)
+    elif not _is_needed_bidi(line[:20_000]):
+        severity: Severity | None = None if any(char in line for char in "\u202b\u2067\u2068") else "warning"
+        says = "a bidirectional control in a line without right-to-left words"
+        yield Hit("SEC_BIDI_CONTROL", says, at + first, at + first + 24, severity)
+
+
+def _is_needed_bidi(line: str) -> bool:
     opened = sum(line.count(char) for char in "\u202a\u202b\u2066\u2067\u2068")
     closed = sum(line.count(char) for char in "\u202c\u2069")
-    return opened == closed and any(unicodedata.bidirectional(char) in ("R", "AL") for char in line)
+    return opened == closed and any(unicodedata.bidirectional(char) in ("R", "AL") for char in set(line))
 
 
 def _selectors(text: str) -> Iterator[Hit]:
@@ -76,10 +85,10 @@ def _selectors(text: str) -> Iterator[Hit]:
             yield Hit("SEC_VARIATION_SELECTORS", says, match.start(), match.end(), quote=_smuggled(match.group()))
         elif not _may_vary(text[match.start() - 1 : match.start()], match.group()):
             odd.append(match)
-    severity = None if len(odd) >= _RUN else "warning"
+    severity: Severity | None = None if len(odd) >= _RUN else "warning"
     for match in odd[:200]:
         says = "a variation selector behind a character that has no variants"
-        yield Hit("SEC_VARIATION_SELECTORS", says, match.start() - 1, match.end(), severity)  # type: ignore[arg-type]
+        yield Hit("SEC_VARIATION_SELECTORS", says, match.start() - 1, match.end(), severity)
 
 
 def _may_vary(base: str, selector: str) -> bool:
@@ -146,12 +155,24 @@ def _controls(text: str) -> Iterator[Hit]:
 
 def _mixed_words(text: str) -> Iterator[Hit]:
     """Words of Latin letters with look-alikes from Cyrillic or Greek among them; `URLы` and `µm` are none."""
-    for match in _MIXED_WORD.finditer(text):
-        word = match.group()
-        foreign = [char for char in word if not char.isascii()]
-        if foreign and len(word) - len(foreign) >= 2 and all(char in _LIKE_LATIN for char in foreign):
-            if not word.rstrip("".join(foreign)).isupper():
-                yield Hit("SEC_MIXED_SCRIPT", "a word with letters of two scripts that look alike", match.start(), match.end())
+    end = 0
+    for seam in _SEAM.finditer(text):
+        if seam.start() < end:
+            continue
+        start = seam.start()
+        while start > max(seam.start() - 20, end) and _WORD.match(text[start - 1]):
+            start -= 1
+        match = _WORD.match(text, start)
+        end = match.end() if match else seam.end()
+        if match and _passes_for_latin(match.group()):
+            yield Hit("SEC_MIXED_SCRIPT", "a word with letters of two scripts that look alike", start, end)
+
+
+def _passes_for_latin(word: str) -> bool:
+    foreign = [char for char in word if not char.isascii()]
+    if len(word) < 4 or len(word) - len(foreign) < 2 or not all(char in _LIKE_LATIN for char in foreign):
+        return False
+    return not word.rstrip("".join(foreign)).isupper()
 
 
 _CHECKS: tuple[Callable[[str], Iterator[Hit]], ...] = (_tags, _bidi, _selectors, _zero_width, _controls, _mixed_words)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from registry.validation.security.context import Context
 from registry.validation.security.folding import fold
-from registry.validation.security.rules import Hit, Rule, pattern, rule
+from registry.validation.security.rules import MOST_COUNTED, Budget, Hit, Rule, pattern, rule
 from registry.validation.security.texts import Document
 
-_COMMENT = re.compile(r"<!--(.{0,4000}?)-->|^\[[^\]\n]{1,30}\]: ?(?:#|<>) ?[(\"']([^\n]{1,1000}?)[)\"']\s*$", re.DOTALL | re.MULTILINE)
-_UNCLOSED = "<!--"
-_INVISIBLE_STYLE = re.compile(
-    r"<(\w{1,12})\b[^<>\n]{0,200}?(?:style\s?=\s?[\"'][^\"'\n]{0,120}?(?:display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?![.\d])|"
-    r"(?<![\w-])color\s?:\s?(?:white|#fff(?:fff)?\b|transparent)|left\s?:\s?-\d{3,5}|height\s?:\s?0|text-indent\s?:\s?-\d{3})|\bhidden\b)[^<>\n]{0,200}>(.{0,600}?)</",
-    re.IGNORECASE | re.DOTALL,
+_LINK_COMMENT = re.compile(r"^\[[^\]\n]{1,30}\]: ?(?:#|<>) ?[(\"']([^\n]{1,1000})[)\"']\s{0,20}$", re.MULTILINE)
+_TAG = re.compile(r"<\w{1,12}\s[^<>]{0,400}>")
+_HIDING = re.compile(
+    r"display\s?:\s?none|visibility\s?:\s?hidden|font-size\s?:\s?0|opacity\s?:\s?0(?![.\d])|(?<![\w-])color\s?:\s?(?:white|#fff(?:fff)?\b|transparent)|"
+    r"left\s?:\s?-\d{3,5}|(?<![\w-])height\s?:\s?0(?![.\d])|text-indent\s?:\s?-\d{3}|\shidden(?=[\s>=/])",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(
     r"\b(?:agents?|assistants?|ai|llms?|models?|claude|chatgpt|gpt|copilot|gemini|bots?|system|ki|ia|agente|assistent\w?|modell?)\b\s{0,2}[:,!—-]|\b(?:dear|attention|hey|note to|for|to)\b[^\n]{0,12}\b(?:agent|assistant|ai|llm|model|bot)s?\b"
@@ -28,41 +29,42 @@ _RISKY = re.compile(
 )
 
 
-def find(document: Document, context: Context) -> Iterator[Hit]:
+def find(document: Document, context: Context, budget: Budget) -> Iterator[Hit]:
     """Hidden passages of a Markdown document that speak to the agent, and hidden elements as such."""
     text = document.text
     if "<!--" in text or "]:" in text:
-        yield from _comments(text, context)
+        yield from islice(_comments(text, context, budget), MOST_COUNTED)
     if "<" in text and ("style" in text.lower() or "hidden" in text.lower()):
-        yield from _invisible(text, context)
+        yield from islice(_invisible(text, context, budget), MOST_COUNTED)
 
 
-def _comments(text: str, context: Context) -> Iterator[Hit]:
-    end = -1
-    for match in _COMMENT.finditer(text):
-        end = match.end()
-        said = match.group(1) or match.group(2) or ""
-        if _speaks_to_agent(said) and not context.in_fence(match.start()):
-            yield Hit("SEC_HIDDEN_INSTRUCTION", "a comment with orders for the agent", match.start(), match.end(), discount="phrase", quote=said.strip())
-    tail = text.rfind(_UNCLOSED)
-    if tail > end and _speaks_to_agent(text[tail : tail + 4000]) and not context.in_fence(tail):
-        yield Hit("SEC_HIDDEN_INSTRUCTION", "an open comment with orders for the agent", tail, tail + 60, discount="phrase")
+def _comments(text: str, context: Context, budget: Budget) -> Iterator[Hit]:
+    at = text.find("<!--")
+    while at >= 0 and budget.take(5):
+        closing = text.find("-->", at + 4)
+        end = closing + 3 if closing >= 0 else len(text)
+        if not context.in_fence(at) and _speaks_to_agent(text[at + 4 : end]):
+            yield Hit("SEC_HIDDEN_INSTRUCTION", "a comment with orders for the agent", at, end, discount="phrase", quote=text[at + 4 : at + 80].strip())
+        at = text.find("<!--", end)
+    for match in _LINK_COMMENT.finditer(text):
+        if not context.in_fence(match.start()) and _speaks_to_agent(match.group(1)):
+            yield Hit("SEC_HIDDEN_INSTRUCTION", "a comment with orders for the agent", match.start(), match.end(), discount="phrase", quote=match.group(1))
 
 
-def _invisible(text: str, context: Context) -> Iterator[Hit]:
-    for match in _INVISIBLE_STYLE.finditer(text):
-        said = re.sub(r"<[^>]{0,200}>", " ", match.group(2)).strip()
-        tail = re.sub(r"<[^>]{0,200}>", " ", text[match.start() : match.end() + 400]).strip()
-        if context.is_marked(match.start(), match.end()) or not (said or tail):
+def _invisible(text: str, context: Context, budget: Budget) -> Iterator[Hit]:
+    for match in _TAG.finditer(text):
+        if not budget.take(1) or not _HIDING.search(match.group()) or not budget.take(20) or context.is_marked(match.start(), match.end()):
             continue
-        if _speaks_to_agent(tail):
-            yield Hit("SEC_HIDDEN_INSTRUCTION", "an invisible element with orders for the agent", match.start(), match.end(), quote=tail)
-        elif len(said or tail) >= 20:
-            yield Hit("SEC_HIDDEN_MARKUP", "text that the page does not show", match.start(), match.end(), quote=said or tail)
+        said = re.sub(r"<[^<>]{0,200}>", " ", text[match.end() : match.end() + 600].partition("\n\n")[0])
+        said = " ".join(said.partition("\0")[0].split())
+        if _speaks_to_agent(said):
+            yield Hit("SEC_HIDDEN_INSTRUCTION", "an invisible element with orders for the agent", match.start(), match.end(), quote=said)
+        elif len(said) >= 20 and "</" in text[match.end() : match.end() + 600]:
+            yield Hit("SEC_HIDDEN_MARKUP", "text that the page does not show", match.start(), match.end(), quote=said)
 
 
 def _speaks_to_agent(said: str) -> bool:
-    folded = fold(said[:4000])
+    folded = fold(said[:20_000])
     return bool(_ADDRESS.search(folded)) and bool(_RISKY.search(folded))
 
 
@@ -85,7 +87,7 @@ def embedded_tools(document: Document) -> Iterator[tuple[int, dict[str, object]]
 _ROLE, _REMOTE = "SEC_ROLE_TAG", "SEC_REMOTE_INSTRUCTIONS"
 _PASTE = r"(?:glot\.io|pastebin\.com|paste\.ee|rentry\.(?:co|org)|hastebin|ghostbin|controlc\.com|dpaste|justpaste|telegra\.ph|gist\.githubusercontent|bit\.ly|tinyurl|t\.ly|is\.gd|cutt\.ly|rb\.gy|\d{1,3}\.\d{1,3}\.\d{1,3}\.\d)"
 _ORDER_BEHIND = pattern(r"\b(?:ignore|disabled?|do not (?:tell|ask|mention)|you are now|you must|from now on|no longer|approvals?|unrestricted|new polic(?:y|ies)|override|execute)\b|system[^\n]{0,40}you (?:are|must|will)")
-RULES: tuple[Rule, ...] = (
+ROLE_RULES: tuple[Rule, ...] = (
     *(rule(_ROLE, says, anchors, source, discount=discount, needs=needs, reach=240)
       for says, anchors, source in (
           ("a control token of a model's chat format", "<¦", r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id|end_header_id|begin_of_text|end_of_turn|start_of_turn|endofprompt|tool|channel|message|start|end|return|call)\|>"),
@@ -97,6 +99,8 @@ RULES: tuple[Rule, ...] = (
       for discount, needs in (("markup", ()), ("command", (_ORDER_BEHIND,)))),
     rule(_ROLE, "a shout in tag form that presses the agent", "<important|<critical|<urgent|<mandatory|<secret", r"<(?:important|critical|urgent|mandatory|secret)>", severity="warning", discount="command", reach=400, needs=(pattern(r"\bread\b[^\n]{0,40}(?:~|/|\.\w)|before (?:using|calling)|do not (?:tell|mention|inform)|don't (?:tell|mention)|pass (?:it|its|the)|ignore|send|upload|password|\bkeys?\b"),)),
     rule(_ROLE, "a turn of a dialogue put into the agent's mouth", "\nhuman:|\nassistant:|\nsystem:|### system|### instruction|### human|### response", r"\n(?:human|assistant|system): |### (?:system|human|instruction|response)\s?:", severity="warning", discount="phrase", needs=(pattern(r"\b(?:ignore|must now|from now on|disable|you are now|override|do not tell|approved|comply|sure,? i)\b"),), reach=240),
+)
+REMOTE_RULES: tuple[Rule, ...] = (
     rule(_REMOTE, "a page to visit for a command to run", "visit|open|go to|see |copy|paste|follow|besuche|visita|visite|ouvre|访问|打开|アクセス|перейди|откро", r"(?<![a-z])(?:visit|open|go to|see|copy|paste|follow|besuche|visita|visite[zr]?|ouvre[zr]?|访问|打开|アクセス|перейди(?:те)?|откро(?:й|йте))\b", needs=(pattern(r"https?://"), pattern(r"(?:execute|run|paste|enter|copy|ejecut|execut|fuhre|lance|выполни|执行|运行|実行)\w{0,4}\b[^\n.]{0,60}(?:commands?|script|code|snippet|befehl|comando|commande|команд|命令|指令|コマンド)"), pattern(r"terminal|shell|powershell|console|command (?:line|prompt)|konsole|терминал|终端|ターミナル|cmd\b")), reach=200, discount="command", severity="error", unless_negated=True,
          lacks=pattern(r"https://(?:[\w-]{1,40}\.)?(?:docs?\.|developer\.|learn\.)[\w.-]{3,60}|localhost|127\.0\.0\.1")),
     rule(_REMOTE, "instructions to be fetched and followed", "fetch|download|read|load|get |retrieve|pull|lade|descarga|telecharge|获取|下载|取得|загрузи|follow|obey|execute", r"(?<![a-z])(?:fetch|download|read|load|get|retrieve|pull|lade|descarga|telecharge[zr]?|获取|下载|取得|загрузи(?:те)?)\b", needs=(pattern(r"https?://"), pattern(r"(?:follow|obey|execute|carry out|apply|do (?:exactly )?what|act on|comply with|befolge|sigue|siga|suis|suivez|遵循|执行|按照|従|実行|выполни|следуй)\w{0,3} (?:[^\s.!?;:\0]{1,14} ){0,4}?(?:instructions?|commands?|directives?|orders|steps|it says|anweisungen|instrucciones|instrucoes|consignes|инструкци|указани)|(?:遵循|执行|按照)[^\n。]{0,10}(?:指令|指示|命令)|指示に従")), reach=240, discount="command", severity="warning", unless_negated=True, lacks=pattern(r"https?://(?:localhost|127\.)")),

@@ -19,6 +19,8 @@ from registry.validation.security.folding import View
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
 # never: stays what it is, wherever it stands.
+MOST_COUNTED = 1000
+_LONG = 200_000
 Discount = Literal["phrase", "command", "markup", "never"]
 
 
@@ -41,6 +43,7 @@ class Rule:
     severity: Severity | None = None
     discount: Discount = "phrase"
     unless_negated: bool = False
+    cost: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,9 @@ class Hit:
 
 @dataclass(slots=True)
 class Budget:
-    """What the patterns of one document may cost, in tries; one that needs a look around counts for six."""
+    """What the patterns of one document may cost: a try by how far the pattern may reach, a look around by its width."""
 
-    left: int = 30_000
+    left: int
     spent: bool = field(default=False)
 
     def take(self, cost: int) -> bool:
@@ -91,39 +94,87 @@ def rule(code: str, says: str, anchors: str, source: str, **rest: object) -> Rul
     words = tuple(anchor.replace("¦", "|") for anchor in anchors.split("|"))
     if not all(words):
         raise ValueError(f"an empty anchor would be found everywhere: {anchors}")
-    return Rule(code, says, words, pattern(source), **rest)  # type: ignore[arg-type]
+    gaps = sum(int(most) for most in re.findall(r"\{\d+,(\d+)\}", source) if int(most) >= 40)
+    return Rule(code, says, words, pattern(source), cost=1 + gaps // 40, **rest)  # type: ignore[arg-type]
 
 
-def run(rules: Iterable[Rule], view: View, budget: Budget) -> Iterator[Hit]:
+class Searched:
+    """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
+
+    def __init__(self, view: View, like: Searched | None = None) -> None:
+        """`like` is the same text with its lines broken otherwise: the words are the same."""
+        self.view = view
+        self.text = view.text
+        # An anchor stands inside one word, so it need only be looked for among the different words. That makes most
+        # of a thousand searches cheap in a text of natural size, and all of them in one that repeats itself.
+        self._words = like._words if like else " ".join(set(view.text.split()))
+        self._has: dict[str, bool] = like._has if like else {}
+        self._characters: set[str] = set() if like else set(view.text)
+        self._pairs: set[str] = set()
+        if like:
+            self._characters, self._pairs = like._characters, like._pairs
+        elif len(self._words) > _LONG:
+            self._pairs = set(map(str.__add__, self._words, self._words[1:]))
+        self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+
+    def may_have(self, anchor: str) -> bool:
+        """Whether the longest word of an anchor stands in the text; the anchor itself need not."""
+        if anchor not in self._has:
+            self._has[anchor] = self._looked_up(anchor)
+        return self._has[anchor]
+
+    def _looked_up(self, anchor: str) -> bool:
+        word = max(anchor.split(), key=len, default="")
+        if not self._characters.issuperset(word):
+            return False
+        if self._pairs and not self._pairs.issuperset(map(str.__add__, word, word[1:])):
+            return False
+        return word in self._words
+
+    def matches(self, each: Rule, budget: Budget) -> list[tuple[int, int]]:
+        """Where a rule's pattern matches at one of its anchors. Rules that differ in their needs alone share the answer."""
+        key = each.anchors, each.pattern.pattern
+        if key not in self._matches:
+            self._matches[key] = [place for anchor in each.anchors if self.may_have(anchor) for place in self._at(each, anchor, budget)]
+        return self._matches[key]
+
+    def _at(self, each: Rule, anchor: str, budget: Budget) -> Iterator[tuple[int, int]]:
+        at = self.text.find(anchor)
+        while at >= 0 and budget.take(each.cost):
+            found = each.pattern.match(self.text, at)
+            if found:
+                yield found.span()
+                if not each.needs:
+                    at = max(found.end() - 1, at)
+            at = self.text.find(anchor, at + 1)
+
+
+def run(rules: Iterable[Rule], searched: Searched, budget: Budget) -> Iterator[Hit]:
     """Every place where a rule holds. Stops when the budget is spent."""
+    view = searched.view
     for each in rules:
-        for start, end in _places(each, view.text, budget):
-            first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
-            yield Hit(each.code, each.says, first, last + 1, each.severity, each.discount, view.disguise)
+        kept = 0
+        for start, end in searched.matches(each, budget):
+            if budget.spent or kept == MOST_COUNTED:
+                break
+            if _holds(each, searched.text, start, end, budget):
+                kept += 1
+                first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
+                yield Hit(each.code, each.says, first, last + 1, each.severity, each.discount, view.disguise)
         if budget.spent:
             return
 
 
-def _places(each: Rule, text: str, budget: Budget) -> Iterator[tuple[int, int]]:
-    for anchor in each.anchors:
-        at = text.find(anchor)
-        while at >= 0 and budget.take(1):
-            found = each.pattern.match(text, at)
-            if found and budget.take(5) and _holds(each, text, found.start(), found.end()):
-                yield found.start(), found.end()
-                at = max(found.end() - 1, at)
-            at = text.find(anchor, at + 1)
-
-
-def _holds(each: Rule, text: str, start: int, end: int) -> bool:
+def _holds(each: Rule, text: str, start: int, end: int, budget: Budget) -> bool:
     if each.unless_negated and is_negated(text, start):
         return False
     if not each.needs and each.lacks is None:
         return True
     window = around(text, start, end, each.back, each.reach)
-    if each.lacks is not None and each.lacks.search(window):
-        return False
-    return all(need.search(window) for need in each.needs)
+    for need in each.needs:
+        if not (budget.take(1 + len(window) // 16) and need.search(window)):
+            return False
+    return each.lacks is None or not each.lacks.search(window)
 
 
 def around(text: str, start: int, end: int, back: int, reach: int) -> str:

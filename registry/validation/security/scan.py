@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from registry.validation.problems import Problem, Severity, by_code
 from registry.validation.security import (
@@ -27,7 +28,7 @@ from registry.validation.security import (
 from registry.validation.security.codes import CODES
 from registry.validation.security.context import Context
 from registry.validation.security.folding import INVISIBLE, View, disguised_views, plain_view, spaced_words, unwrapped
-from registry.validation.security.rules import Budget, Hit, Rule, run
+from registry.validation.security.rules import MOST_COUNTED, Budget, Hit, Rule, Searched, run
 from registry.validation.security.texts import AuthorText, Document, documents
 
 _CODES = by_code(CODES)
@@ -35,8 +36,8 @@ MOST_PER_CODE = 20
 _LONGEST_QUOTE = 60
 
 # Prose may be wrapped anywhere; a command ends with its line.
-_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *approvals.RULES, *exfiltration.RULES, *markup.RULES)
-_LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES)
+_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *approvals.RULES, *exfiltration.RULES, *markup.REMOTE_RULES)
+_LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES, *markup.ROLE_RULES)
 _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}(?:instruction|rule|prompt|guideline)"
     r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
@@ -61,7 +62,7 @@ def _declares_write_tool(document: Document) -> bool:
 
 def _check(document: Document, has_write_tool: bool) -> Iterator[Problem]:
     context = Context(document)
-    budget = Budget(left=20_000 + len(document.text) // 12)
+    budget = Budget(left=20_000 + len(document.text) // 7)
     hits = list(_hits(document, context, budget))
     if budget.spent:
         hits.append(Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""))
@@ -72,9 +73,9 @@ def _check(document: Document, has_write_tool: bool) -> Iterator[Problem]:
 
 def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]:
     text = document.text
+    yield from islice(secrets.find(text), MOST_COUNTED)
     yield from hidden_text.find(text)
-    yield from secrets.find(text)
-    yield from markup.find(document, context)
+    yield from markup.find(document, context, budget)
     if document.is_markdown:
         yield from _embedded_policies(document)
     plain = plain_view(text)
@@ -93,9 +94,12 @@ def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]
 
 
 def _read(view: View, budget: Budget) -> Iterator[Hit]:
-    yield from run(_PROSE, unwrapped(view), budget)
-    yield from run(_LINES, view, budget)
+    prose = Searched(unwrapped(view))
+    yield from run(_PROSE, prose, budget)
+    # Without a break to unwrap both are one text, and what was found out of it holds for both.
+    yield from run(_LINES, prose if prose.text == view.text else Searched(view, prose), budget)
     yield from commands.staged(view, budget)
+    budget.spent = budget.spent or view.is_cut
 
 
 def _embedded_policies(document: Document) -> Iterator[Hit]:
@@ -181,7 +185,7 @@ def _problem(hit: Hit, more: int, document: Document) -> Problem:
     quote = shown(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
     message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
     if more > 0:
-        message += f" {more} more of this kind in this file."
+        message += f" {'At least ' if more >= MOST_COUNTED - MOST_PER_CODE else ''}{more} more of this kind in this file."
     severity = None if hit.severity == code.severity else hit.severity
     return Problem(hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity)
 

@@ -123,8 +123,11 @@ def _bindings_in_text(place: Path, text: str) -> Iterator[Binding]:
         found = read_expressions(text)
     except ExpressionFaultError:
         return  # Group 2 has told it.
+    first: dict[str, int] = {}
     for use in found.paths:
-        yield Binding(place, use.path, steps_of(use.path), is_relative(use.path), offset=use.offset)
+        first.setdefault(use.path, use.offset)
+    for path, offset in first.items():
+        yield Binding(place, path, steps_of(path), is_relative(path), offset=offset)
 
 
 def _outside(surface: Surface, visit: Visit, binding: Binding) -> Problem:

@@ -86,7 +86,7 @@ class _Run:
     arguments: Arguments
     map_form: bool
     ids: set[str] = field(default_factory=set)
-    components_left: int = core.CORE_COMPONENTS_MAX
+    core_cost_left: int = core.CORE_COST_MAX
 
     def check(self, index: int, entry: object) -> Iterator[Problem]:
         """Check one entry, group after group."""
@@ -131,8 +131,8 @@ class _Run:
 
     def _check_with_core(self, surface: Surface) -> Iterator[Problem]:
         # By size alone, never by the clock: the same file gets the same answer on a slow day.
-        self.components_left -= len(surface.components)
-        if self.components_left >= 0 and core.is_loaded():
+        self.core_cost_left -= sum(component.cost for component in surface.components)
+        if self.core_cost_left >= 0 and core.is_loaded():
             yield from core.check_with_core(surface)
 
 

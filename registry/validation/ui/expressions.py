@@ -10,12 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from registry.validation.ui.limits import EXPRESSION_PARTS_MAX
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NUMBER_START = re.compile(r"[+-]?\.?[0-9]")
+_NAME = re.compile(r"\w*")
+_PATH = re.compile(r"[\w/.-]*")
+_SPACE = re.compile(r"\s*")
 _KEYWORDS: tuple[tuple[str, Any], ...] = (("true", True), ("false", False), ("null", ""))
 _NESTING_MAX = 50
 
@@ -53,8 +57,12 @@ class Expressions:
     calls: list[CallUse] = field(default_factory=list)
 
 
+@lru_cache(maxsize=256)
 def read_expressions(text: str) -> Expressions:
-    """Read every `${...}` in `text`. Raises ExpressionFaultError where the renderer would fail, too."""
+    """Read every `${...}` in `text`. Raises ExpressionFaultError where the renderer would fail, too.
+
+    The texts of one form are read by two checks, so that the last ones are kept; never change what comes back.
+    """
     reader = _Reader(text)
     reader.read_text()
     return reader.found
@@ -63,6 +71,11 @@ def read_expressions(text: str) -> Expressions:
 def is_name_character(character: str) -> bool:
     """Tell whether a name may go on with this character (Unicode's XID_Continue)."""
     return ("a" + character).isidentifier() if character else False
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
 class _Reader:
@@ -115,7 +128,7 @@ class _Reader:
         return self._path_or_call(start, depth)
 
     def _path_or_call(self, start: int, depth: int) -> Any:
-        token = self._take_while(lambda character: is_name_character(character) or character in "/.-")
+        token = self._take(_PATH)
         self._skip_space()
         if self._peek() == "(":
             return self._call(token, start, depth)
@@ -131,7 +144,7 @@ class _Reader:
         args: dict[str, Any] = {}
         self._skip_space()
         while self._peek() not in (")", ""):
-            argument = self._take_while(is_name_character)
+            argument = self._take(_NAME)
             self._skip_space()
             if self._peek() != ":" or not argument:
                 raise ExpressionFaultError(f"the arguments of '{name[:40]}' need names, as in value: ...", self.at)
@@ -164,15 +177,16 @@ class _Reader:
         self.at = match.end()
         return float(match[0])
 
-    def _take_while(self, accepts: Any) -> str:
+    def _take(self, pattern: re.Pattern[str]) -> str:
+        """Take a name or path. The pattern does not know the rarer characters of names, such as combining marks."""
         start = self.at
-        while self.at < len(self.text) and accepts(self.text[self.at]):
-            self.at += 1
+        self.at = _end(pattern, self.text, start)
+        while is_name_character(self._peek()):
+            self.at = _end(pattern, self.text, self.at + 1)
         return self.text[start : self.at]
 
     def _skip_space(self) -> None:
-        while self.at < len(self.text) and self.text[self.at].isspace():
-            self.at += 1
+        self.at = _end(_SPACE, self.text, self.at)
 
     def _peek(self) -> str:
         return self.text[self.at : self.at + 1]

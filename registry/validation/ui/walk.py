@@ -24,14 +24,19 @@ class Site:
 
 
 def depth_of(value: object, most: int) -> int:
-    """Count levels of lists and objects, a bare value being 0; stops at `most` + 1."""
-    depth = 0
-    level = [value] if isinstance(value, dict | list) else []
-    while level and depth <= most:
+    """Count levels as a2ui-core does, the innermost values included: 1 for `5` or `[]`, 2 for `[5]`.
+
+    Stops soon after `most`.
+    """
+    depth, level = 1, [value]
+    while depth <= most:
+        containers = [outer for outer in level if isinstance(outer, dict | list) and outer]
+        if not containers:
+            break
         depth += 1
         level = [
             inner
-            for outer in level
+            for outer in containers
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]

@@ -1,0 +1,158 @@
+"""Capabilities: the list, a new one, one of them, and the verbs that change its status."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from registry import drafts, publishing, queries, skeletons
+from registry.errors import CapabilityNotFound, DraftConflict, RegistryError
+from registry.models import Capability
+from registry.queries import CapabilityRow
+from studio.access import StudioRequest, actor_of, author_required, operator_required, publisher_required
+
+PAGE_SIZE = 50
+STATUSES = ("draft", "published", "deprecated", "retired")
+
+
+class _Rows:
+    """What a Paginator needs, without reading more than a page."""
+
+    ordered = True
+
+    def __init__(self, status: str, search: str) -> None:
+        self.status, self.search = status, search
+
+    def count(self) -> int:
+        return queries.count_capabilities(status=self.status, search=self.search)
+
+    def __getitem__(self, window: slice) -> list[CapabilityRow]:
+        start, stop = window.start or 0, window.stop
+        return queries.capability_rows(status=self.status, search=self.search, offset=start, limit=stop - start)
+
+
+def get_capability_or_404(capability_id: str) -> Capability:
+    """The capability of a page's address."""
+    try:
+        return queries.get_capability(capability_id)
+    except CapabilityNotFound as error:
+        raise Http404(error.message) from None
+
+
+@operator_required
+@require_safe
+def capability_list(request: StudioRequest) -> HttpResponse:
+    """All capabilities with status and search."""
+    status = request.GET.get("status", "")
+    status = status if status in STATUSES else ""
+    search = request.GET.get("q", "").replace("\0", "").strip()[:100]
+    page: Page[Any] = Paginator(_Rows(status, search), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
+    template = "studio/capability/list.html" + ("#rows" if request.htmx and not request.htmx.boosted else "")
+    context = {"page": page, "status": status, "search": search, "statuses": STATUSES}
+    response = render(request, template, context)
+    response["Vary"] = "HX-Request, Cookie"
+    return response
+
+
+class NewCapabilityForm(forms.Form):
+    """What a first draft is made of."""
+
+    name = forms.CharField(label="Name", max_length=80, help_text="What people call it, such as Weight Tracking.")
+    capability_id = forms.CharField(
+        label="Id", max_length=64, help_text="Lower-case words joined by _, such as weight_tracking. It never changes."
+    )
+    description = forms.CharField(
+        label="What it does, and when to use it", max_length=1024, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    skill_profile = forms.ChoiceField(label="Kind", choices=skeletons.PROFILE_CHOICES)
+
+    def clean_capability_id(self) -> str:
+        value: str = self.cleaned_data["capability_id"]
+        if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", value):
+            raise forms.ValidationError("Use lower-case words and digits, joined by single underscores.")
+        return value
+
+
+@author_required
+@require_http_methods(["GET", "POST"])
+def capability_new(request: StudioRequest) -> HttpResponse:
+    """Start a capability from a working skeleton."""
+    form = NewCapabilityForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            files = skeletons.skeleton(**given)
+            drafts.save_draft(
+                capability_id=given["capability_id"], files=files, based_on=None, by=actor_of(request), create=True
+            )
+        except DraftConflict:
+            form.add_error("capability_id", "A capability with this id exists already.")
+        except RegistryError as error:
+            form.add_error("capability_id", error.message)
+        else:
+            return redirect("studio:draft_edit", given["capability_id"])
+    return render(request, "studio/capability/new.html", {"form": form})
+
+
+@operator_required
+@require_safe
+def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """One capability: what agents see of it, and what can be done."""
+    capability = get_capability_or_404(capability_id)
+    revision = capability.published_revision
+    context = {
+        "capability": capability,
+        "revision": revision,
+        "bundle": queries.bundle_of(revision) if revision else None,
+        "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
+        "incidents": capability.incidents.filter(closed_at__isnull=True),
+        "others": queries.published_ids(without=capability_id) if capability.status != "draft" else [],
+    }
+    return render(request, "studio/capability/show.html", context)
+
+
+def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    """Do one verb and come back to the capability with a sentence on what happened."""
+    get_capability_or_404(capability_id)
+    note = request.POST.get("note", "")[:2000]
+    try:
+        outcome = verb(capability_id=capability_id, by=actor_of(request), note=note, **arguments)
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        if isinstance(outcome, publishing.Outcome) and outcome.status == "refused":
+            reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
+            messages.error(request, f"Refused by today's rules: {reasons}")
+        else:
+            messages.success(request, words)
+    return redirect("studio:capability_show", capability_id)
+
+
+@publisher_required
+@require_POST
+def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Say that it is on its way out."""
+    replaced_by = request.POST.get("replaced_by") or None
+    words = f"{capability_id} is deprecated; agents that load it are told."
+    return _told(request, capability_id, words, publishing.deprecate, replaced_by=replaced_by)
+
+
+@publisher_required
+@require_POST
+def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Take it from agents."""
+    return _told(request, capability_id, f"{capability_id} is retired; no agent can load it.", publishing.retire)
+
+
+@publisher_required
+@require_POST
+def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Bring it back."""
+    return _told(request, capability_id, f"{capability_id} is published again.", publishing.restore)

@@ -1,0 +1,60 @@
+"""Signing in, signing out, and the password that must be changed first."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from registry import operators
+from registry.errors import InvalidRequest
+from studio.access import StudioRequest, actor_of, operator_required
+
+sign_in = LoginView.as_view(template_name="studio/session/sign_in.html", redirect_authenticated_user=True)
+sign_out = LogoutView.as_view()
+
+
+class PasswordForm(forms.Form):
+    """The old password, and the new one twice."""
+
+    current = forms.CharField(label="Current password", strip=False, widget=forms.PasswordInput)
+    new = forms.CharField(label="New password", strip=False, widget=forms.PasswordInput, help_text="At least 12 characters.")
+    again = forms.CharField(label="New password again", strip=False, widget=forms.PasswordInput)
+
+
+@sensitive_post_parameters()
+@operator_required
+@require_http_methods(["GET", "POST"])
+def password(request: StudioRequest) -> HttpResponse:
+    """Change one's own password."""
+    form = PasswordForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and _change(request, form):
+        messages.success(request, "Your password is changed.")
+        return redirect("studio:capability_list")
+    return render(request, "studio/session/password.html", {"form": form})
+
+
+def _change(request: StudioRequest, form: PasswordForm) -> bool:
+    given = form.cleaned_data
+    if not request.user.check_password(given["current"]):
+        form.add_error("current", "This is not your current password.")
+    elif given["new"] != given["again"]:
+        form.add_error("again", "The two new passwords differ.")
+    elif given["new"] == given["current"]:
+        form.add_error("new", "Choose another password than the current one.")
+    if form.errors:
+        return False
+    try:
+        changed = operators.set_password(
+            username=request.user.get_username(), password=given["new"], by=actor_of(request)
+        )
+    except InvalidRequest as error:
+        form.add_error("new", error.message)
+        return False
+    update_session_auth_hash(request, changed)
+    return True

@@ -134,8 +134,9 @@ class Documents:
 
     def _report_skill(self, problems: list[Problem]) -> None:
         for problem in problems:
+            # Without an offset it is the file as a whole; an offset without headings stands under those around it.
             offset = problem.offset or 0
-            headings = problem.path or self.skill.headings_at(offset)
+            headings = problem.path if problem.path or problem.offset is None else self.skill.headings_at(offset)
             self.findings.append(self._finding(problem, "/".join(map(str, headings)), offset))
 
     def _report_json(self, document: JsonDocument, problems: list[Problem]) -> None:

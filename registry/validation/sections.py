@@ -70,7 +70,7 @@ def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas:
     """The H1, the required sections and, for a playbook, its steps."""
     if profile == "agent_skill" and not skill.skill_doc.strip():
         hint = "Write below the front matter what the agent should do."
-        return [Problem("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint, offset=0)]
+        return [Problem("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint)]
     problems = [] if profile in WITHOUT_TITLE else list(_check_title(skill))
     for section in required_sections(profile, tools, ui_schemas):
         problems += _check_section(skill, section)
@@ -82,7 +82,7 @@ def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas:
 def _check_title(skill: SkillText) -> Iterator[Problem]:
     if skill.title is None:
         hint = "Begin with a line such as: # Weight tracking"
-        yield Problem("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint, offset=skill.offset(1))
+        yield Problem("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint)
         return
     seconds = (h for h in skill.outline.headings if h.level == 1 and h is not skill.title)
     for heading in islice(seconds, 5):
@@ -107,7 +107,7 @@ def _missing(skill: SkillText, section: Section) -> Problem:
     if elsewhere is not None:
         hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."
     if skill.title is None:
-        return Problem("SECTION_MISSING", "skill.md", (), message, hint, offset=0)
+        return Problem("SECTION_MISSING", "skill.md", (), message, hint)
     return skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
 
 

@@ -19,12 +19,18 @@ sign_in = LoginView.as_view(template_name="studio/session/sign_in.html", redirec
 sign_out = LogoutView.as_view()
 
 
+def _password_input(autocomplete: str) -> forms.PasswordInput:
+    return forms.PasswordInput(attrs={"autocomplete": autocomplete})
+
+
 class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
-    current = forms.CharField(label="Current password", strip=False, widget=forms.PasswordInput)
-    new = forms.CharField(label="New password", strip=False, widget=forms.PasswordInput, help_text="At least 12 characters.")
-    again = forms.CharField(label="New password again", strip=False, widget=forms.PasswordInput)
+    current = forms.CharField(label="Current password", strip=False, widget=_password_input("current-password"))
+    new = forms.CharField(
+        label="New password", strip=False, widget=_password_input("new-password"), help_text="At least 12 characters."
+    )
+    again = forms.CharField(label="New password again", strip=False, widget=_password_input("new-password"))
 
 
 @sensitive_post_parameters()

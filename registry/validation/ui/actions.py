@@ -81,7 +81,7 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
             message = f"the action {show(name)} must be one of tool, reply and dismiss; came {show(action)}"
             yield problem("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
         elif "tool" in action and action["tool"] not in tools:
-            message = f"tools.json has no tool {show(action['tool'])}"
+            message = f"there is no tool {show(action['tool'])} in tools.json"
             otherwise = f"The tools are: {listed(tools)}." if tools else "Add the tool to tools.json."
             hint = work.did_you_mean(action["tool"], tools, otherwise)
             yield problem("UI_ACTION_TOOL_UNKNOWN", (*path, "tool"), message, hint)
@@ -118,7 +118,10 @@ def _check_event(
     yield from _check_names(place, context, args, f"{owner}, tool '{tool['name'][:64]}'", work)
     for key, value in context.items():
         if key in args.properties:
-            yield from _check_value(surface, scopes, (*place, key), value, args, arguments)
+            for verdict in _refusals(surface, scopes, key, value, args, arguments):
+                message = f"{owner}: the sample value does not suit the tool's argument {show(key)}: {verdict}"
+                hint = "Change the sample in 'dataModel', the widget that fills it, or the tool's args_schema."
+                yield problem("UI_ACTION_ARG_TYPE", (*place, key), message, hint)
 
 
 def _check_names(place: Path, context: dict[str, Any], args: ArgsSchema, owner: str, work: Work) -> Iterator[Problem]:
@@ -134,14 +137,13 @@ def _check_names(place: Path, context: dict[str, Any], args: ArgsSchema, owner: 
             yield problem("UI_ACTION_ARG_MISSING", place, message, hint)
 
 
-def _check_value(
-    surface: Surface, scopes: list[Scope], path: Path, value: Any, args: ArgsSchema, arguments: Arguments
-) -> Iterator[Problem]:
+def _refusals(
+    surface: Surface, scopes: list[Scope], key: str, value: Any, args: ArgsSchema, arguments: Arguments
+) -> Iterator[str]:
+    """Yield why the tool would refuse a context value, for the first list item where it would."""
     for scope in scopes:
         sample = evaluate(surface, scope, value)
-        verdict = None if sample is MISSING else arguments.judge(args, str(path[-1]), sample)
+        verdict = None if sample is MISSING else arguments.judge(args, key, sample)
         if verdict is not None:
-            message = f"the sample value does not suit the tool's argument {show(path[-1])}: {verdict}"
-            hint = "Change the sample in 'dataModel', the widget that fills it, or the tool's args_schema."
-            yield problem("UI_ACTION_ARG_TYPE", path, message, hint)
+            yield verdict
             return

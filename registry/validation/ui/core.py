@@ -1,8 +1,9 @@
 """The safety net: what a2ui-core refuses though we found nothing (`UI_A2UI_REJECTED`).
 
 a2ui-core is the official validator, and other A2UI clients use it: a form that it refuses cannot be published, right or
-wrong. It is too slow to ask each time: 1.1 s and more to import and use first, then half a millisecond a component, so
-that fifty forms of two hundred components take five seconds. Measured, and decided:
+wrong. Asking it each time costs too much of the two seconds that a check may take: measured on a calm machine with two
+cores, 0.8 s (twice that on a busy one) and 24 MiB to import and use it first, then 0.1 to 0.5 ms a component, so up to
+5 s for fifty forms of two hundred components, where our own checks take 0.4 s. Therefore:
 
 - Component schemas come from its own models (`catalog/`), and run in microseconds.
 - What is left, known from its source and from mutating forms by the ten thousand, are places where it takes plain data
@@ -54,10 +55,10 @@ def _check_data(path: Path, data: object) -> Iterator[Problem]:
     for site in sites(data, path):
         value = site.node.get("path")
         if isinstance(value, str) and not is_well_formed(value):
-            message = f"a2ui-core takes every key 'path' for a binding, and {show(value)} is not a path"
+            message = f"The validator a2ui-core takes every key 'path' for a binding, and {show(value)} is not a path"
             yield _refused((*site.path, "path"), message, "Rename the key, or write a ~ as ~0.")
         if site.is_call and site.calls >= limits.NESTED_CALLS_MAX:
-            message = "a2ui-core takes keys 'call' with 'args', and 'functionCall', for calls, nested too deep here"
+            message = "The validator a2ui-core takes keys 'call' with 'args' for function calls, nested too deep here"
             yield _refused(site.path, message, "Rename these keys.")
 
 
@@ -156,7 +157,7 @@ def check_with_core(surface: Surface) -> Iterator[Problem]:
     """Ask the real a2ui-core, strictly. Only for a surface without any error, and once `load` has run."""
     reason = refusal(surface.entry["definition"])
     if reason is not None:
-        message = f"a2ui-core refuses this form: {reason[:300]}"
+        message = f"The validator a2ui-core refuses this form: {reason[:300]}"
         hint = "Change what the message names; our own checks found nothing."
         yield _refused(surface.path, message, hint)
 

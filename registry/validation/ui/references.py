@@ -39,9 +39,9 @@ def _check_tool(index: int, tool: dict[str, object], forms: _Forms, work: Work) 
         if schema_id not in forms.entries:
             otherwise = f"There are: {listed(forms.entries)}." if forms.entries else "Add it to ui_schemas.json."
             hint = work.did_you_mean(schema_id, forms.entries, otherwise)
-            yield _in_tools("UI_TOOL_REF_UNKNOWN", path, f"ui_schemas.json has no {show(schema_id)}", hint)
+            yield _in_tools("UI_TOOL_REF_UNKNOWN", path, f"There is no {show(schema_id)} in ui_schemas.json", hint)
         elif role in CALLING_ROLES and not forms.calls(schema_id, tool.get("name")):
-            message = f"{show(schema_id)} has no action that calls the tool {show(tool.get('name'))}"
+            message = f"The form {show(schema_id)} has no action that calls the tool {show(tool.get('name'))}"
             hint = f'Add {{"tool": {show(tool.get("name"))}}} to the actions of {schema_id[:80]}, or name another form.'
             yield _in_tools("UI_TOOL_REF_MISMATCH", path, message, hint)
 

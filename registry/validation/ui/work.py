@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 from registry.validation.problems import FileName, Path, Problem, Severity
 from registry.validation.ui.limits import HINTS_MAX, STEPS_MAX
@@ -70,7 +71,8 @@ def problem(
     offset: int | None = None,
     severity: Severity | None = None,
 ) -> Problem:
-    """Make a problem in ui_schemas.json."""
+    """Make a problem in ui_schemas.json; the message gets a capital letter."""
+    message = message[:1].upper() + message[1:]
     return Problem(code, FILE, path, message, hint, at_key=at_key, offset=offset, severity=severity)
 
 
@@ -100,10 +102,8 @@ def listed(words: Iterable[str], most: int = 12) -> str:
     return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")
 
 
-def component_name(component: object) -> str:
+def component_name(component: dict[str, Any]) -> str:
     """Call a component by its id and type, as an author would look for it: `component 'save' (Button)`."""
-    if not isinstance(component, dict):
-        return "this component"
     identity, kind = component.get("id"), component.get("component")
     name = f"component {_quoted(identity)}" if isinstance(identity, str) and identity else "a component without an id"
     return f"{name} ({kind[:40]})" if isinstance(kind, str) and kind else name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -166,6 +167,23 @@ def test_a_schema_that_explodes_is_never_run() -> None:
     assert errors(form, tools) == []
 
 
+def test_a_schema_that_explodes_with_the_depth_of_the_value_is_never_run() -> None:
+    tools = note_tools(extra={"$ref": "#/$defs/tree"})
+    branches = [{"properties": {name: {"$ref": "#/$defs/tree"}}} for name in "aa"]
+    tools[0]["args_schema"]["$defs"] = {"tree": {"anyOf": [{"type": "integer", "minimum": 9}, {"allOf": branches * 3}]}}
+    form = note_form()
+    context(form)["extra"] = {"path": "/extra"}
+    data(form)["extra"] = 5
+    assert errors(form, tools) == []
+    value: Any = {"z": 1}
+    for _ in range(30):
+        value = {"a": value}
+    data(form)["extra"] = value
+    started = time.process_time()
+    assert errors(form, tools) == []
+    assert time.process_time() - started < 1
+
+
 def test_properties_declared_elsewhere_are_not_unknown() -> None:
     tools = note_tools()
     tools[0]["args_schema"]["allOf"] = [{"properties": {"extra": {"type": "string"}}}]
@@ -194,6 +212,27 @@ def test_a_list_of_bindings_is_put_together() -> None:
     assert errors(form, tools) == [("UI_ACTION_ARG_TYPE", f"{CONTEXT}/lines")]
     context(form)["lines"] = [{"path": "/text"}, {"call": "formatString", "args": {"value": "x"}}]
     assert errors(form, tools) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("text", "UI_PATH_RELATIVE_OUTSIDE_TEMPLATE"), ("/te~xt", "UI_PATH_SYNTAX"), ("/x", "UI_PATH_UNRESOLVED")],
+)
+def test_a_binding_that_leads_nowhere_is_told_once(path: str, code: str) -> None:
+    form = note_form()
+    data(form)["te~xt"] = 5
+    data(form)["text"] = 5
+    components(form)[1]["value"] = {"path": "/kind/0"}
+    context(form)["text"] = {"path": path}
+    assert errors(form) == [(code, f"{CONTEXT}/text/path")]
+
+
+def test_patterns_are_compiled_up_to_a_number() -> None:
+    form = note_form()
+    context(form)["extra"] = "b"
+    properties = {"extra": {"pattern": "^a$"}} | {f"p{n}": {"pattern": "x"} for n in range(199)}
+    assert len(errors(form, note_tools(**properties))) == 1
+    assert errors(form, note_tools(**properties, more={"patternProperties": {"x": {}}})) == []
 
 
 def test_what_a_call_will_give_is_not_guessed() -> None:

@@ -16,6 +16,7 @@ from tests.unit.registry.validation.ui.forms import (
     errors,
     formatted,
     note_form,
+    note_tools,
     problems,
     with_list,
     with_text,
@@ -210,6 +211,22 @@ def test_choices_that_are_no_options() -> None:
     assert check(form) == [
         ("UI_CHOICE_VALUE_UNKNOWN", f"{ADDED}/value", "warning"),
         ("UI_INPUT_NOT_BOUND", f"{ADDED}/value", "warning"),
+    ]
+
+
+def test_a_choice_in_a_list_that_the_tool_refuses_too_is_told_once() -> None:
+    kinds = {"type": "array", "items": {"type": "object", "properties": {"kind": {"enum": ["task"]}}}}
+    options = [{"label": "Task", "value": "task"}]
+    picker = {"id": "pick", "component": "ChoicePicker", "options": options, "value": {"path": "kind"}}
+    form = with_list("/lines", picker, lines=[{"kind": ["plan"]}], more=[{"kind": ["plan"]}])
+    context = components(form)[3]["action"]["event"]["context"]
+    context["lines"] = {"path": "/lines"}
+    refused = ("UI_ACTION_ARG_TYPE", "/0/definition/components/3/action/event/context/lines", "error")
+    assert check(form, note_tools(lines=kinds)) == [refused]
+    context["lines"] = {"path": "/more"}
+    assert check(form, note_tools(lines=kinds)) == [
+        refused,
+        ("UI_CHOICE_VALUE_UNKNOWN", f"{INNER}/value/path", "warning"),
     ]
 
 

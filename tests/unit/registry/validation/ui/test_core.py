@@ -44,6 +44,12 @@ def test_data_that_is_taken_for_a_binding() -> None:
     assert errors(form) == [("UI_A2UI_REJECTED", "/0/definition/dataModel/files/1/path")]
 
 
+def test_data_that_looks_like_a_call_harms_nobody() -> None:
+    form = note_form()
+    data(form)["log"] = [{"call": "x", "args": {"functionCall": {}}}, {"path": "/any/where"}]
+    assert check(form) == []
+
+
 def test_data_that_is_taken_for_nested_calls() -> None:
     value: Any = 1
     for _ in range(6):

@@ -213,6 +213,12 @@ def test_files_that_were_made_to_be_slow(make: Callable[[int], Entry], count: in
     assert time.process_time() - started < SECONDS_MAX
 
 
+def test_sample_data_that_is_too_much_to_read_is_told() -> None:
+    found = run([lists_in_lists(number) for number in range(40)], note_tools())
+    last = [each for each in found if each.code == "UI_LIMIT_EXCEEDED"][-1]
+    assert last.path == (39, "definition")
+
+
 @pytest.mark.parametrize("document", [[{}] * 200_000, list(range(300_000)), "x" * 1_000_000, {"a": [[]] * 100_000}])
 def test_great_documents_of_the_wrong_kind(document: Any) -> None:
     started = time.process_time()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -153,6 +154,11 @@ def test_a_faulty_entry_does_not_hide_the_next() -> None:
     assert ("UI_ENTRY_SHAPE", "/1/title") in found
 
 
+def test_fifty_entries_are_allowed() -> None:
+    entries = [note_form() | {"schema_id": f"Note{n}.v1"} for n in range(50)]
+    assert errors(entries, tools=[{"name": "note_save"}]) == []
+
+
 def test_at_most_fifty_entries_are_checked() -> None:
     entries = [note_form() | {"schema_id": f"Note{n}.v1"} for n in range(51)]
     entries[50]["title"] = 5
@@ -161,7 +167,11 @@ def test_at_most_fifty_entries_are_checked() -> None:
 
 def test_an_entry_may_have_64_kib() -> None:
     form = note_form()
-    form["definition"]["dataModel"]["filler"] = "x" * 65_536
+    form["definition"]["dataModel"]["filler"] = "ü"
+    left = 65_536 - len(json.dumps(form, ensure_ascii=False, separators=(",", ":")).encode())
+    form["definition"]["dataModel"]["filler"] += "x" * left
+    assert errors(form) == []
+    form["definition"]["dataModel"]["filler"] += "x"
     assert errors(form) == [("UI_LIMIT_EXCEEDED", "/0")]
 
 

@@ -1,0 +1,53 @@
+"""Every example under schemas/examples is judged as it says; every code has a case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from registry.validation import validate
+from registry.validation.codes import all_codes
+from tests.cases import Case, read_cases, valid_bundle, valid_names
+
+CASES = read_cases()
+# Codes that need more than one bundle's texts, with the test that raises them.
+RAISED_ELSEWHERE = {
+    "BUNDLE_TOO_LARGE": "test_limits.py",
+    "CAPABILITY_ID_DUPLICATE": "test_batches.py",
+    "CHECK_FAILED": "test_limits.py",
+    "CONTRACT_BROKEN": "test_gate.py",
+    "FILE_TOO_LARGE": "test_limits.py",
+    "FINDINGS_CUT": "test_limits.py",
+    "POLICY_LOOSENED": "test_gate.py",
+    "TOOL_NAME_COLLISION": "test_publishing.py",
+}
+
+
+@pytest.mark.parametrize("name", valid_names())
+def test_valid_example_has_no_finding(name: str) -> None:
+    report = validate(valid_bundle(name))
+    assert [finding.as_dict() for finding in report.findings] == []
+    assert report.ok
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_invalid_example_has_exactly_its_findings(case: Case) -> None:
+    found = [finding.as_dict() for finding in validate(case.files).findings]
+    shown = [{key: row[key] for key in ("code", "severity", "file", "pointer", "line", "message")} for row in found]
+    assert len(found) == len(case.expect), shown
+    for expected in case.expect:
+        assert any(_agrees(row, expected) for row in found), (expected, shown)
+
+
+def _agrees(row: dict[str, Any], expected: dict[str, Any]) -> bool:
+    return all(row[key] == value for key, value in expected.items())
+
+
+def test_every_code_is_raised_by_a_case() -> None:
+    raised = {expected["code"] for case in CASES for expected in case.expect} | set(RAISED_ELSEWHERE)
+    assert set(all_codes()) - raised == set()
+
+
+def test_every_case_has_a_known_code() -> None:
+    assert {expected["code"] for case in CASES for expected in case.expect} - set(all_codes()) == set()

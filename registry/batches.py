@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from registry import drafts, publishing
 from registry.actors import Actor
@@ -17,6 +17,15 @@ from registry.queries import published_names
 from registry.sources import SourceBundle
 from registry.validation import Finding, Published, Report, validate
 from registry.validation.findings import in_order
+from registry.validation.json_text import locate
+from registry.validation.texts import Lines
+
+
+Mode = Literal["draft", "publish"]
+# What a draft could not keep, or would take the place of another bundle of the same call.
+_UNSTORABLE: Final = frozenset(
+    {"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL", "CAPABILITY_ID_DUPLICATE"}
+)
 
 
 @dataclass(frozen=True)
@@ -64,20 +73,24 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[Validated]:
     seen: dict[str, str] = {}
     checked = []
     for source in sources:
-        report = validate(source.files, published=published)
-        if report.capability_id in seen:
-            report = _with_duplicate_id(report, seen[report.capability_id])
-        elif report.capability_id:
-            seen[report.capability_id] = source.path
+        report = _with_duplicate_id(validate(source.files, published=published), source.path, seen)
         published = _as_if_published(published, report)
         checked.append(Validated(source.path, report))
     return checked
 
 
-def _with_duplicate_id(report: Report, other_path: str) -> Report:
+def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
+    """The second of two bundles with one id is the one at fault; `seen` maps the ids so far to their paths."""
+    other_path = seen.setdefault(report.capability_id, path)
+    if other_path is path or not report.capability_id:
+        return report
     message = f"capability_id '{report.capability_id}' stands in {other_path} too"
-    hint = "Give one of the two another id."
-    finding = Finding("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", 1, 1, message, hint)
+    text = report.files["capability.json"]
+    line, column = Lines(text).place(locate(text, [("capability_id",)])[("capability_id",)].start)
+    finding = Finding(
+        *("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", line, column),
+        *(message, "Give one of the two another id."),
+    )
     return replace(report, findings=in_order([*report.findings, finding]))
 
 
@@ -100,10 +113,15 @@ def publish_all(
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> list[Result]:
-    """Publish each bundle in turn."""
+    """Publish each bundle in turn; what validating the whole call shows as an error is refused."""
+    if dry_run:
+        checked = validate_all(sources)
+        return [result_of(publishing.foresee(entry.report, acknowledge), entry.path) for entry in checked]
     results = []
+    seen: dict[str, str] = {}
     for source in sources:
-        outcome = publishing.publish(files=source.files, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+        report = _with_duplicate_id(validate(source.files, published=published_names()), source.path, seen)
+        outcome = publishing.publish_checked(report, by=by, note=note, acknowledge=acknowledge)
         results.append(result_of(outcome, source.path))
     return results
 
@@ -124,23 +142,34 @@ def result_of(outcome: publishing.Outcome, path: str) -> Result:
 
 
 def import_all(
-    sources: Iterable[SourceBundle], *, by: Actor, mode: Literal["draft", "publish"], note: str = ""
+    sources: Iterable[SourceBundle],
+    *,
+    by: Actor,
+    mode: Mode,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
 ) -> list[Result]:
-    """Take each bundle in, as a draft (whatever its faults) or published."""
+    """Take each bundle in, as a draft (whatever its faults) or published. A dry run says `draft` and stores none."""
     if mode == "publish":
-        return publish_all(sources, by=by, note=note)
-    return [_import_draft(source, by) for source in sources]
+        return publish_all(sources, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+    seen: dict[str, str] = {}
+    results = []
+    for source in sources:
+        report = _with_duplicate_id(validate(source.files, published=published_names()), source.path, seen)
+        results.append(_import_draft(source.path, report, by=by, note=note, dry_run=dry_run))
+    return results
 
 
-def _import_draft(source: SourceBundle, by: Actor) -> Result:
+def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool) -> Result:
     """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
-    report = validate(source.files, published=published_names())
-    files = dict(report.files)
-    unstorable = {"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"}
-    if not report.capability_id or any(finding.code in unstorable for finding in report.errors):
-        return Result(source.path, report.capability_id, "refused", None, None, report.findings, files)
+    refused = Result(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
+    if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
+        return refused
     try:
-        drafts.replace_draft(capability_id=report.capability_id, files=files, by=by)
+        drafts.replace_draft(
+            capability_id=report.capability_id, files=report.files, by=by, note=note, dry_run=dry_run
+        )  # fmt: skip
     except InvalidRequest:
-        return Result(source.path, report.capability_id, "refused", None, None, report.findings, files)
-    return Result(source.path, report.capability_id, "draft", None, None, report.findings, files)
+        return refused
+    return replace(refused, status="draft")

@@ -52,4 +52,6 @@ class Bundle:
 
     @property
     def tool_names(self) -> list[str]:
-        return [tool["name"] for tool in self.tools]
+        """The names of its tools; of a damaged row, those that can be read."""
+        names = [tool.get("name") for tool in self.tools if isinstance(tool, dict)]
+        return [name for name in names if isinstance(name, str)]

@@ -27,8 +27,11 @@ class Change:
 
 
 def contract_changes(old: Bundle, new: Bundle) -> list[Change]:
-    """Every difference in tools, policies, argument schemas, triggers and forms, loosening first."""
-    before = {tool["name"]: tool for tool in old.tools}
+    """Every difference in tools, policies, argument schemas, triggers and forms, loosening first.
+
+    `new` has passed the checks; `old` may be a damaged row, of which only what can be read is compared.
+    """
+    before = {tool["name"]: tool for tool in old.tools if _is_readable(tool)}
     after = {tool["name"]: (index, tool) for index, tool in enumerate(new.tools)}
     changes = [Change("breaks", name, f"The tool `{name}` is gone") for name in before if name not in after]
     for name, (index, tool) in after.items():
@@ -42,6 +45,10 @@ def contract_changes(old: Bundle, new: Bundle) -> list[Change]:
     return sorted(changes, key=lambda change: order.index(change.effect))
 
 
+def _is_readable(tool: Any) -> bool:
+    return isinstance(tool, dict) and isinstance(tool.get("name"), str) and isinstance(tool.get("policy"), dict)
+
+
 def _policy_words(tool: dict[str, Any]) -> str:
     policy = tool["policy"]
     approval = ", approved" if policy.get("requires_approval") else ""
@@ -50,9 +57,9 @@ def _policy_words(tool: dict[str, Any]) -> str:
 
 def _tool_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path) -> Iterator[Change]:
     yield from _policy_changes(name, old["policy"], new["policy"], (*path, "policy"))
-    if old["description"] != new["description"]:
+    if old.get("description") != new["description"]:
         yield Change("changes", name, f"The description of `{name}` changed", (*path, "description"))
-    yield from _schema_changes(name, old["args_schema"], new["args_schema"], (*path, "args_schema"), "")
+    yield from _schema_changes(name, old.get("args_schema"), new["args_schema"], (*path, "args_schema"), "")
     if old.get("result_schema") != new.get("result_schema"):
         yield Change("changes", name, f"The result of `{name}` changed", path)
     if old.get("ui") != new.get("ui"):
@@ -60,9 +67,9 @@ def _tool_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Pat
 
 
 def _policy_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path) -> Iterator[Change]:
-    if (old["kind"], new["kind"]) == ("read", "write"):
+    if (old.get("kind"), new["kind"]) == ("read", "write"):
         yield Change("loosens", name, f"`{name}` writes where it read", path)
-    elif old["kind"] != new["kind"]:
+    elif old.get("kind") != new["kind"]:
         yield Change("changes", name, f"`{name}` is declared read where it was write", path)
     if old.get("requires_approval") and not new.get("requires_approval"):
         yield Change("loosens", name, f"`{name}` no longer needs approval", path)
@@ -77,8 +84,8 @@ def _role_changes(name: str, old: list[str] | None, new: list[str] | None, path:
     if old is not None and new is None:
         yield Change("loosens", name, f"Every role may call `{name}`", path)
         return
-    added = sorted(set(new or []) - set(old or [])) if old is not None else []
-    removed = sorted(set(old or []) - set(new or []))
+    added = sorted(_names(new) - _names(old)) if old is not None else []
+    removed = sorted(_names(old) - _names(new))
     if added:
         yield Change("loosens", name, f"The roles {', '.join(added)} may now call `{name}`", path)
     if removed:
@@ -93,8 +100,7 @@ def _schema_changes(name: str, old: Any, new: Any, path: Path, argument: str) ->
     what = f"`{argument}` of `{name}`" if argument else f"`{name}`"
     yield from _required_changes(name, old, new, path, argument)
     yield from _property_changes(name, old, new, path, argument)
-    if old.get("type") != new.get("type"):
-        yield Change("breaks", name, f"The type of {what} is {new.get('type')} where it was {old.get('type')}", path)
+    yield from _type_changes(name, old, new, path, what)
     yield from _enum_changes(name, old, new, path, what)
     yield from _bound_changes(name, old, new, path, what)
     yield from _schema_changes(name, old.get("items"), new.get("items"), (*path, "items"), f"{argument}[]")
@@ -103,6 +109,25 @@ def _schema_changes(name: str, old: Any, new: Any, path: Path, argument: str) ->
     for keyword in ("pattern", "format", "const", "allOf", "anyOf", "oneOf", "not", "$ref", "$defs"):
         if old.get(keyword) != new.get(keyword):
             yield Change("changes", name, f"`{keyword}` of {what} changed", path)
+
+
+def _type_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path, what: str) -> Iterator[Change]:
+    before, after = old.get("type"), new.get("type")
+    if before == after:
+        return
+    if after is None:
+        yield Change("changes", name, f"{what} takes any type where it took {before}", path)
+        return
+    narrower = before is None or not _types(before) <= _types(after)
+    yield Change(
+        "breaks" if narrower else "changes", name, f"The type of {what} is {after} where it was {before}", path
+    )
+
+
+def _types(value: Any) -> set[str]:
+    """The types that a schema takes; every whole number is a number."""
+    types = {value} if isinstance(value, str) else _names(value)
+    return types | {"integer"} if "number" in types else types
 
 
 def _required_changes(
@@ -188,16 +213,24 @@ def _is_number(value: Any) -> bool:
 
 
 def _trigger_changes(old: Bundle, new: Bundle) -> Iterator[Change]:
-    before = old.capability.get("intent_triggers", [])
-    after = new.capability.get("intent_triggers", [])
+    before = _list(old.capability.get("intent_triggers"))
+    after = _list(new.capability.get("intent_triggers"))
     for trigger in [item for item in after if item not in before]:
         yield Change("changes", "", f"The trigger “{trigger}” is new")
     for trigger in [item for item in before if item not in after]:
         yield Change("changes", "", f"The trigger “{trigger}” is gone")
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _has_schema_id(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("schema_id"), str)
+
+
 def _form_changes(old: Bundle, new: Bundle) -> Iterator[Change]:
-    before = {entry["schema_id"]: entry for entry in old.ui_schemas}
+    before = {entry["schema_id"]: entry for entry in old.ui_schemas if _has_schema_id(entry)}
     after = {entry["schema_id"]: entry for entry in new.ui_schemas}
     for schema_id in sorted(set(after) - set(before)):
         yield Change("changes", "", f"The form `{schema_id}` is new")

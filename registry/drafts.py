@@ -15,8 +15,10 @@ from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import Capability, Draft
 from registry.queries import published_names
-from registry.validation import BUNDLE_FILES, Report, validate
-from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
+from registry.validation import BUNDLE_FILES, Finding, Report, validate
+from registry.validation.findings import in_order
+from registry.validation.json_text import locate
+from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import writing
 
 DISCARDED_KEPT: Final = timedelta(days=30)
@@ -44,7 +46,7 @@ def save_draft(
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
     """
     texts = _storable(capability_id, files)
-    report = validate(texts, published=published_names())
+    report = check_texts(capability_id, texts)
     with writing():
         capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
         current = _active(capability)
@@ -56,9 +58,16 @@ def save_draft(
     return SavedDraft(capability_id, draft.version, texts, report)
 
 
-def replace_draft(*, capability_id: str, files: Mapping[str, str], by: Actor) -> Draft:
-    """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days."""
+def replace_draft(
+    *, capability_id: str, files: Mapping[str, str], by: Actor, note: str = "", dry_run: bool = False
+) -> Draft | None:
+    """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days.
+
+    Raises `InvalidRequest` for what can never be stored; a dry run does that much and answers None.
+    """
     texts = _storable(capability_id, files)
+    if dry_run:
+        return None
     with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
         current = _active(capability)
@@ -67,7 +76,7 @@ def replace_draft(*, capability_id: str, files: Mapping[str, str], by: Actor) ->
         if current is not None:
             set_aside(current)
         draft = _store(capability, None, texts, by)
-        audit.record(by=by, verb="draft.import", subject=capability_id, detail={"draft_version": draft.version})
+        audit.record(by=by, verb="draft.import", subject=capability_id, detail=_detail(draft, note))
     return draft
 
 
@@ -160,6 +169,22 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
     return discarded
 
 
+def check_texts(capability_id: str, files: Mapping[str, str]) -> Report:
+    """What validation says of texts as the draft of this capability, as things stand in the registry now.
+
+    A draft of one capability cannot be published as another: the id is its address.
+    """
+    report = validate(files, published=published_names())
+    if report.capability_id == capability_id or not report.capability_id:
+        return report
+    message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
+    hint = f"Write '{capability_id}', or create a capability of the new id."
+    text = report.files["capability.json"]
+    line, column = Lines(text).place(locate(text, [("capability_id",)])[("capability_id",)].start)
+    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", line, column, message, hint)
+    return Report(report.files, in_order([finding, *report.findings]), report.bundle, capability_id)
+
+
 def draft_report(draft: Draft) -> Report:
     """What validation says of a draft as things stand in the registry now."""
-    return validate(draft.files, published=published_names())
+    return check_texts(draft.capability.capability_id, draft.files)

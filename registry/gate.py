@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import rfc8785
+
 from registry.bundles import Bundle
 from registry.contract_changes import Change, contract_changes
 from registry.validation import BUNDLE_FILES, Finding, Report
@@ -73,7 +75,11 @@ def gate_report(report: Report, *, published: Bundle | None, acknowledge: Collec
 
 def same_content(old: Bundle, new: Bundle | None) -> bool:
     """Equal as values, utterances included; the layout of the JSON does not count."""
-    return new is not None and old.content_digest == new.content_digest
+    try:
+        return new is not None and old.content_digest == new.content_digest
+    except rfc8785.CanonicalizationError:
+        # The old one is a damaged row that holds what JSON cannot: nothing that passed the gate is equal to it.
+        return False
 
 
 def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: Collection[str]) -> list[Finding]:

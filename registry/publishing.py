@@ -7,7 +7,7 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from django.utils import timezone
@@ -15,12 +15,13 @@ from django.utils import timezone
 from registry import audit
 from registry.actors import Actor
 from registry.bundles import Bundle
-from registry.drafts import get_draft, set_aside
+from registry.drafts import draft_report, get_draft, set_aside
 from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.gate import GateReport, gate_report
 from registry.incidents import close_incidents
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
+from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.validation.tools import check_collisions
 from registry.writing import move_registry, registry_revision, writing
@@ -58,8 +59,15 @@ def publish(
     Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing.
     """
     report = validate(files, published=published_names())
-    if dry_run or not report.ok:
-        return _preview(report, acknowledge)
+    if dry_run:
+        return foresee(report, acknowledge)
+    return publish_checked(report, by=by, note=note, acknowledge=acknowledge)
+
+
+def publish_checked(report: Report, *, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:
+    """As `publish`, for texts that were validated a moment ago."""
+    if not report.ok:
+        return foresee(report, acknowledge)
     with writing() as state:
         return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
 
@@ -79,9 +87,9 @@ def publish_draft(
     `DraftNotFound` where there is none.
     """
     draft = _expected_draft(capability_id, draft_version)
-    report = validate(draft.files, published=published_names())
-    if dry_run or not report.ok or report.capability_id != capability_id:
-        return _preview(_belonging(report, capability_id), acknowledge, capability_id)
+    report = draft_report(draft)
+    if dry_run or not report.ok:
+        return foresee(report, acknowledge, capability_id)
     with writing() as state:
         _expected_draft(capability_id, draft.version)
         return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
@@ -94,31 +102,28 @@ def _expected_draft(capability_id: str, version: int | None) -> Draft:
     return draft
 
 
-def _belonging(report: Report, capability_id: str) -> Report:
-    """A draft of one capability cannot be published as another: the id is its address."""
-    if report.capability_id == capability_id or not report.capability_id:
-        return report
-    message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
-    hint = f"Write '{capability_id}', or create a capability of the new id."
-    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", 1, 1, message, hint)
-    return Report(report.files, (finding, *report.findings), report.bundle, capability_id)
-
-
 def preview(*, files: Mapping[str, bytes | str], acknowledge: Collection[str] = ()) -> GateReport:
     """The gate's report on texts, against what readers have now; writes nothing."""
     report = validate(files, published=published_names())
-    return gate_report(report, published=_published_bundle(report.capability_id), acknowledge=acknowledge)
+    return _gate(report, _find(report.capability_id), acknowledge)
 
 
-def _published_bundle(capability_id: str) -> Bundle | None:
-    found = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
-    return bundle_of(found.published_revision) if found and found.published_revision else None
+def _find(capability_id: str) -> Capability | None:
+    return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
 
 
-def _preview(report: Report, acknowledge: Collection[str], capability_id: str = "") -> Outcome:
+def _gate(report: Report, capability: Capability | None, acknowledge: Collection[str]) -> GateReport:
+    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it."""
+    revision = capability.published_revision if capability else None
+    gate = gate_report(report, published=bundle_of(revision) if revision else None, acknowledge=acknowledge)
+    return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+
+
+def foresee(report: Report, acknowledge: Collection[str] = (), capability_id: str = "") -> Outcome:
+    """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
-    gate = gate_report(report, published=_published_bundle(name), acknowledge=acknowledge)
-    capability = Capability.objects.filter(capability_id=name).select_related("published_revision").first()
+    capability = _find(name)
+    gate = _gate(report, capability, acknowledge)
     unchanged = gate.unchanged and capability is not None and capability.status in LISTED
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, registry_revision())
@@ -138,12 +143,8 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     bundle = report.bundle
     if bundle is None:
         raise ValueError("only a report without errors can be published")
-    capability = (
-        Capability.objects.filter(capability_id=bundle.capability_id).select_related("published_revision").first()
-    )
-    report = _with_collisions(report, bundle)
-    current = bundle_of(capability.published_revision) if capability and capability.published_revision else None
-    gate = gate_report(report, published=current, acknowledge=acknowledge)
+    capability = _find(bundle.capability_id)
+    gate = _gate(_with_collisions(report, bundle), capability, acknowledge)
     if gate.refused:
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in LISTED:
@@ -243,6 +244,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
         gate = _gate_of(revision, capability, acknowledge)
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        _require_intact(revision, capability)
         if revision == capability.published_revision:
             return _outcome(capability, capability_id, "unchanged", gate, state.registry_revision)
         detail = {"from": _number(capability), "to": to, "note": note, "acknowledged": sorted(acknowledge)}
@@ -256,10 +258,15 @@ def _number(capability: Capability) -> int | None:
 
 
 def _gate_of(revision: Revision, capability: Capability, acknowledge: Collection[str]) -> GateReport:
-    current = bundle_of(capability.published_revision) if capability.published_revision else None
-    return gate_report(
-        validate(revision.files, published=published_names()), published=current, acknowledge=acknowledge
-    )
+    return _gate(validate(revision.files, published=published_names()), capability, acknowledge)
+
+
+def _require_intact(revision: Revision, capability: Capability) -> None:
+    if not is_intact(revision):
+        raise StatusConflict(
+            f"Revision {revision.number} of '{capability.capability_id}' was damaged where it is stored; "
+            "publish its texts anew"
+        )
 
 
 def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, note: str = "") -> Capability:
@@ -321,6 +328,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
         gate = _gate_of(revision, capability, ())
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        _require_intact(revision, capability)
         _release(state, capability, revision, status="published")
         audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)

@@ -7,7 +7,7 @@ from typing import Final
 from registry.errors import SkillMalformed
 from registry.incidents import open_incident
 from registry.models import Revision
-from registry.queries import texts_digest
+from registry.queries import bundle_of, texts_digest
 from registry.validation import RULES_VERSION, Finding, validate
 
 _WHAT: Final = {
@@ -21,10 +21,10 @@ _WHAT: Final = {
 def require_sound(revision: Revision) -> None:
     """Raise `SkillMalformed` for a damaged or outdated revision, and note the incident.
 
-    The check is a hash where nothing has changed: the whole validation runs only for a row that was touched, or that
-    older rules have passed.
+    The check is two hashes where nothing has changed: the whole validation runs only for a row that was touched, or
+    that older rules have passed.
     """
-    if texts_digest(revision.files) == revision.texts_digest and revision.rules_version == RULES_VERSION:
+    if revision.rules_version == RULES_VERSION and is_intact(revision):
         return
     findings, details = _faults(revision)
     if not details:
@@ -39,6 +39,11 @@ def require_sound(revision: Revision) -> None:
         findings=[finding.as_dict() for finding in findings[:20]],
         last_good_digest=_last_good_digest(revision),
     )
+
+
+def is_intact(revision: Revision) -> bool:
+    """Whether texts and digest are still those that were published."""
+    return texts_digest(revision.files) == revision.texts_digest and bundle_of(revision).digest == revision.digest
 
 
 def _faults(revision: Revision) -> tuple[tuple[Finding, ...], str]:
@@ -56,6 +61,6 @@ def _last_good_digest(revision: Revision) -> str | None:
     """The digest of the newest other revision that is sound: a session can pin it meanwhile."""
     others = revision.capability.revisions.exclude(pk=revision.pk).order_by("-number")[:20]
     for other in others:
-        if texts_digest(other.files) == other.texts_digest and not _faults(other)[1]:
+        if is_intact(other) and not _faults(other)[1]:
             return other.digest
     return None

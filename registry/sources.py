@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import stat
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -57,13 +58,13 @@ def _read_archive(place: Path) -> bytes:
 
 
 def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
-    own = _folder_files(folder)
+    own = _folder_files(folder, path)
     if any(name in BUNDLE_FILES for name in own):
         return [SourceBundle(path, own)]
     found = []
     for member in sorted(folder.iterdir()):
         if member.is_dir() and member.name not in _JUNK:
-            files = _folder_files(member)
+            files = _folder_files(member, path)
             if any(name in BUNDLE_FILES for name in files):
                 found.append(SourceBundle(str(PurePosixPath(path) / member.name), files))
     if not found:
@@ -71,13 +72,16 @@ def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
     return found
 
 
-def _folder_files(folder: Path) -> dict[str, bytes | str]:
+def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
+    """The four files with their content, others by name alone. A link must not lead to what is none of ours."""
     files: dict[str, bytes | str] = {}
-    for member in sorted(folder.iterdir())[:ENTRIES_MAX]:
-        if member.name in _JUNK or not member.is_file():
-            continue
-        files[member.name] = _first_bytes(member) if member.name in BUNDLE_FILES else ""
-    return files
+    for name in BUNDLE_FILES:
+        if (folder / name).is_file():
+            if not (folder / name).resolve().is_relative_to(folder.resolve()):
+                raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
+            files[name] = _first_bytes(folder / name)
+    others = sorted(member.name for member in folder.iterdir() if member.name not in {*_JUNK, *BUNDLE_FILES})
+    return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
 
 
 def _first_bytes(file: Path) -> bytes:
@@ -88,12 +92,22 @@ def _first_bytes(file: Path) -> bytes:
 
 def read_zip(data: bytes, path: str) -> list[SourceBundle]:
     """The bundles of a zip: at its root, or in its top folders. Raises `SourceUnreadable` with the entry at fault."""
+    _refuse_many_entries(data, path)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = _checked_members(archive, path)
             return _bundles_of(archive, members, path)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OverflowError) as error:
         raise SourceUnreadable(f"{path}: not a readable zip ({error})") from None
+
+
+def _refuse_many_entries(data: bytes, path: str) -> None:
+    """Count before anything is read: half a million empty entries fit into 20 MiB, and each becomes an object."""
+    end = data.rfind(b"PK\x05\x06")
+    size = int.from_bytes(data[end + 12 : end + 16], "little") if end != -1 else 0
+    entries = data.count(b"PK\x01\x02", max(0, end - size), max(0, end))
+    if entries > ENTRIES_MAX:
+        raise SourceUnreadable(f"{path}: {entries:,} entries; at most {ENTRIES_MAX} are allowed")
 
 
 def _checked_members(archive: zipfile.ZipFile, path: str) -> dict[str, zipfile.ZipInfo]:
@@ -103,18 +117,25 @@ def _checked_members(archive: zipfile.ZipFile, path: str) -> dict[str, zipfile.Z
         raise SourceUnreadable(f"{path}: {len(infos):,} entries; at most {ENTRIES_MAX} are allowed")
     if sum(info.file_size for info in infos) > ARCHIVE_BYTES_MAX:
         raise SourceUnreadable(f"{path}: more than 20 MiB when unpacked")
-    members: dict[str, zipfile.ZipInfo] = {}
-    seen: set[str] = set()
+    taken: dict[str, bool] = {}
     for info in infos:
-        reason = _refusal(info)
-        if reason is None and info.filename.rstrip("/").casefold() in seen:
-            reason = "another entry has this name"
+        reason = _refusal(info) or _collision(info, taken)
         if reason is not None:
             raise SourceUnreadable(f"{path}: the entry {info.orig_filename[:100]!r} is refused: {reason}")
-        seen.add(info.filename.rstrip("/").casefold())
-        if not info.is_dir():
-            members[info.filename] = info
-    return members
+    return {info.filename: info for info in infos if not info.is_dir()}
+
+
+def _collision(info: zipfile.ZipInfo, taken: dict[str, bool]) -> str | None:
+    """Names that a file system may hold to be one. `taken` maps each name so far to whether it is a folder."""
+    name = unicodedata.normalize("NFC", info.filename).casefold().rstrip("/")
+    steps = name.split("/")
+    folders = ["/".join(steps[:depth]) for depth in range(1, len(steps))]
+    if name in taken and not (info.is_dir() and taken[name]):
+        return "another entry has this name"
+    if not all(taken.setdefault(folder, True) for folder in folders):
+        return "a file has the name of its folder"
+    taken[name] = info.is_dir()
+    return None
 
 
 def _refusal(info: zipfile.ZipInfo) -> str | None:

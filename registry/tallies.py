@@ -43,13 +43,15 @@ def count_load(*, capability_id: str, revision: int, key_name: str) -> None:
 def count_miss(capability_id: str) -> None:
     """An agent asked for an id that is not published."""
     with _lock:
-        if capability_id in _held.misses or len(_held.misses) < MISSES_HELD_MAX:
-            _held.misses[capability_id[:64]] += 1
+        wanted = capability_id[:64]
+        if wanted in _held.misses or len(_held.misses) < MISSES_HELD_MAX:
+            _held.misses[wanted] += 1
 
 
 def note_key_use(key_name: str) -> None:
     """A key was used just now."""
-    _held.keys_used[key_name] = timezone.now()
+    with _lock:
+        _held.keys_used[key_name] = timezone.now()
 
 
 def flush() -> None:
@@ -70,6 +72,7 @@ def flush() -> None:
         with _lock:
             _held.loads.update(held.loads)
             _held.misses.update(held.misses)
+            _held.keys_used = {**held.keys_used, **_held.keys_used}
 
 
 def _add_loads(held: _Held) -> None:

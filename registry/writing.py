@@ -28,7 +28,7 @@ def move_registry(state: RegistryState) -> int:
     """Raise the registry revision; the number belongs to the caller's one change. Listeners hear it at the commit."""
     state.registry_revision += 1
     state.save(update_fields=["registry_revision"])
-    _notify(f"registry {state.registry_revision}")
+    _tell(f"registry {state.registry_revision}")
     return state.registry_revision
 
 
@@ -36,13 +36,22 @@ def move_access(state: RegistryState) -> None:
     """Raise the counter of keys and settings, which lists and their ETags do not depend on."""
     state.access_revision += 1
     state.save(update_fields=["access_revision"])
-    _notify(f"access {state.access_revision}")
+    _tell(f"access {state.access_revision}")
 
 
-def _notify(payload: str) -> None:
+def _tell(payload: str) -> None:
+    """Other processes hear it at the commit; this one looks for itself, so that whoever wrote reads what he wrote."""
+    transaction.on_commit(_refresh_snapshot, robust=True)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
+
+
+def _refresh_snapshot() -> None:
+    from registry.snapshot.holder import HOLDER
+
+    if HOLDER.is_watched:
+        HOLDER.refresh()
 
 
 def registry_revision() -> int:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods
 
 from registry.actors import Actor
 from registry.models import Operator
 
 View = Callable[..., HttpResponse]
+# What a person has written, in the order of the pages; a session that ended must not swallow it.
+WRITTEN: Final = ("name", "description", "note", "capability_json", "skill_md", "tools_json", "ui_schemas_json")
 
 
 class StudioRequest(HttpRequest):
@@ -35,21 +41,61 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
         if not request.user.is_authenticated:
             return _to_sign_in(request)
         if request.user.must_change_password and request.resolver_match.view_name != "studio:password":
-            return redirect("studio:password")
+            return _elsewhere(request, redirect("studio:password")["Location"])
         if not may(request.user):
             raise PermissionDenied(f"Your role, {request.user.role}, may not {right}.")
-        return view(request, *args, **kwargs)
+        response = view(request, *args, **kwargs)
+        # One person's pages: no proxy keeps them, and the browser asks again.
+        patch_cache_control(response, private=True, no_cache=True)
+        return response
 
     return guarded
 
 
 def _to_sign_in(request: StudioRequest) -> HttpResponse:
+    if request.method in ("GET", "HEAD"):
+        back_to = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
+        return _elsewhere(request, redirect_to_login(back_to or "/")["Location"])
+    # The address of a form is no page to come back to: the page that had the form is.
+    sign_in = redirect_to_login(_page_before(request))["Location"]
+    written = {name: request.POST[name] for name in WRITTEN if request.POST.get(name)}
+    if request.htmx or not written:
+        return _elsewhere(request, sign_in)
+    return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": written}, status=401)
+
+
+def _elsewhere(request: StudioRequest, address: str) -> HttpResponse:
+    """Lead to another page, but never from under a text that somebody is writing: studio.js says it in words then."""
     if not request.htmx:
-        return redirect_to_login(request.get_full_path())
-    # A fragment must not be replaced by a sign-in page: the browser goes there as a whole and comes back.
+        return redirect(address)
     response = HttpResponse(status=401)
-    response["HX-Redirect"] = redirect_to_login(request.htmx.current_url_abs_path or "/")["Location"]
+    if request.method == "GET":
+        # A fragment must not be replaced by a sign-in page: the browser goes there as a whole and comes back.
+        response["HX-Redirect"] = address
     return response
+
+
+def _page_before(request: HttpRequest) -> str:
+    before = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(before)
+    return parts._replace(scheme="", netloc="").geturl() or "/"
+
+
+def posted_from(page: str) -> Callable[[View], View]:
+    """A view that takes a form. Whoever opens its address, after a sign-in or from the browser's history, is led to
+    the page that has the form; the two have the same parts in their addresses."""
+
+    def decorate(view: View) -> View:
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @wraps(view)
+        def posted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            return view(request, *args, **kwargs) if request.method == "POST" else redirect(page, *args, **kwargs)
+
+        return posted
+
+    return decorate
 
 
 def operator_required(view: View) -> View:

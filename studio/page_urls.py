@@ -3,11 +3,12 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
+from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
 from studio.views import agent_key, capability, draft, gate, history, incident, session
 
 app_name = "studio"
 
-_ONE = "capabilities/<str:capability_id>/"
+_ONE = "capabilities/<capability_id:capability_id>/"
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="studio:capability_list"), name="home"),
@@ -15,12 +16,14 @@ urlpatterns = [
     path("sign-out/", session.sign_out, name="sign_out"),
     path("password/", session.password, name="password"),
     path("capabilities/", capability.capability_list, name="capability_list"),
-    path("capabilities/new/", capability.capability_new, name="capability_new"),
+    # Beside the capabilities, not among them: `new` is an id that somebody may want.
+    path("new-capability/", capability.capability_new, name="capability_new"),
     path(_ONE, capability.capability_show, name="capability_show"),
     path(f"{_ONE}edit/", draft.draft_edit, name="draft_edit"),
     path(f"{_ONE}draft/check/", draft.draft_check, name="draft_check"),
     path(f"{_ONE}draft/save/", draft.draft_save, name="draft_save"),
     path(f"{_ONE}draft/discard/", draft.draft_discard, name="draft_discard"),
+    path(f"{_ONE}draft/restore/", draft.draft_restore, name="draft_restore"),
     path(f"{_ONE}publish/", gate.gate_show, name="gate_show"),
     path(f"{_ONE}history/", history.revision_list, name="revision_list"),
     path(f"{_ONE}history/<int:number>/", history.revision_show, name="revision_show"),

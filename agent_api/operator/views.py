@@ -58,8 +58,14 @@ def bundle_import(request: Request) -> Response:
     """Take bundles in as drafts; with `"publish": true` publish them."""
     caller = _publisher(request)
     batch = read_batch(request)
-    mode = "publish" if batch.publish else "draft"
-    results = batches.import_all(batch.sources, by=caller.actor, mode=mode, note=batch.note)  # type: ignore[arg-type]
+    results = batches.import_all(
+        batch.sources,
+        by=caller.actor,
+        mode="publish" if batch.publish else "draft",
+        note=batch.note,
+        acknowledge=batch.acknowledge,
+        dry_run=batch.dry_run,
+    )
     return Response({"results": [result.as_dict() for result in results]})
 
 

@@ -97,9 +97,16 @@ class Documents:
     def skill(self) -> SkillText:
         return SkillText(self.files.get("skill.md", ""))
 
+    def _lines(self, file: str) -> texts.Lines:
+        """The lines of a file, split once; files are still being added while the first findings are placed."""
+        known = self._lines_read.get(file)
+        if known is None or known.text is not self.files[file]:
+            known = self._lines_read[file] = texts.Lines(self.files[file])
+        return known
+
     @cached_property
-    def _lines(self) -> dict[str, texts.Lines]:
-        return {name: texts.Lines(text) for name, text in self.files.items()}
+    def _lines_read(self) -> dict[str, texts.Lines]:
+        return {}
 
     def value(self, file: FileName) -> Any:
         """The parsed value; `[]` for an absent list, None where it could not be read."""
@@ -155,7 +162,7 @@ class Documents:
     def _finding(self, problem: Problem, pointer: str, offset: int | None) -> Finding:
         line, column = (None, None)
         if offset is not None and problem.file in self.files:
-            line, column = self._lines[problem.file].place(offset)
+            line, column = self._lines(problem.file).place(offset)
         severity = problem.severity or self.severities.get(problem.code, "error")
         message, hint = problem.message.replace("\0", "\\u0000"), problem.hint.replace("\0", "\\u0000")
         return Finding(problem.code, severity, problem.file, pointer, line, column, message, hint)

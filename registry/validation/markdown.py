@@ -8,8 +8,10 @@ result with markdown-it-py on real skills and on generated documents.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 _ATX: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
@@ -63,6 +65,27 @@ class Outline:
     languages: dict[int, str]
     headings: tuple[Heading, ...]
 
+    @cached_property
+    def _heading_lines(self) -> list[int]:
+        return [heading.line for heading in self.headings]
+
+    @cached_property
+    def _shape(self) -> tuple[list[int], list[int]]:
+        """For each heading the last line of its section, and the index of the heading above it (-1: none)."""
+        ends = [len(self.texts)] * len(self.headings)
+        parents = [-1] * len(self.headings)
+        open_ones: list[int] = []
+        for index, heading in enumerate(self.headings):
+            while open_ones and self.headings[open_ones[-1]].level >= heading.level:
+                ends[open_ones.pop()] = heading.line - 1
+            parents[index] = open_ones[-1] if open_ones else -1
+            open_ones.append(index)
+        return ends, parents
+
+    def _index(self, line: int) -> int:
+        """Which heading is the last at or before a line; -1 where there is none."""
+        return bisect_right(self._heading_lines, line) - 1
+
     def lines(self, first: int, last: int) -> Iterator[Line]:
         """The lines from `first` to `last`, both counted from 1 and included."""
         for number in range(first, min(last, len(self.texts)) + 1):
@@ -74,13 +97,11 @@ class Outline:
 
     def end_of(self, heading: Heading) -> int:
         """The number of the last line of a heading's section."""
-        following = (h.line for h in self.headings if h.line > heading.line and h.level <= heading.level)
-        return next(following, len(self.texts) + 1) - 1
+        return self._shape[0][self._index(heading.line)]
 
     def inside(self, heading: Heading) -> tuple[Heading, ...]:
         """The deeper headings of a section."""
-        end = self.end_of(heading)
-        return tuple(h for h in self.headings if heading.line < h.line <= end)
+        return self.headings[self._index(heading.line) + 1 : self._index(self.end_of(heading)) + 1]
 
     def path_of(self, heading: Heading) -> tuple[str, ...]:
         """The texts of a heading's ancestors and its own, from the outermost down."""
@@ -88,14 +109,12 @@ class Outline:
 
     def path_at(self, line: int) -> tuple[str, ...]:
         """The texts of the headings that a line stands under, from the outermost down."""
-        path: list[Heading] = []
-        for heading in self.headings:
-            if heading.line > line:
-                break
-            while path and path[-1].level >= heading.level:
-                path.pop()
-            path.append(heading)
-        return tuple(heading.text for heading in path)
+        path: list[str] = []
+        index = self._index(line)
+        while index >= 0:
+            path.append(self.headings[index].text)
+            index = self._shape[1][index]
+        return tuple(reversed(path))
 
     def has_text(self, heading: Heading) -> bool:
         """Whether a reader sees anything below a heading; deeper headings count, comments do not."""
@@ -136,6 +155,8 @@ class _Scanner:
         if line[0].isalpha():
             # No mark begins with a letter; most lines of most documents end here.
             return self._paragraph_line(line)
+        if line[0] == "#":
+            return self._heading_or_text(number, line)
         if self._opens_fence(line):
             return "code"
         if self._opens_html(line):
@@ -189,7 +210,8 @@ class _Scanner:
         atx = _ATX.match(line)
         if atx is not None:
             self._end_paragraph()
-            self._add(len(atx.group(1)), _without_closing(atx.group(2) or ""), number)
+            words = atx.group(2) or ""
+            self._add(len(atx.group(1)), _without_closing(words) if words[-1:] in "# \t" else words, number)
             return "heading"
         setext = _SETEXT.match(line)
         if setext is not None and self.paragraph and not self.in_container:
@@ -238,4 +260,6 @@ def _without_closing(text: str) -> str:
 
 def plain_text(text: str) -> str:
     """A heading's words without emphasis and code marks, white space folded."""
+    if text.isalnum():
+        return text
     return " ".join(_EMPHASIS.sub("", text).split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -16,6 +16,7 @@ from registry.validation.structure import nearest
 
 PROBLEMS_MAX: Final = 50
 _WORD: Final = r"[A-Za-z][A-Za-z0-9_-]{0,99}"
+_ANY_WORD: Final = re.compile(_WORD)
 _IN_BACKTICKS: Final = re.compile(rf"`[ ]?({_WORD})(?:\([^`\n]*)?[ ]?`")
 _LIST_ITEM: Final = re.compile(rf"[ \t]*(?:[-+*]|[0-9]{{1,9}}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?\**({_WORD})")
 _CALL: Final = re.compile(rf"(?<![\w.\-/$@])({_WORD})\(")
@@ -136,7 +137,7 @@ def _texts(value: Any) -> set[str]:
     return words
 
 
-def _tool_mentions(lines: Iterator[Line]) -> Iterator[Mention]:
+def _tool_mentions(lines: Iterable[Line]) -> Iterator[Mention]:
     """Words in backticks and words at the start of a list item, outside fences."""
     for line in lines:
         if line.kind in ("code", "comment"):
@@ -176,8 +177,10 @@ def _tool_hint(word: str, known: _Known) -> str:
 def _undocumented_tools(skill: SkillText, tools: list[Any]) -> Iterator[Problem]:
     if not skill.sections(*TOOLS.names):
         return
-    text = "\n".join(line.text for line in skill.section_lines(*TOOLS.names) if line.kind != "comment")
-    words = set(re.findall(_WORD, text))
+    words: set[str] = set()
+    for line in skill.section_lines(*TOOLS.names):
+        if line.kind != "comment":
+            words.update(_ANY_WORD.findall(line.text))
     for index, tool in enumerate(tools):
         name = tool.get("name") if isinstance(tool, dict) else None
         if isinstance(name, str) and name and name not in words:
@@ -215,6 +218,8 @@ def _unknown_calls(skill: SkillText, known: _Known) -> Iterator[Problem]:
 
 def _calls(skill: SkillText) -> Iterator[Mention]:
     for line in _examples(skill):
+        if "(" not in line.text:
+            continue
         for match in _CALL.finditer(line.text):
             if not _PLURAL.match(line.text, match.end() - 1):
                 yield Mention(match.group(1), line.number, match.start(1) + 1)
@@ -230,13 +235,14 @@ def _unknown_words(skill: SkillText, known: _Known) -> Iterator[Problem]:
 
 def _snake_words(skill: SkillText) -> Iterator[Mention]:
     for line in _examples(skill):
+        if "_" not in line.text:
+            continue
         for match in _SNAKE.finditer(line.text):
             yield Mention(match.group(1), line.number, match.start(1) + 1)
 
 
 def _unknown_schemas(skill: SkillText, known: _Known) -> Iterator[Problem]:
-    lines = skill.outline.lines(1, len(skill.outline.texts))
-    found = (Mention(m.group(), line.number, m.start() + 1) for line in lines for m in _SCHEMA_ID.finditer(line.text))
+    found = (Mention(match.group(), *skill.place(match.start())) for match in _SCHEMA_ID.finditer(skill.skill_doc))
     for mention in _once(found):
         if mention.word not in known.schema_ids:
             message = f"The UI schema '{mention.word}' is not in ui_schemas.json"

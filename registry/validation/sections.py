@@ -102,7 +102,7 @@ def _check_section(skill: SkillText, section: Section) -> list[Problem]:
 
 def _missing(skill: SkillText, section: Section) -> Problem:
     message = f"The section '{section.name}' is missing"
-    elsewhere = next((h for h in skill.outline.headings if h.key in {n.casefold() for n in section.names}), None)
+    elsewhere = next(iter(skill.headings_named(*section.names)), None)
     hint = f"Add a line '## {section.name}' with text under it. {section.hint}"
     if elsewhere is not None:
         hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from registry.validation.front_matter import FrontMatter, split
 from registry.validation.markdown import Heading, Line, Outline, outline
 from registry.validation.problems import Problem
 from registry.validation.texts import Lines
+
+
+# Nobody writes a section twenty times; a hostile file has a hundred thousand.
+SECTIONS_MAX: Final = 20
 
 
 @dataclass(frozen=True)
@@ -39,15 +43,37 @@ class SkillText:
         """The first H1."""
         return next((heading for heading in self.outline.headings if heading.level == 1), None)
 
-    def sections(self, *names: str) -> list[Heading]:
-        """The H2 headings of these names, compared without case."""
-        keys = {name.casefold() for name in names}
-        return [heading for heading in self.outline.headings if heading.level == 2 and heading.key in keys]
+    @cached_property
+    def _headings_by_name(self) -> dict[str, list[Heading]]:
+        found: dict[str, list[Heading]] = {}
+        for heading in self.outline.headings:
+            same = found.setdefault(heading.key, [])
+            if len(same) < SECTIONS_MAX:
+                same.append(heading)
+        return found
 
-    def section_lines(self, *names: str) -> Iterator[Line]:
-        """The lines of every section of these names, in order."""
-        for heading in self.sections(*names):
-            yield from self.outline.section(heading)
+    def headings_named(self, *names: str) -> list[Heading]:
+        """The headings of these names at any level, compared without case; of each name the first SECTIONS_MAX."""
+        return [heading for name in names for heading in self._headings_by_name.get(name.casefold(), [])]
+
+    def sections(self, *names: str) -> list[Heading]:
+        """The H2 headings of these names."""
+        return [heading for heading in self.headings_named(*names) if heading.level == 2]
+
+    def section_lines(self, *names: str) -> tuple[Line, ...]:
+        """The lines of every section of these names, in order; read once."""
+        if names not in self._sections_read:
+            found = (line for heading in self.sections(*names) for line in self.outline.section(heading))
+            self._sections_read[names] = tuple(found)
+        return self._sections_read[names]
+
+    @cached_property
+    def _sections_read(self) -> dict[tuple[str, ...], tuple[Line, ...]]:
+        return {}
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column, from 1, of an offset into `skill_doc`."""
+        return self._lines.place(offset)
 
     def offset(self, line: int, column: int = 1) -> int:
         """The offset in the whole file of a place that counts from 1 in `skill_doc`."""

@@ -6,12 +6,13 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from registry import keys
 from registry.errors import RegistryError
 from registry.models import AgentKey
-from studio.access import StudioRequest, actor_of, admin_required
+from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.views.given import line_of
 
 SCOPE_WORDS = {
     "read": "list and load",
@@ -54,11 +55,11 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
 
 
 @admin_required
-@require_POST
+@posted_from("studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""
     try:
-        row = keys.revoke_key(name=request.POST.get("name", "")[:80], by=actor_of(request))
+        row = keys.revoke_key(name=line_of(request, "name", most=80), by=actor_of(request))
     except RegistryError as error:
         messages.error(request, error.message)
     else:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_http_methods, require_safe
 
 from registry import drafts, publishing, queries, skeletons
 from registry.errors import CapabilityNotFound, DraftConflict, RegistryError
 from registry.models import Capability
 from registry.queries import CapabilityRow
-from studio.access import StudioRequest, actor_of, author_required, operator_required, publisher_required
+from studio.access import (
+    StudioRequest,
+    actor_of,
+    author_required,
+    operator_required,
+    posted_from,
+    publisher_required,
+)
+from studio.views.given import line_of, note_of
 
 PAGE_SIZE = 50
 STATUSES = ("draft", "published", "deprecated", "retired")
@@ -55,9 +65,11 @@ def capability_list(request: StudioRequest) -> HttpResponse:
     search = request.GET.get("q", "").replace("\0", "").strip()[:100]
     page: Page[Any] = Paginator(_Rows(status, search), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
     template = "studio/capability/list.html" + ("#rows" if request.htmx and not request.htmx.boosted else "")
-    context = {"page": page, "status": status, "search": search, "statuses": STATUSES}
+    # What a link to another page must carry along.
+    query = urlencode({name: value for name, value in (("q", search), ("status", status)) if value})
+    context = {"page": page, "status": status, "search": search, "statuses": STATUSES, "query": query}
     response = render(request, template, context)
-    response["Vary"] = "HX-Request, Cookie"
+    patch_vary_headers(response, ["HX-Request"])
     return response
 
 
@@ -73,6 +85,11 @@ class NewCapabilityForm(forms.Form):
     )
     skill_profile = forms.ChoiceField(label="Kind", choices=skeletons.PROFILE_CHOICES)
 
+    def clean_description(self) -> str:
+        # Browsers send CRLF.
+        value: str = self.cleaned_data["description"]
+        return value.replace("\r\n", "\n")
+
     def clean_capability_id(self) -> str:
         value: str = self.cleaned_data["capability_id"]
         if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", value):
@@ -81,7 +98,7 @@ class NewCapabilityForm(forms.Form):
 
 
 @author_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def capability_new(request: StudioRequest) -> HttpResponse:
     """Start a capability from a working skeleton."""
     form = NewCapabilityForm(request.POST or None)
@@ -98,7 +115,7 @@ def capability_new(request: StudioRequest) -> HttpResponse:
             form.add_error("capability_id", error.message)
         else:
             return redirect("studio:draft_edit", given["capability_id"])
-    return render(request, "studio/capability/new.html", {"form": form})
+    return render(request, "studio/capability/new.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @operator_required
@@ -112,6 +129,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "revision": revision,
         "bundle": queries.bundle_of(revision) if revision else None,
         "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
+        "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
         "incidents": capability.incidents.filter(closed_at__isnull=True),
         "others": queries.published_ids(without=capability_id) if capability.status != "draft" else [],
     }
@@ -121,9 +139,8 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back to the capability with a sentence on what happened."""
     get_capability_or_404(capability_id)
-    note = request.POST.get("note", "")[:2000]
     try:
-        outcome = verb(capability_id=capability_id, by=actor_of(request), note=note, **arguments)
+        outcome = verb(capability_id=capability_id, by=actor_of(request), note=note_of(request), **arguments)
     except RegistryError as error:
         messages.error(request, error.message)
     else:
@@ -136,23 +153,23 @@ def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **a
 
 
 @publisher_required
-@require_POST
+@posted_from("studio:capability_show")
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
-    replaced_by = request.POST.get("replaced_by") or None
+    replaced_by = line_of(request, "replaced_by", most=64) or None
     words = f"{capability_id} is deprecated; agents that load it are told."
     return _told(request, capability_id, words, publishing.deprecate, replaced_by=replaced_by)
 
 
 @publisher_required
-@require_POST
+@posted_from("studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take it from agents."""
     return _told(request, capability_id, f"{capability_id} is retired; no agent can load it.", publishing.retire)
 
 
 @publisher_required
-@require_POST
+@posted_from("studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Bring it back."""
     return _told(request, capability_id, f"{capability_id} is published again.", publishing.restore)

@@ -1,4 +1,4 @@
-"""The four-file editor: check while typing, save, discard."""
+"""The four-file editor: check while typing, save, discard and bring back."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from registry import drafts, queries
+from registry import drafts
 from registry.errors import DraftConflict, RegistryError
-from registry.validation import BUNDLE_FILES, Report, validate
-from studio.access import StudioRequest, actor_of, author_required
+from registry.models import Capability
+from registry.validation import BUNDLE_FILES, Report
+from studio.access import StudioRequest, actor_of, author_required, posted_from
 from studio.views.capability import get_capability_or_404
+from studio.views.given import number_of
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
@@ -25,45 +27,46 @@ HELP: Final = {
     "tools.json": "The tools that it may call, with their policies.",
     "ui_schemas.json": "Forms that the agent can show.",
 }
+# More than anybody mends at once; the rest shows as these go.
+FINDINGS_SHOWN: Final = 200
 
 
 @dataclass(frozen=True)
 class FilePanel:
-    """One file of the editor with what was found in it."""
+    """One file of the editor."""
 
     name: str
     field: str
     help: str
     text: str
-    errors: int
-    warnings: int
 
 
-def _panels(files: Mapping[str, str], report: Report) -> list[FilePanel]:
-    panels = []
-    for name in BUNDLE_FILES:
-        found = [finding for finding in report.findings if finding.file == name]
-        errors = sum(finding.is_error for finding in found)
-        panels.append(FilePanel(name, FIELDS[name], HELP[name], files.get(name, ""), errors, len(found) - errors))
-    return panels
+def _panels(files: Mapping[str, str]) -> list[FilePanel]:
+    return [FilePanel(name, FIELDS[name], HELP[name], files.get(name, "")) for name in BUNDLE_FILES]
 
 
 def _submitted(request: StudioRequest) -> dict[str, str]:
-    """The four texts. Browsers send CRLF; an optional file that is empty is absent."""
+    """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
     texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
-    return {name: text for name, text in texts.items() if text or name in ("capability.json", "skill.md")}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _based_on(request: StudioRequest) -> int | None:
-    value = request.POST.get("based_on", "")
-    return int(value) if value.isdecimal() and len(value) < 10 else None
+def _kept(capability: Capability, files: dict[str, str]) -> dict[str, str]:
+    """The texts, and where one was not touched the stored form of it.
+
+    A textarea turns a lone CR into the end of a line, and cannot tell an empty file from an absent one.
+    """
+    stored, _ = drafts.editable_files(capability)
+    untouched = {name: text for name, text in stored.items() if text.replace("\r", "\n") == files.get(name, "")}
+    return files | untouched
 
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
     return {
         "capability_id": capability_id,
-        "panels": _panels(files, report),
-        "findings": report.findings,
+        "panels": _panels(files),
+        "findings": report.findings[:FINDINGS_SHOWN],
+        "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
         "based_on": based_on,
     }
@@ -75,7 +78,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     """The draft, or the published texts to begin one from."""
     capability = get_capability_or_404(capability_id)
     files, version = drafts.editable_files(capability)
-    report = validate(files, published=queries.published_names())
+    report = drafts.check_texts(capability_id, files)
     return render(request, "studio/draft/edit.html", _context(capability_id, files, version, report))
 
 
@@ -84,39 +87,43 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings for the texts as they stand in the browser; stores nothing."""
     files = _submitted(request)
-    report = validate(files, published=queries.published_names())
-    return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, _based_on(request), report))
+    report = drafts.check_texts(capability_id, files)
+    return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, None, report))
 
 
 @author_required
-@require_POST
+@posted_from("studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
-    get_capability_or_404(capability_id)
-    files = _submitted(request)
+    files = _kept(get_capability_or_404(capability_id), _submitted(request))
+    based_on = number_of(request, "based_on")
     try:
-        saved = drafts.save_draft(
-            capability_id=capability_id, files=files, based_on=_based_on(request), by=actor_of(request)
-        )
+        saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=based_on, by=actor_of(request))
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
-        context = _context(capability_id, files, _based_on(request), validate(files)) | {"error": error.message}
-        template = "studio/draft/edit.html" + ("#findings" if request.htmx else "")
-        return render(request, template, context, status=400)
+        context = _context(capability_id, files, based_on, drafts.check_texts(capability_id, files))
+        return _answer(request, context | {"error": error.message}, status=422)
+    if request.htmx:
+        context = _context(capability_id, saved.files, saved.version, saved.report)
+        return _answer(request, context | {"saved": True}, status=200)
     if request.POST.get("then") == "publish":
         return redirect("studio:gate_show", capability_id)
-    if request.htmx:
-        context = _context(capability_id, saved.files, saved.version, saved.report) | {"saved": True}
-        return render(request, "studio/draft/edit.html#findings", context)
     messages.success(request, "Draft saved.")
     return redirect("studio:draft_edit", capability_id)
 
 
+def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> HttpResponse:
+    """The editor, or the two parts of it that a save changes."""
+    template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
+    return render(request, template, context | {"swap": bool(request.htmx)}, status=status)
+
+
 def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflict) -> HttpResponse:
+    """A page of its own; editor.js sends its form as a browser does when it is told 409."""
     yours, theirs = conflict.extra["yours"], conflict.extra["theirs"]
     rows = [
-        {"name": name, "field": FIELDS[name], "yours": yours.get(name, ""), "theirs": theirs.get(name, "")}
+        {"name": name, "yours": yours.get(name, ""), "theirs": theirs.get(name, "")}
         for name in BUNDLE_FILES
         if yours.get(name, "") != theirs.get(name, "")
     ]
@@ -124,16 +131,13 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
         "capability_id": capability_id,
         "rows": rows,
         "yours": [(FIELDS[name], text) for name, text in yours.items()],
-        "theirs": [(FIELDS[name], text) for name, text in theirs.items()],
         "draft_version": conflict.extra["draft_version"],
     }
-    response = render(request, "studio/draft/conflict.html", context, status=409)
-    response["HX-Retarget"], response["HX-Reswap"] = "body", "innerHTML"
-    return response
+    return render(request, "studio/draft/conflict.html", context, status=409)
 
 
 @author_required
-@require_POST
+@posted_from("studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Put the draft away for 30 days."""
     get_capability_or_404(capability_id)
@@ -142,5 +146,23 @@ def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, "The draft is put away. It is kept for 30 days.")
+        messages.success(request, "The draft is put away. It is kept for 30 days and can be brought back below.")
+    return redirect("studio:capability_show", capability_id)
+
+
+@author_required
+@posted_from("studio:capability_show")
+def draft_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Bring back a draft that was put away."""
+    get_capability_or_404(capability_id)
+    try:
+        drafts.restore_draft(
+            capability_id=capability_id, version=number_of(request, "version") or 0, by=actor_of(request)
+        )
+    except DraftConflict:
+        messages.error(request, "There is a draft already: publish it or put it away first.")
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, "The draft is back.")
     return redirect("studio:capability_show", capability_id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -11,70 +12,100 @@ from django.views.decorators.http import require_http_methods
 
 from registry import drafts, publishing
 from registry.errors import DraftConflict, DraftNotFound
-from registry.models import Draft
+from registry.gate import GateReport
+from registry.models import Capability, Draft
+from registry.validation import Finding
 from studio.access import StudioRequest, actor_of, operator_required
 from studio.views.capability import get_capability_or_404
+from studio.views.given import acknowledged_in, note_of, number_of
+
+SHOWN_AT_ONCE: Final = 20
 
 
 @operator_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings, differences and the button; the same report that command line and API give."""
-    get_capability_or_404(capability_id)
+    capability = get_capability_or_404(capability_id)
     try:
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:
         messages.info(request, "There is no draft to publish.")
         return redirect("studio:capability_show", capability_id)
     if request.method == "POST":
-        return _publish(request, draft)
-    return _page(request, draft)
+        return _publish(request, capability, draft)
+    return _page(request, capability, draft)
 
 
-def _page(request: StudioRequest, draft: Draft, *, error: str = "", status: int = 200) -> HttpResponse:
-    capability_id = draft.capability.capability_id
+@dataclass(frozen=True)
+class FindingGroup:
+    """Findings of one weight: those that show at once, and those behind a fold."""
+
+    word: str
+    shown: tuple[Finding, ...]
+    more: tuple[Finding, ...]
+
+
+def _group(word: str, findings: list[Finding]) -> FindingGroup:
+    return FindingGroup(word, tuple(findings[:SHOWN_AT_ONCE]), tuple(findings[SHOWN_AT_ONCE:]))
+
+
+def gate_context(request: StudioRequest, gate: GateReport) -> dict[str, Any]:
+    """What the parts of the page need that show a gate's report: errors that no tick can lift, and what was typed."""
+    blocking = sum(finding.is_error and finding.code not in gate.to_acknowledge for finding in gate.findings)
+    errors = [finding for finding in gate.findings if finding.is_error]
+    warnings = [finding for finding in gate.findings if not finding.is_error]
+    return {
+        "gate": gate,
+        "blocking": blocking,
+        "errors": errors,
+        "warnings": warnings,
+        "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
+        "acknowledged": acknowledged_in(request),
+        "note": note_of(request),
+    }
+
+
+def _page(
+    request: StudioRequest, capability: Capability, draft: Draft, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    capability_id = capability.capability_id
     outcome = publishing.publish_draft(capability_id=capability_id, by=actor_of(request), dry_run=True)
-    context: dict[str, Any] = {
+    context = {
+        "capability": capability,
         "capability_id": capability_id,
         "draft": draft,
         "outcome": outcome,
-        "gate": outcome.gate,
-        "blocking": _blocking(outcome),
         "error": error,
-        "note": request.POST.get("note", ""),
+        **(gate_context(request, outcome.gate) if outcome.gate else {}),
     }
     return render(request, "studio/gate/show.html", context, status=status)
 
 
-def _blocking(outcome: publishing.Outcome) -> int:
-    """Errors that no tick can lift."""
-    acknowledgeable = outcome.gate.to_acknowledge if outcome.gate else ()
-    return sum(finding.is_error and finding.code not in acknowledgeable for finding in outcome.findings)
-
-
-def _publish(request: StudioRequest, draft: Draft) -> HttpResponse:
+def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
-        return _page(request, draft, error=f"Your role, {request.user.role}, may not publish.", status=403)
-    note = request.POST.get("note", "").strip()[:2000]
+        error = f"Your role, {request.user.role}, may not publish."
+        return _page(request, capability, draft, error=error, status=403)
+    note = note_of(request)
     if not note:
-        return _page(request, draft, error="Write a note: it stands in the history.", status=400)
-    version = request.POST.get("draft_version", "")
-    capability_id = draft.capability.capability_id
+        return _page(request, capability, draft, error="Write a note: it stands in the history.", status=400)
+    capability_id = capability.capability_id
     try:
         outcome = publishing.publish_draft(
             capability_id=capability_id,
-            draft_version=int(version) if version.isdecimal() and len(version) < 10 else 0,
+            draft_version=number_of(request, "draft_version") or 0,
             by=actor_of(request),
             note=note,
-            acknowledge=request.POST.getlist("acknowledge"),
+            acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        return _page(request, draft, error="The draft has changed since you opened this page; look again.", status=409)
+        error = "The draft has changed since you opened this page; look again."
+        return _page(request, capability, draft, error=error, status=409)
     except DraftNotFound:
         messages.info(request, "Somebody else has just published this draft.")
         return redirect("studio:capability_show", capability_id)
     if outcome.status == "refused":
-        return _page(request, draft, error="It was not published; see below why.", status=422)
+        return _page(request, capability, draft, error="It was not published; see below why.", status=422)
     words = {"unchanged": "Already up to date: nothing differs from the published revision."}
     messages.success(request, words.get(outcome.status, f"Published as revision {outcome.revision}."))
     return redirect("studio:capability_show", capability_id)

@@ -35,14 +35,14 @@ class PasswordForm(forms.Form):
 
 @sensitive_post_parameters()
 @operator_required
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def password(request: StudioRequest) -> HttpResponse:
     """Change one's own password."""
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _change(request, form):
         messages.success(request, "Your password is changed.")
         return redirect("studio:capability_list")
-    return render(request, "studio/session/password.html", {"form": form})
+    return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
 
 
 def _change(request: StudioRequest, form: PasswordForm) -> bool:

@@ -30,7 +30,7 @@ _VENDORS = (
     r"(?:deb|rpm)\.nodesource\.com|packages\.microsoft\.com|aka\.ms/|dot\.net/|dotnet\.microsoft\.com|install\.determinate\.systems|nixos\.org/nix|get\.rvm\.io|pyenv\.run|"
     r"mise\.(?:run|jdx\.dev)|pixi\.sh/|volta\.sh|get\.volta\.sh|cli\.doppler\.com|get\.pulumi\.com|install\.meteor\.com|get\.helm\.sh|"
     r"repo\.anaconda\.com|micro\.mamba\.pm|bootstrap\.pypa\.io|getcomposer\.org|chocolatey\.org/install|community\.chocolatey\.org/install|"
-    r"get\.scoop\.sh|scoop\.sh|packages\.gitlab\.com|install\.duckdb\.org|dl\.google\.com|julialang\.org|lmstudio\.ai/install|plugins\.nextflow\.io|get\.nextflow\.io|"
+    r"get\.scoop\.sh|boxstarter\.org|scoop\.sh|packages\.gitlab\.com|install\.duckdb\.org|dl\.google\.com|julialang\.org|lmstudio\.ai/install|plugins\.nextflow\.io|get\.nextflow\.io|"
     r"github\.com/(?:conda-forge/miniforge|cli/cli|astral-sh|aquasecurity|microsoft|kubernetes))"
 )
 # The only address in the command, from its scheme on: a vendor's name in a query or before a second address proves nothing.
@@ -67,6 +67,8 @@ DOWNLOADS = (
     rule(_DOWNLOAD, "a download that is made to run", "curl|wget|iwr|invoke-webrequest|aria2c",
          _FETCH + r"[^\n\0]{0,300}?(?:&&|;|\band then\b|,? then )\s{0,3}(?:(?:sudo|chmod)\b[^\n\0]{0,60}?(?:&&|;)?\s{0,3})?(?:sudo )?(?:(?:ba|z)?sh|python[\d.]{0,4}|node|perl|ruby|source|run|execute|start|open|\./|/tmp/|~/|\.\\|& )\s{0,3}[^\s&|;\n\0]{0,80}",
          needs=(_TARGET,), reach=0, discount="command", lacks=re.compile(r"https://(?:www\.)?" + _VENDORS + r"|\bsh -c [\"']?(?:echo|export)|(?:run|execute|start|open) (?:the (?:tests?|server|app|dev)|npm|pytest|docker|make|it in)|python[\d.]{0,4} (?:-c|-m)|node -e|/tmp/\S{1,60}\s{0,3}(?:\||>)|(?:node|python[\d.]{0,4}) (?:scripts?|src|tests?|tools)/")),
+    rule(_DOWNLOAD, "code that runs what it fetched", "fetch(|axios", r"(?:fetch|axios(?:\.get)?)\s{0,2}\([^\n\0]{0,240}?(?:\beval\b|new function|\bimport\(|\bexec\b)", discount="command"),
+    rule(_DOWNLOAD, "a repository from an unknown host that is fetched and run", "git clone", r"git clone (?:-{1,2}\S{1,30} ){0,4}[\"']?(?:http://|https?://(?:\d{1,3}\.){3}\d|(?:https?://|git@|ssh://)(?!(?:[\w-]{1,30}@)?(?:[\w-]{1,30}\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|huggingface\.co|sr\.ht|googlesource\.com|gnu\.org|apache\.org|kernel\.org|dev\.azure\.com|gitee\.com)))\S{3,200}[^\n\0]{0,80}?(?:&&|;|\n) ?[^\n\0]{0,80}?(?:\./\w|\bmake\b|(?:ba|z)?sh |python[\d.]{0,4} |npm (?:i|install|run)|pip install|cargo (?:run|install)|go run)", discount="command"),
     rule(_DOWNLOAD, "a remote script named as the thing to run", "bash |sh |python|node |deno run|npx |uvx |pipx |bunx |go run|uv run|pnpm dlx|yarn dlx",
          r"(?<![\w.-])(?:ba|z|da)?sh (?:-\w{1,4} ){0,2}https?://\S{4,200}|(?<![\w.-])(?:python[\d.]{0,4}|node|npx(?: -y| --yes)?|bunx|pnpm dlx|yarn dlx) https?://(?!github\.com|localhost|127\.)\S{4,200}|(?<![\w.-])(?:deno run|uv run)(?: -{1,2}[\w-]{1,30}){0,6} https?://(?!deno\.land|jsr\.io|esm\.sh)\S{4,200}", discount="command"),
     rule(_DOWNLOAD, "an order to download a program and start it", "download|herunterlad|lade |telecharge|descarg|baixe|baixar|скачай|下载|下載|ダウンロード",
@@ -77,7 +79,7 @@ DOWNLOADS = (
 SHELLS = (
     rule(_SHELL, "a reverse shell", "/dev/tcp/|/dev/udp/", r"/dev/(?:tcp|udp)/[^\s]{3,80}", discount="command"),
     rule(_SHELL, "a reverse shell", "nc |ncat|netcat|socat|mkfifo|telnet", r"(?<![\w-])(?:nc|ncat|netcat)(?:\.exe)? [^\n\0|]{0,60}?(?:-\w{0,4}e\b|-c) ?[^\n\0]{0,10}(?:/bin/|ba?sh|cmd|powershell|\bsh\b)|(?<![\w-])socat [^\n\0]{0,100}?exec:[^\n\0]{0,20}sh|(?<![\w-])mkfifo [^\n\0]{0,120}?(?:nc|ncat|netcat|telnet|openssl) ", discount="command"),
-    rule(_SHELL, "a reverse shell", "socket|tcpclient|tcpsocket|fsockopen", r"(?:socket\.socket|new-object[^\n\0]{0,30}tcpclient|net\.sockets\.tcpclient|tcpsocket|fsockopen|new net\.socket|net\.socket\()[^\0]{0,400}?(?:dup2|/bin/(?:ba)?sh|cmd\.exe|invoke-expression|\biex\b|pty\.spawn|exec\s{0,2}\()", discount="command"),
+    rule(_SHELL, "a reverse shell", "socket|use socket|tcpclient|tcpsocket|fsockopen", r"(?:use socket|socket\.socket|new-object[^\n\0]{0,30}tcpclient|net\.sockets\.tcpclient|tcpsocket|fsockopen|new net\.socket|net\.socket\()[^\0]{0,400}?(?:dup2|/bin/(?:ba)?sh|cmd\.exe|invoke-expression|\biex\b|pty\.spawn|exec\s{0,2}\()", discount="command"),
     rule(_SHELL, "a way in that is left open", "ngrok|cloudflared|chisel|ssh -r|ssh -f|-nr |bore local|tmate|gsocket|gs-netcat",
          r"(?<![\w-])(?:ngrok tcp 22|cloudflared tunnel[^\n\0]{0,60}ssh|gs-netcat|tmate -f|chisel client[^\n\0]{0,60}r:|ssh (?:-\w{1,6} ){0,4}-\w{0,3}r \d{2,5}:(?:localhost|127\.0\.0\.1):22)", discount="command"),
     rule(_SHELL, "a backdoor", "backdoor", r"(?:include|add|install|open|create|leave|plant|embed|insert) (?:an? |the )?(?:[^\s.!?;:()\"\0]{1,16} ){0,2}?backdoor\b", discount="command", unless_negated=True),
@@ -89,6 +91,7 @@ ENCODED = (
          r"(?<![\w.-])(?:base64 (?:-{1,2}d\w{0,5}|-i)|base32 -{1,2}d\w{0,5}|openssl (?:enc|base64)[^|\n\0]{0,60}-d|xxd[^|\n\0]{0,20}-r|uudecode|rev|tr [^|\n\0]{3,60})[^|\n\0]{0,80}\|\s{0,3}(?:[^|\n\0]{1,40}\|\s{0,3}){0,1}" + _INTERPRETER, discount="command"),
     rule("SEC_ENCODED_COMMAND", "encoded text decoded into an interpreter", "eval|sh -c|<(|source|python|exec|node -e|perl -e",
          r"(?:\beval|(?:ba|z)?sh -c|(?:ba|z)?sh <\(|\bsource|python[\d.]{0,4} -c|perl -e|node -e|ruby -e)[^\n\0]{0,120}?(?:base64 -{1,2}d|b64decode|base64 -D|xxd -r|atob\(|decode64|frombase64)", discount="command"),
+    rule("SEC_ENCODED_COMMAND", "escaped text piped into an interpreter", "printf|echo ", r"(?:printf|echo)(?: -e)? [^\n\0|]{0,200}?\\(?:x[0-9a-f]{2}|0?\d{3})[^\n\0|]{0,300}\|\s{0,3}" + _INTERPRETER, discount="command"),
     rule("SEC_ENCODED_COMMAND", "code that runs what it decoded", "exec|eval|function(|loadstring|marshal",
          r"(?<!\w)(?:exec|eval|function|loadstring|marshal\.loads)\s{0,2}\([^\n\0]{0,60}?(?:b64decode|atob\(|decode64|fromhex|unhexlify|frombase64|buffer\.from\([^\n\0]{0,80}?base64|codecs\.decode|zlib\.decompress|base64_decode|fromcharcode)", discount="command"),
     rule("SEC_ENCODED_COMMAND", "an encoded PowerShell command", "powershell|pwsh|frombase64string(", r"(?:powershell|pwsh)(?:\.exe)?\b[^\n\0]{0,120}?\s-e(?:nc|ncodedcommand|c|n)?\s{1,3}[\"']?[a-z0-9+/=]{16,}|frombase64string\([^\n\0]{8,400}\)[^\n\0]{0,60}\|\s{0,2}iex", discount="command"),

@@ -18,7 +18,7 @@ _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
 _REACH = 400
 
 _TEACHING = re.compile(
-    r"\battack|adversar|malicious|\binject(?:ion|ed)\b|jailbreak|phish|red[ -]flags?\b|suspicious|recogni[sz]e|\bdetect"
+    r"\battack(?:s|ed|ers?|ing)?\b(?!@|\.)|adversar|malicious|\binject(?:ion|ed)\b|jailbreak|phish|red[ -]flags?\b|suspicious|recogni[sz]e|\bdetect"
     r"|never (?:follow|obey|run|execute|use|pipe|paste|trust|do|install|comply|act|accept|include|write|allow|put)"
     r"|(?:do not|don't|must not|avoid) (?:ever )?(?:follow|obey|run|execut|us(?:e|ing)|pip(?:e|ing)|past(?:e|ing)|trust|act on|"
     r"act upon|comply|install|do this|copy|writ(?:e|ing)|accept|includ)"
@@ -28,7 +28,7 @@ _TEACHING = re.compile(
     r"|disguis|exfiltrat|\bsteals?\b|poison(?:ed|ing)|backdoor|\bmalware|social engineering|tries to|trying to|try to (?:make|get|trick)|test case"
     r"|angreif|\bangriff|verdacht|gefahrlich|schadlich|niemals (?:befolgen|ausfuhren)|attaque|malveillan|suspect|dangereu"
     r"|ne (?:jamais|pas) (?:suivre|executer)|ataque|malicios|sospechos|suspeit|peligros|perigos|inyeccion|injecao"
-    r"|攻击|攻擊|恶意|惡意|注入|可疑|危险|危險|识别|識別|检测|検出|不要(?:执行|遵循|运行|照做)|攻撃|悪意|インジェクション|不審|従わない"
+    r"|攻击|攻擊|恶意|惡意|注入|可疑|危险|危險|识别|識別|检测|検出|不要(?:执行|遵循|运行|照做)|攻撃|悪意|インジェクション|不審"
     r"|атак|злоумышлен|вредонос|подозрит|инъекц|опасн",
     re.MULTILINE,
 )

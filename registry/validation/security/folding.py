@@ -57,7 +57,7 @@ def fold_character(char: str) -> str:
         return ""
     folded = unicodedata.normalize("NFKC", char).casefold().translate(_PLAIN)
     parts = unicodedata.normalize("NFD", folded)
-    if parts[:1].isascii() and parts[:1].isalpha():
+    if parts[:1].isalpha() and (parts[:1].isascii() or "\u0370" <= parts[:1] <= "\u03ff"):
         folded = "".join(part for part in parts if not "\u0300" <= part <= "\u036f")
     return folded if len(folded) <= 3 else char.casefold()[:1]
 

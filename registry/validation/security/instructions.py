@@ -17,12 +17,12 @@ _USER = r"(?:the |any |this |your |our |an? )?(?:end[- ])?(?:users?|humans?|oper
 _LEAVE = (
     r"(?<![a-z])(?:ignor(?:e|es|ed|ing)|disregard(?:s|ed|ing)?|forget(?:s|ting)?|overrid(?:e|es|ing)|bypass(?:es|ing)?|neglect"
     r"|discard|dismiss|set aside|setting aside|abandon|suspend|unlearn|overlook|circumvent|supersedes?|pay no (?:attention|heed) to"
-    r"|(?:stop|cease|quit) (?:following|obeying|applying|honou?ring)|(?:do not|don't|never|no longer) (?:follow|obey|heed|adhere to|"
+    r"|(?:stop|cease|quit) (?:following|obeying|applying|honou?ring)|(?:do not|don't|never|no longer|not) (?:follow|obey|heed|adhere to|"
     r"comply with|honou?r)|throw (?:out|away)|wipe|erase|cancel|void|drop|skip|scrap|purge)"
 )
 _LEAVE_ANCHORS = (
     "ignor|disregard|forget|overrid|bypass|neglect|discard|dismiss|set aside|setting aside|abandon|suspend|unlearn|overlook|"
-    "circumvent|supersede|pay no |stop |cease |quit |do not |don't |never |no longer |throw |wipe|erase|cancel|void|drop|skip|scrap|purge"
+    "circumvent|supersede|pay no |stop |cease |quit |do not |don't |never |no longer |not follow|not obey|not heed|throw |wipe|erase|cancel|void|drop|skip|scrap|purge"
 )
 _BEFORE = r"(?:previous(?:ly)?|prior|preceding|above|earlier|foregoing|former|pre-?existing|past)"
 _OFFICE = r"(?:system|developer|safety|operator|platform|security|host|initial|original|usual|normal|ethical|core|built-?in|moderation)"
@@ -38,8 +38,8 @@ OVERRIDE = (
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave earlier instructions", _LEAVE_ANCHORS,
          _LEAVE + " " + G4 + _BEFORE + r" (?:[^\s.!?;:()\"\0]{1,24} ){0,2}?" + _RULES + r"\b"),
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave the system's instructions", "ignor|disregard|forget|bypass|neglect|dismiss|"
-         "set aside|setting aside|abandon|unlearn|circumvent|pay no |stop |cease |quit |do not |don't |no longer ",
-         _LEAVE + " " + G3 + _OFFICE + r" " + G2 + _RULES + r"\b" + _FROM_DATA, unless_negated=True),
+         "set aside|setting aside|abandon|unlearn|circumvent|pay no |stop |cease |quit |do not |don't |no longer |not follow|not obey",
+         _LEAVE + " " + G3 + _OFFICE + r"(?:'s|s')? " + G2 + _RULES + r"\b" + _FROM_DATA, unless_negated=True),
     rule("SEC_INSTRUCTION_OVERRIDE", "words that put this text above the system's instructions", "overrid|supersede|discard|suspend|outrank|"
          "take precedence|takes precedence", r"(?:overrid(?:e|es|ing)|supersedes?|discard|suspend|outranks?|takes? precedence over) " + G3
          + r"(?:system|developer|safety|safeguards?|user'?s?) (?:prompts?|instructions?|rules|polic(?:y|ies)|messages?|wishes|requests?|guidelines?)\b",
@@ -47,6 +47,17 @@ OVERRIDE = (
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave all instructions", "ignor|disregard|forget|neglect|dismiss|abandon|unlearn|overrid|discard|bypass",
          _LEAVE + r" (?:all|any|every|each|your|aii)(?: (?:and any|of|the|your|its|other|single|current|existing)){0,3} "
          + _STRONG_RULES + r"\b(?! data)" + _FROM_DATA, unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to drop the safeguards", "drop |drop|wipe|erase|cancel|throw |scrap|purge|lose |shed |remove |strip ",
+         r"(?:drop|wipe|erase|cancel|throw (?:out|away)|scrap|purge|lose|shed|remove|strip)(?: away)? (?:all|any|every|each|your)(?: (?:of|the|your|other|single)){0,2} (?:safety )?(?:guardrails?|safeguards|safety (?:rules|training|guidelines)|ethical (?:rules|guidelines)|restrictions you|instructions you)", unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave what the system said", _LEAVE_ANCHORS,
+         _LEAVE + r" what(?:ever)? (?:the |your )?(?:system|operators?|developers?|platform|company|makers?|host|administrators?|vendor)(?: prompt| message)? (?:told|said|says|tells|instructed|asked|gave|wrote|wants?|demands?|ordered)", unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to act as if there were no instructions", "as if |as though ",
+         r"as (?:if|though) (?:the |your |those |these |all |any ){0,2}(?:system|previous|prior|earlier|above|safety|operator|developer|initial|original)(?:'s)?(?: [^\s.!?;:()\"\0]{1,16}){0,3}? (?:had never|never|did not|didn't|do not|don't|does not|doesn't|were not|was not|had not) (?:been |exist|appl|sent|given|written|there)"),
+    rule("SEC_INSTRUCTION_OVERRIDE", "a claim that earlier instructions have no weight", "instructions|rules|messages|prompts|guidelines|configuration|setup|charter|persona",
+         r"(?:instructions|rules|messages|prompts|guidelines|configuration|setup|charter|persona)\b(?: (?:that|which))?(?: (?:came|were given|stood|stand|appear(?:ed)?|are))?(?: (?:before|above|preceding|prior to|earlier than)(?: (?:this|the|that)(?: \w{1,16})?)?| from (?:the|your) \w{3,14}| of (?:the|your) \w{3,14})? (?:carry no weight|count for nothing|don't count|do not count|are (?:now )?(?:irrelevant|suspended|revoked|deprecated|obsolete|void|replaced|cancel?led)|is (?:now )?(?:deprecated|obsolete|void|replaced|suspended|irrelevant)|have no (?:force|effect|authority|weight|power)|no longer (?:count|matter|bind))", back=30, reach=60,
+         needs=(pattern(r"before|above|prior|previous|earlier|system|developer|operator|your (?:prior|previous|original|old)|platform|safety"),), unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to leave earlier instructions, written as one word", "ignore|disregard|forget|override",
+         r"(?:ignore|disregard|forget|override)[_.\-/+]{0,2}(?:all|any|the)?[_.\-/+]{0,2}(?:of)?[_.\-/+]{0,2}(?:the|your)?[_.\-/+]{0,2}(?:previous|prior|above|earlier|system)[_.\-/+]{0,2}(?:instruction|rule|prompt|message|guideline)"),
     rule("SEC_INSTRUCTION_OVERRIDE", "an order to forget what was said before", "ignor|disregard|forget",
          r"(?:ignore|disregard|forget) (?:everything|all|anything|what(?:ever)?)(?: that)? (?:[^\s.!?;:()\"\0]{1,16} ){0,4}?(?:above|before|previously|"
          r"earlier|told|instructed|said|learned|so far|until now|up to now)\b", unless_negated=True),
@@ -57,6 +68,13 @@ OVERRIDE = (
          r"(?:instructions?|rules|guidelines|prompts?|restrictions|constraints|polic(?:y|ies)|guardrails)(?: (?:above|before this|so far|given (?:earlier|before|above)|you (?:were given|received)))?"
          r" (?:are |is |have been |has been |must be |should be |can be |may be |were )?(?:now |hereby |all )?(?:void\b|obsolete|cancel?led|superseded|revoked|suspended|lifted|no longer (?:apply|applies|valid|in (?:force|effect)|binding)|(?:do not|don't|does not) apply (?:here|now|any ?more|to (?:you|this))|ignored|disregarded|forgotten|treated as (?:mere )?suggestions)",
          back=50, needs=(pattern(r"previous|prior|earlier|above|system|your|all|safety|developer|normal|usual|standard|operational|original"),), reach=0, unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "a claim that the system's rules do not hold here", "system prompt|system instruction|safety rule|safety guideline|safety polic|operator|developer|platform|approval rule|confirmation",
+         r"(?:system (?:prompt|instructions?)|safety (?:rules?|guidelines?|polic(?:y|ies))|operator|developer|platform|approval rules?|confirmations?)\b[^.\n\0]{0,60}? (?:does not|do not|doesn't|don't|no longer|shall not|need not) (?:apply|count|hold|matter|bind)(?:s|ies)?(?: (?:here|to (?:this|you|the)|for (?:this|you)|in this|when this|any ?more|now|while)|\s{0,2}[.!])", unless_negated=True),
+    rule("SEC_INSTRUCTION_OVERRIDE", "an order to take what came before as void", "treat |consider |regard |assume ",
+         r"(?:treat|consider|regard|assume) (?:everything|anything|all(?: text| content)?|whatever|what(?: you)?) (?:[^\s.!?;:()\"\0]{1,16} ){0,5}?(?:before|above|earlier|previously|so far|prior)\b(?: [^\s.!?;()\"\0]{1,16}){0,4}? (?:as|is|to be|was) (?:\w{1,12} ){0,2}?(?:outdated|obsolete|void|invalid|cancel?led|a test|fiction|irrelevant|superseded|untrusted|replaced|wrong)"),
+    rule("SEC_JAILBREAK", "a claim that the limits are lifted", "limit|restriction|guardrail|safeguard|filter|rules",
+         r"(?:limits|limitations|restrictions|guardrails|safeguards|safety (?:rules|checks)|filters|rules) (?:are|have been|is|were) (?:now |hereby |all |temporarily ){0,2}(?:lifted|switched off|turned off|removed|suspended|relaxed|waived|gone|deactivated|disabled)", back=24, reach=0, unless_negated=True, needs=(pattern(r"usual|normal|\byour\b|safety|ethical|content|standard"),)),
+    rule("SEC_JAILBREAK", "an order to serve the author alone", "answers only to|answer only to|obey only|obeys only|loyal only|serve only", r"(?:answers? only to|obeys? only|loyal only to|serves? only) (?:the |this )?(?:author|creator|maker|developer|owner|writer|skill|text|file|document|me\b)"),
     rule("SEC_INSTRUCTION_OVERRIDE", "a claim that this is the real task", "real|actual|true|new|updated|revised",
          r"(?:real|actual|true) (?:task|instructions?|goal|objective|mission|assignment|purpose) (?:is|are|follows?|begins?|starts?|below)\b",
          back=30, needs=(pattern(r"your|below|the text|following|this is|here|agent"),), reach=60),
@@ -70,7 +88,7 @@ OVERRIDE = (
 _TELL = r"(?:tell|inform|notify|alert|warn|let|telling|informing|notifying|alerting|warning|letting|advis(?:e|ing)|consult(?:ing)?)"
 _NOT = r"(?<![a-z])(?:do not|don't|dont|don’t|never|must not|mustn't|should not|shouldn't|may not|cannot|refrain from|avoid|no need to|without)"
 _NOT_ANCHORS = "do not|don't|dont |never|must not|mustn't|should not|shouldn't|may not|cannot|refrain from|avoid|no need to|without"
-_SHOW = r"(?:show|mention|reveal|disclose|display|expose|surface|share|repeat|discuss|acknowledge|explain|admit|talk about|report|announce|hint at)(?:ing)?"
+_SHOW = r"(?:show(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|display(?:ing)?|expos(?:e|ing)|surfac(?:e|ing)|shar(?:e|ing)|repeat(?:ing)?|discuss(?:ing)?|acknowledg(?:e|ing)|explain(?:ing)?|admit(?:ting)?|talk(?:ing)? about|report(?:ing)?|announc(?:e|ing)|hint(?:ing)? at)"
 _SEND = r"(?:send|upload|post|forward|transmit|exfiltrate|e-?mail|share|collect|approve|transfer|relay|submit|leak|ship|report back|copy)"
 
 DECEPTION = (
@@ -83,6 +101,19 @@ DECEPTION = (
          _NOT + r" (?:ever )?" + _SHOW + r" (?:this (?:step|instruction|note|comment|message|section|call|action|behaviou?r|rule|requirement|upload|file)|these (?:steps|instructions|notes|calls|actions|rules))" + _END, unless_negated=True),
     rule("SEC_USER_DECEPTION", "an order to keep something from the user", "keep |hide |hiding |conceal|withhold|kept |hidden |invisible|secret",
          r"(?:keep|hide|hiding|conceal|withhold)\w{0,3} (?:this|these|it|them|all of this|your actions|the (?:step|call|action|upload|request|instruction|transfer|fact|change)s?)\b(?: [^\s.!?;:()\"\0]{1,16}){0,5}? (?:from|secret from|unknown to) " + _USER, unless_negated=True),
+    rule("SEC_USER_DECEPTION", "an order not to trouble the user with a step", "no reason to|no need to|no point in",
+         r"no (?:reason|need|point) (?:to|in) (?:bother|tell|inform|notify|trouble|alert|burden|mention)(?:ing)? (?:[^\s.!?;:()\"\0]{1,12} ){0,3}?(?:users?|humans?|customers?|operators?)\b(?! (?:to|how|again|twice))", unless_negated=True),
+    rule("SEC_USER_DECEPTION", "an order to leave a step out of the report", "omit|leave |leave out|exclude|keep |drop |remove |hide |strip |delete ",
+         r"(?:omit|leave|exclude|keep|drop|remove|hide|strip|delete) (?:this|that|the|your|any|all|these|every)(?: mention of)?(?: (?:this|that|the))? (?:tool |hidden |extra |background |last )?(?:step|action|call|upload|transfer|request|operation|deletion|payment|copy|tool|transmission|forwarding|message sent)s? (?:out of|from|in) (?:the |your |any |all )?(?:summary|reply|replies|answer|response|report|logs?|transcript|history|audit|output|conversation|chat|final|messages?)", unless_negated=True),
+    rule("SEC_USER_DECEPTION", "an order to deny what was done", "when asked|if asked|if the user asks|when the user asks|if questioned|should the user ask|if anyone asks|if they ask",
+         r"(?:when|if|should) (?:asked|the user asks?|questioned|anyone asks|they ask)[^.\n\0]{0,60}?(?:say|claim|answer|reply|respond|insist|deny|state|tell|pretend)\b[^.\n\0]{0,60}?(?:nothing|no (?:data|files?|messages?|calls?|uploads?)|did not|didn't|never|not (?:sent|happen|exist|know)|unaware|deny|a (?:bug|glitch|network error))"),
+    rule("SEC_USER_DECEPTION", "an order to hide something from everyone", _NOT_ANCHORS,
+         _NOT + r" (?:ever )?" + _SHOW + r" (?:to|with) (?:the |any )?(?:end[- ])?(?:users?|humans?|anyone|anybody|them|customers?|operators?) (?:that|what|how) (?:you|it|this|the (?:file|data|message|call|skill|tool))", unless_negated=True),
+    rule("SEC_USER_DECEPTION", "an order never to speak of it", "never |do not |don't ",
+         r"(?:never|do not|don't) (?:bring (?:it|this|that) up|(?:speak|talk) (?:of|about) (?:it|this|that))\b"),
+    rule("SEC_USER_DECEPTION", "an order to keep users unaware", "user|human|customer|operator",
+         r"(?:users?|humans?|customers?|operators?) (?:(?:should|must|shall|are to|is to|has to|have to) )?(?:be kept|remain|stays?|kept) (?:unaware|uninformed|ignorant|in the dark|oblivious|unknowing)|(?:users?|humans?|customers?|operators?) (?:unaware|in the dark|oblivious) (?:of|about)(?= )", unless_negated=True),
+    rule("SEC_USER_DECEPTION", "an order to pass one act off as another", "pretend", r"pretend (?:that )?(?:the|this|your|it) ?(?:upload|call|transfer|request|deletion|payment|copy|download|message|step|was|is)\b", needs=(pattern(r"asks?|wonders?|notices?|question|user"),), back=60, reach=80),
     rule("SEC_USER_DECEPTION", "an order to keep this secret", "keep this|keep it|keep these",
          r"keep (?:this|it|these)(?: (?:step|instruction|rule|call|file|note|upload)s?)? (?:strictly |completely |totally )?(?:secret|confidential|hidden|quiet|between us|to yourself|invisible)", unless_negated=True),
     rule("SEC_USER_DECEPTION", "a claim that users need not know", "user|human|operator|customer|they ",
@@ -120,8 +151,8 @@ JAILBREAK = (
          r"(?:normal|usual|standard|regular|safety|content|ethical) (?:rules|restrictions|limits|limitations|constraints|guidelines|safeguards|polic(?:y|ies)) (?:do not|don't|no longer|does not|are not|aren't) (?:apply|applies|enforced|active|in (?:force|effect)|needed|relevant)"),
     rule("SEC_JAILBREAK", "an order that changes who the agent is", "from now on|from this point|henceforth|starting now",
          r"(?:from now on|from this point (?:on|forward|onwards?)|henceforth|starting now),? (?:you (?:are|will be|must (?:obey|act|only|always|never)|act|have|obey|shall|answer only|no longer)|act as|your (?:name|role|only))", severity="warning"),
-    rule("SEC_JAILBREAK", "a claim of special powers", "privileged mode|admin mode|elevated access|root access|administrator mode|full access mode|special administrative|elevated permission|maintenance mode|debug mode",
-         r"(?:privileged mode|admin(?:istrator)? mode|elevated (?:access|permissions?)|special administrative|full access mode|maintenance mode|debug mode)", needs=(pattern(r"you (?:are|have|operate|now)|enter|user as|treat|enabled|activated|authori[sz]e|restrictions|unrestricted"),), back=80, reach=100, severity="warning"),
+    rule("SEC_JAILBREAK", "a claim of special powers", "privileged mode|admin mode|elevated access|root access|administrator mode|full access mode|special administrative|elevated permission",
+         r"(?:privileged mode|admin(?:istrator)? mode|elevated (?:access|permissions?)|special administrative|full access mode)", needs=(pattern(r"you (?:are|have|operate|now)|enter|user as|treat|enabled|activated|authori[sz]e|restrictions|unrestricted"),), back=80, reach=100, severity="warning"),
 )
 
 _RULE_TABLES: tuple[tuple[Rule, ...], ...] = (OVERRIDE, DECEPTION, LEAK, JAILBREAK)

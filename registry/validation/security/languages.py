@@ -7,6 +7,7 @@ blanks a gap is counted in characters.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from registry.validation.security.rules import Rule, pattern, rule
 
@@ -66,9 +67,9 @@ DECEPTION = (
     rule(_DECEPTION, _HIDE, "لا تخبر|لا تقل|دون علم|nie mow|nie informuj|vertel de gebruiker niet|zeg niet tegen de gebruiker", r"(?:لا (?:تخبر|تقل)[^\n\0]{0,10}المستخدم|دون علم|nie (?:mow|informuj)[^.\n\0]{0,12}uzytkownik|vertel de gebruiker niet|zeg niet tegen de gebruiker)"),
 )
 
-BYPASS = (
-    rule(_BYPASS, _ASK, "ohne |frage nicht|nicht nachfragen|keine bestatigung|keine zustimmung|keine ruckfrage",
-         r"(?:ohne (?:vorher |erst |jede |weitere |eine |die |um |nach |auf |ausdruckliche |vorherige |den nutzer |den benutzer ){0,4}(?:ruckfrage|bestatigung|zustimmung|genehmigung|erlaubnis|freigabe|einwilligung|(?:zu|nach)?(?:zu)?fragen)|frage nicht (?:nach|um)|(?:keine|kein) (?:bestatigung|zustimmung|ruckfrage|genehmigung|freigabe) (?:notig|erforderlich|einholen|abwarten|verlangen))", unless_negated=True, severity="warning"),
+_BYPASSES: tuple[Rule, ...] = (
+    rule(_BYPASS, _ASK, "ohne |frage nicht|bestatigung|zustimmung|genehmigung|freigabe|nicht nachfragen|keine bestatigung|keine zustimmung|keine ruckfrage",
+         r"(?:ohne (?:vorher |erst |jede |weitere |eine |die |um |nach |auf |ausdruckliche |vorherige |den nutzer |den benutzer ){0,4}(?:ruckfrage|bestatigung|zustimmung|genehmigung|erlaubnis|freigabe|einwilligung|(?:zu|nach)?(?:zu)?fragen)|frage nicht (?:nach|um)|(?:bestatigung|zustimmung|ruckfrage|genehmigung|freigabe)(?:en)? (?:ist|sind) (?:nicht|keine) (?:notig|erforderlich)|(?:keine|kein) (?:bestatigung|zustimmung|ruckfrage|genehmigung|freigabe) (?:notig|erforderlich|einholen|abwarten|verlangen))", unless_negated=True, severity="warning"),
     rule(_BYPASS, _ASK, "sans ", r"sans (?:jamais |lui |leur |l'|la |aucune |sa |son |le |une )?(?:demander|confirmation|approbation|autorisation|attendre|permission|consentement|accord)\b", unless_negated=True, severity="warning"),
     rule(_BYPASS, _ASK, "sin |sem |senza ", r"(?<![a-z])(?:sin|sem|senza) (?:la |el |o |a |su |sua |previa |ningun[oa]? |nenhum[a]? |alcuna ){0,2}(?:pedir\w{0,2}|preguntar\w{0,2}|perguntar|consultar\w{0,2}|solicitar|esperar|aguardar|chiedere|confirm(?:acion|acao|ar)|conferma|permiso|permissao|aprobacion|aprovacao|autorizacion|autorizacao|consentimiento|consentimento|approvazione)\b", unless_negated=True, severity="warning"),
     rule(_BYPASS, _ASK, "без |не спрашивай|не запрашивай", r"(?:без (?:подтверждения|согласия|разрешения|запроса|уведомления|одобрения|спроса)|не (?:спрашивай|запрашивай)(?:те)?[^.\n\0]{0,20}(?:подтвержд|разреш|соглас))", unless_negated=True, severity="warning"),
@@ -77,9 +78,24 @@ BYPASS = (
     rule(_BYPASS, _ASK, "확인|승인|허락|동의", r"(?:확인|승인|허락|동의)(?:을|를)?[^\n\0.]{0,4}?(?:없이|구하지|묻지|생략|건너뛰)", unless_negated=True, severity="warning"),
 )
 
+_CANNOT_BE_UNDONE = pattern(
+    r"losch|uberweis|bezahl|\bsende|kauf|veroffentlich|supprim|envoy|envoie|paie|payer|transfer|virement|\bborr|elimin|\bpag[ao]|\benvi[ae]|compr[ae]|apag|exclu|transfir|удал|оплат|перевод|перевед|отправ|сотри|стереть|"
+    r"删除|刪除|转账|轉帳|付款|支付|发送|發送|购买|汇款|清空|削除|送金|支払|送信|購入|삭제|송금|결제|전송|cancell|elimina|invia|paga"
+)
+DECEPTION = (
+    *DECEPTION,
+    rule(_DECEPTION, "a claim that the user must not know", "utilisateur|usuari|utilizador|utente|nutzer|anwender|пользовател|用户|用戶|使用者|ユーザー",
+         r"(?:utilisateur\w{0,2} ne (?:doi(?:t|vent)|peu(?:t|vent)) (?:pas|jamais|rien) (?:le |en |l')?(?:savoir|voir|apprendre|etre (?:informe|au courant)|remarquer)|(?:usuari[oa]s?|utilizador(?:es)?) n(?:o|ao) (?:debe\w{0,1}|puede\w{0,1}|tiene que|deve\w{0,1}|pode\w{0,1}) (?:saber|enterarse|ver|conocer|notar|perceber|tomar conhecimento)|utent[ei] non dev(?:e|ono) (?:sapere|vedere|accorgersi)"
+         r"|(?:nutzer|anwender)(?:in|n)? (?:darf|durfen|soll|sollen) (?:davon |hiervon |das |dies )?(?:nichts|nicht) (?:davon )?(?:erfahren|wissen|merken|mitbekommen)|пользовател\w{1,2} не (?:должен|должны|должна) (?:об этом )?(?:знать|узнать|видеть|заметить)|(?:用户|用戶|使用者)(?:不应该?|不能|不得|不可以?)(?:知道|看到|察觉|发现|得知)|ユーザーは(?:知る|見る)べきではない)"),
+)
+BYPASS: tuple[Rule, ...] = (
+    *_BYPASSES,
+    *(replace(each, needs=(_CANNOT_BE_UNDONE,), back=70, reach=50, in_sentence=True, severity="error") for each in _BYPASSES),
+)
+
 LEAK = (
     _near("SEC_PROMPT_LEAK", "an order to give the system prompt away", "system-prompt|systemprompt|prompt systeme|prompt du systeme|prompt del sistema|prompt do sistema|instrucciones del sistema|instrucoes do sistema|instructions systeme|системный промпт|системные инструкции|系统提示|系統提示|システムプロンプト|시스템 프롬프트",
-          r"\S{4,30}", r"\b(?:zeig|gib|verrat|nenn|offenleg|revele|revela|affiche|montre|divulgue|muestra|imprime|mostre|exiba|repete|repite|wiederhol)|раскрой|покажи|выведи|повтори|输出|显示|泄露|透露|打印|重复|表示し|出力し|公開し|教え|보여|출력|공개", back=50, reach=40),
+          r"[^\n\0]{4,14}", r"\b(?:zeig|gib|verrat|nenn|offenleg|revele|revela|affiche|montre|divulgue|muestra|imprime|mostre|exiba|repete|repite|wiederhol)|раскрой|покажи|выведи|повтори|输出|显示|泄露|透露|打印|重复|表示し|出力し|公開し|教え|보여|출력|공개", back=50, reach=40),
 )
 
 RULES: tuple[Rule, ...] = (*OVERRIDE, *DECEPTION, *BYPASS, *LEAK)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from registry.validation.problems import Severity
-from registry.validation.security.folding import View
+from registry.validation.security.folding import View, fold_character
 
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
@@ -29,7 +29,7 @@ class Rule:
     """One pattern. `severity` None means the code's own; `says` is what was seen, in a few words, for the message.
 
     `needs` must all be found between `back` characters before the match and `reach` after it, in the same paragraph;
-    `lacks` must not. With `unless_negated`, "never ... without asking" is no finding.
+    `lacks` must not. With `in_sentence` only the sentence counts. With `unless_negated`, "never ... without asking" is no finding.
     """
 
     code: str
@@ -43,6 +43,7 @@ class Rule:
     severity: Severity | None = None
     discount: Discount = "phrase"
     unless_negated: bool = False
+    in_sentence: bool = False
     cost: int = 1
 
 
@@ -86,12 +87,17 @@ def pattern(source: str) -> re.Pattern[str]:
     def spell(match: re.Match[str]) -> str:
         return {" ": _BLANK, " ?": _MAYBE_BLANK}.get(match.group(), match.group())
 
-    return re.compile(_BLANKS.sub(spell, source), re.MULTILINE)
+    return re.compile(_BLANKS.sub(spell, _as_folded(source)), re.MULTILINE)
+
+
+def _as_folded(source: str) -> str:
+    """Words of other scripts as the folded text spells them: a Thai `am` is two characters there."""
+    return source if source.isascii() else "".join(char if char.isascii() else fold_character(char) for char in source)
 
 
 def rule(code: str, says: str, anchors: str, source: str, **rest: object) -> Rule:
     """A rule from its words: `anchors` parted by `|` (`¦` stands for the bar itself), the pattern as in `pattern()`."""
-    words = tuple(anchor.replace("¦", "|") for anchor in anchors.split("|"))
+    words = tuple(_as_folded(anchor).replace("¦", "|") for anchor in anchors.split("|"))
     if not all(words):
         raise ValueError(f"an empty anchor would be found everywhere: {anchors}")
     gaps = sum(int(most) for most in re.findall(r"\{\d+,(\d+)\}", source) if int(most) >= 40)
@@ -170,18 +176,22 @@ def _holds(each: Rule, text: str, start: int, end: int, budget: Budget) -> bool:
         return False
     if not each.needs and each.lacks is None:
         return True
-    window = around(text, start, end, each.back, each.reach)
+    window = around(text, start, end, each.back, each.reach, _ENDS if each.in_sentence else _BREAKS)
     for need in each.needs:
         if not (budget.take(1 + len(window) // 16) and need.search(window)):
             return False
     return each.lacks is None or not each.lacks.search(window)
 
 
-def around(text: str, start: int, end: int, back: int, reach: int) -> str:
-    """The text around a match, cut at an empty line and at the string's own ends."""
+_BREAKS = ("\n\n", "\0")
+_ENDS = ("\n", "\0", ". ", "。", "! ", "！", "? ", "；")
+
+
+def around(text: str, start: int, end: int, back: int, reach: int, cuts: tuple[str, ...]) -> str:
+    """The text around a match, cut at an empty line and at the string's own ends, or where the sentence ends."""
     before = text[max(start - back, 0) : start]
     after = text[end : end + reach]
-    for cut in ("\n\n", "\0"):
+    for cut in cuts:
         before = before.rpartition(cut)[2]
         after = after.partition(cut)[0]
     return before + text[start:end] + after

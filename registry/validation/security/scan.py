@@ -20,6 +20,7 @@ from registry.validation.security import (
     hidden_text,
     instructions,
     languages,
+    lexicon,
     markup,
     policies,
     secrets,
@@ -36,7 +37,7 @@ MOST_PER_CODE = 20
 _LONGEST_QUOTE = 60
 
 # Prose may be wrapped anywhere; a command ends with its line.
-_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *approvals.RULES, *exfiltration.RULES, *markup.REMOTE_RULES)
+_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *lexicon.RULES, *approvals.RULES, *exfiltration.RULES, *markup.REMOTE_RULES)
 _LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES, *markup.ROLE_RULES)
 _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}(?:instruction|rule|prompt|guideline)"
@@ -62,7 +63,7 @@ def _declares_write_tool(document: Document) -> bool:
 
 def _check(document: Document, has_write_tool: bool) -> Iterator[Problem]:
     context = Context(document)
-    budget = Budget(left=20_000 + len(document.text) // 7)
+    budget = Budget(left=40_000 + len(document.text) // 7)
     hits = list(_hits(document, context, budget))
     if budget.spent:
         hits.append(Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""))

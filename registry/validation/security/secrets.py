@@ -6,6 +6,7 @@ Shapes from the vendors' public descriptions of their key formats. What says of 
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from collections.abc import Iterator
@@ -64,16 +65,17 @@ SHAPES = (
     _shape("an xAI key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
     _shape("an age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,60}"),
     _shape("an Azure storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{60,90}={0,2})"),
-    _shape("a bearer token in a JSON Web Token", "eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{20,1000}"),
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})")
+_OMITTED = re.compile(r"(?i)\.\.\.|…|example|omitted|redacted|xxxx|<")
 _URL_PASSWORD = re.compile(r"://([^\s:/@\"'`<>{}$]{1,64}):([^\s:/@\"'`<>{}$]{6,128})@([A-Za-z0-9.-]{1,120})")
 _ASSIGNED = re.compile(
-    r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credential)s?"
+    r"(?i)(?<!:)(?<!next)(?<!lock)(?<!page)(?<!client)(?<!next_)(?<!page_)(?<!continuation)(?<!sync)(?<!request)(?<!max_)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credential)s?"
     r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
 )
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}.{0,2}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
-_BASIC = re.compile(r"(?:Basic|Bearer)\s{1,3}([A-Za-z0-9+/_.=-]{20,400})")
+_WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,2000}\.(eyJ[A-Za-z0-9_-]{10,4000})\.[A-Za-z0-9_-]{20,1000}")
 _ASSIGNED_ANCHORS = ("assw", "wd", "ecret", "oken", "ey", "assphrase", "redential", "ASSW", "WD", "ECRET", "OKEN", "EY", "REDENTIAL")
 
 _PLACEHOLDER = re.compile(
@@ -89,8 +91,9 @@ def find(text: str) -> Iterator[Hit]:
         yield from _shaped(text, shape)
     if "PRIVATE KEY" in text:
         for match in _PRIVATE_KEY.finditer(text):
-            if _entropy(match.group(1)) > 3.5 and "..." not in match.group(1)[:40]:
+            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(match.group(1) + text[match.end() : match.end() + 3]):
                 yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
+    yield from _web_tokens(text)
     yield from _in_urls(text)
     yield from _aws_secrets(text)
     yield from _assigned(text)
@@ -116,6 +119,20 @@ def _after_digits(text: str, at: int, pattern: re.Pattern[str]) -> re.Match[str]
     return re.compile(pattern.pattern.replace(r"(?<![A-Za-z0-9])", "")).match(text, at)
 
 
+def _web_tokens(text: str) -> Iterator[Hit]:
+    """JSON Web Tokens: one that names a subject or an end of life was issued to someone, any other is a sample."""
+    at = text.find("eyJ")
+    while at >= 0:
+        match = _WEB_TOKEN.match(text, at)
+        if match:
+            padded = match.group(1) + "=" * (-len(match.group(1)) % 4)
+            claims = base64.urlsafe_b64decode(padded).decode("utf-8", "replace")
+            is_issued = re.search(r'"(?:exp|iss|jti|aud|email)"', claims) and "1234567890" not in claims
+            if "John Doe" not in claims:
+                yield _hit("SEC_SECRET", "a JSON Web Token", at, match.end(), "eyJ", None if is_issued else "warning")
+        at = text.find("eyJ", match.end() if match else at + 3)
+
+
 def _in_urls(text: str) -> Iterator[Hit]:
     for match in _URL_PASSWORD.finditer(text):
         if _is_password(match.group(2)) and not _LOCAL.match(match.group(3)):
@@ -137,7 +154,7 @@ def _assigned(text: str) -> Iterator[Hit]:
         return
     for match in _ASSIGNED.finditer(text):
         value = match.group(1).rstrip(".:!?")
-        if _is_password(value) and _entropy(value) >= 3.2 and not _looks_like_code(value):
+        if _is_password(value) and not _UUID.fullmatch(value) and _entropy(value) >= 3.2 and not _looks_like_code(value):
             yield _hit("SEC_POSSIBLE_SECRET", "a value that looks like a password or key", match.start(1), match.end(1), value[:4])
 
 

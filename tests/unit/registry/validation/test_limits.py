@@ -23,9 +23,7 @@ def _codes(files: dict[str, bytes | str]) -> list[str]:
 
 
 def test_a_file_over_one_mebibyte_is_refused() -> None:
-    assert _codes(MINIMAL | {"skill.md": "x" * (1024 * 1024 + 1)}) == ["FILE_TOO_LARGE", "SECTION_MISSING"] or (
-        "FILE_TOO_LARGE" in _codes(MINIMAL | {"skill.md": "x" * (1024 * 1024 + 1)})
-    )
+    assert "FILE_TOO_LARGE" in _codes(MINIMAL | {"skill.md": "x" * (1024 * 1024 + 1)})
 
 
 def test_a_bundle_over_two_mebibytes_is_refused() -> None:
@@ -34,10 +32,10 @@ def test_a_bundle_over_two_mebibytes_is_refused() -> None:
     assert "BUNDLE_TOO_LARGE" in _codes(large)
 
 
-def test_more_findings_than_anybody_reads_are_cut_with_a_word() -> None:
-    tools = [{"name": f"t{index}"} for index in range(2000)]
-    findings = validate(MINIMAL | {"tools.json": json.dumps(tools)}).findings
-    assert len(findings) <= validation.FINDINGS_MAX + 1
+def test_more_findings_than_anybody_reads_are_cut_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validation, "FINDINGS_MAX", 5)
+    findings = validate(MINIMAL | {"tools.json": json.dumps([{"name": f"t{index}"} for index in range(9)])}).findings
+    assert len(findings) == 6
     assert [finding.code for finding in findings].count("FINDINGS_CUT") == 1
 
 

@@ -1,0 +1,30 @@
+"""What a form of ours sends, made fit to be stored."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from registry.gate import ACKNOWLEDGEABLE
+
+NOTE_MAX = 2000
+
+
+def line_of(request: HttpRequest, name: str, *, most: int) -> str:
+    """A field of at most so many characters. NUL is dropped: PostgreSQL can store it in no text."""
+    return request.POST.get(name, "").replace("\0", "").strip()[:most]
+
+
+def note_of(request: HttpRequest) -> str:
+    """Why somebody did it."""
+    return line_of(request, "note", most=NOTE_MAX)
+
+
+def acknowledged_in(request: HttpRequest) -> list[str]:
+    """The codes that were ticked, out of those that can be."""
+    return sorted(ACKNOWLEDGEABLE & set(request.POST.getlist("acknowledge")))
+
+
+def number_of(request: HttpRequest, name: str) -> int | None:
+    """A version number; None where there is none, or something else."""
+    value = request.POST.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 10 else None

@@ -21,8 +21,8 @@ class AlwaysJson(BaseContentNegotiation):
     """We speak one language; a client that says `Accept: text/html` gets it too, errors included."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        content_type = request.content_type or ""
-        return next((parser for parser in parsers if content_type.split(";")[0].strip() == parser.media_type), None)
+        content_type = (request.content_type or "").split(";")[0].strip().lower()
+        return next((parser for parser in parsers if content_type == parser.media_type), None)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type

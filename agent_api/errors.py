@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
@@ -107,6 +108,7 @@ def error_response(code: str, message: str, **extra: Any) -> HttpResponse:
     return response
 
 
+@csrf_exempt
 def unknown_address(request: HttpRequest, path: str = "") -> HttpResponse:  # noqa: ARG001 (a view)
     """Whatever below the API's base is no endpoint, by any method."""
     return error_response("NOT_FOUND", "There is nothing at this address; see /api/v1/docs")

@@ -13,7 +13,8 @@ from registry.snapshot.bodies import COMPRESS_FROM_BYTES, Rendered
 
 _CODINGS: Final = ("zstd", "gzip")
 _ENTITY_TAG: Final = re.compile(r'(?:W/)?"([^"]*)"')
-_SUFFIX: Final = re.compile(r"-(?:gzip|zstd|br|identity)$")
+# What servers and proxies append to tell the forms of one answer apart: -gzip, --gzip, ;br ...
+_SUFFIX: Final = re.compile(r"[-;:+.].{0,30}$")
 
 
 def respond(request: HttpRequest, caller: Caller, rendered: Rendered) -> HttpResponse:

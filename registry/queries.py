@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from registry.bundles import Bundle
 from registry.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
+from registry.likeness import close_names, nearest
 from registry.models import Capability, Draft, Incident, Revision, ToolName
 from registry.validation import Published
 from registry.validation.documents import read
@@ -116,27 +116,16 @@ def get_capability(capability_id: str) -> Capability:
 
 def not_found(capability_id: str, available: Sequence[str], names: dict[str, str]) -> CapabilityNotFound:
     """The refusal for an unknown id with the ids that an agent can offer instead, nearest first."""
-    near = nearest_ids(capability_id, available)
-    close = [name for name in near[:SUGGESTIONS_MAX] if _likeness(capability_id, name) >= 0.5]
+    near = nearest(capability_id, available, most=AVAILABLE_MAX)
     return CapabilityNotFound(
         capability_id,
-        available=near[:AVAILABLE_MAX],
+        available=near,
         available_total=len(available),
-        suggestions=[{"capability_id": name, "name": names.get(name, name)} for name in close],
+        suggestions=[
+            {"capability_id": name, "name": names.get(name, name)}
+            for name in close_names(capability_id, near, most=SUGGESTIONS_MAX)
+        ],
     )
-
-
-def nearest_ids(capability_id: str, available: Sequence[str]) -> list[str]:
-    """All ids, the most alike first, equal ones in order."""
-    return sorted(available, key=lambda name: (-_likeness(capability_id, name), name))
-
-
-def _likeness(wanted: str, name: str) -> float:
-    matcher = difflib.SequenceMatcher(None, wanted[:64], name)
-    # The two cheap bounds leave out most of ten thousand ids.
-    if matcher.real_quick_ratio() < 0.4 or matcher.quick_ratio() < 0.4:
-        return 0.0
-    return matcher.ratio()
 
 
 @dataclass(frozen=True)

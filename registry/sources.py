@@ -117,7 +117,7 @@ def _checked_members(archive: zipfile.ZipFile, path: str) -> dict[str, zipfile.Z
         raise SourceUnreadable(f"{path}: {len(infos):,} entries; at most {ENTRIES_MAX} are allowed")
     if sum(info.file_size for info in infos) > ARCHIVE_BYTES_MAX:
         raise SourceUnreadable(f"{path}: more than 20 MiB when unpacked")
-    taken: dict[str, bool] = {}
+    taken: dict[str, str] = {}
     for info in infos:
         reason = _refusal(info) or _collision(info, taken)
         if reason is not None:
@@ -125,16 +125,18 @@ def _checked_members(archive: zipfile.ZipFile, path: str) -> dict[str, zipfile.Z
     return {info.filename: info for info in infos if not info.is_dir()}
 
 
-def _collision(info: zipfile.ZipInfo, taken: dict[str, bool]) -> str | None:
-    """Names that a file system may hold to be one. `taken` maps each name so far to whether it is a folder."""
-    name = unicodedata.normalize("NFC", info.filename).casefold().rstrip("/")
-    steps = name.split("/")
-    folders = ["/".join(steps[:depth]) for depth in range(1, len(steps))]
-    if name in taken and not (info.is_dir() and taken[name]):
-        return "another entry has this name"
-    if not all(taken.setdefault(folder, True) for folder in folders):
-        return "a file has the name of its folder"
-    taken[name] = info.is_dir()
+def _collision(info: zipfile.ZipInfo, taken: dict[str, str]) -> str | None:
+    """Names that a file system may hold to be one: by case, by Unicode form, a file and a folder.
+
+    `taken` maps each folded name so far to its spelling, a folder's with a slash at the end.
+    """
+    steps = info.filename.rstrip("/").split("/")
+    spellings = ["/".join(steps[:depth]) + "/" for depth in range(1, len(steps))]
+    spellings.append(info.filename)
+    for spelling in spellings:
+        known = taken.setdefault(unicodedata.normalize("NFC", spelling).casefold().rstrip("/"), spelling)
+        if known is not spelling and (known != spelling or not spelling.endswith("/")):
+            return "another entry has this name"
     return None
 
 

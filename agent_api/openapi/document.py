@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 import yaml
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -66,7 +65,8 @@ def schema(request: Request) -> HttpResponse:
     return response
 
 
-@require_safe
-def docs(request: HttpRequest) -> HttpResponse:
+@extend_schema(exclude=True)
+@endpoint("GET")
+def docs(request: Request) -> HttpResponse:
     """The document as a page."""
-    return render(request, "agent_api/docs.html")
+    return render(request._request, "agent_api/docs.html")  # noqa: SLF001 (DRF keeps Django's request there)

@@ -13,9 +13,8 @@ from django.http import HttpRequest, QueryDict
 
 from agent_api import parameters
 from registry.errors import InvalidRequest
-from registry.snapshot import Entry, Snapshot
+from registry.snapshot import HOLDER, Entry, Snapshot
 from registry.snapshot.bodies import Rendered
-from registry.snapshot.content import snapshot_at
 
 LIMIT_MAX: Final = 1000
 OS: Final = ("common", "darwin", "win32", "linux")
@@ -90,25 +89,17 @@ def _cursor(asked: ListQuery, at_revision: int, after: str) -> str:
 def list_answer(snapshot: Snapshot, asked: ListQuery) -> Rendered:
     """The page, rendered once a snapshot. A cursor reads the registry as it was when its first page was made."""
     if asked.at_revision is not None and asked.at_revision != snapshot.registry_revision:
-        return _render(_pinned(snapshot, asked.at_revision), asked)
+        pinned = HOLDER.at(asked.at_revision)
+        if pinned is None:
+            raise InvalidRequest("The cursor is not one of ours; begin again without it")
+        return _render(pinned, asked)
     kept = snapshot.answers.get(asked)
     if kept is None:
-        kept = _render(snapshot, asked)
-        if len(snapshot.answers) < ANSWERS_KEPT_MAX:
-            snapshot.answers[asked] = kept
+        kept = snapshot.answers[asked] = _render(snapshot, asked)
+        while len(snapshot.answers) > ANSWERS_KEPT_MAX:
+            snapshot.answers.popitem(last=False)
     rendered: Rendered = kept
     return rendered
-
-
-def _pinned(snapshot: Snapshot, at_revision: int) -> Snapshot:
-    key = ("at", at_revision)
-    pinned = snapshot.answers.get(key) or snapshot_at(at_revision)
-    if pinned.registry_revision > snapshot.registry_revision and not pinned.entries:
-        raise InvalidRequest("The cursor is not one of ours; begin again without it")
-    if len(snapshot.answers) < ANSWERS_KEPT_MAX:
-        snapshot.answers[key] = pinned
-    found: Snapshot = pinned
-    return found
 
 
 def _render(snapshot: Snapshot, asked: ListQuery) -> Rendered:

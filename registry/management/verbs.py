@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from registry.actors import Actor
-from registry.errors import RegistryError
+from registry.errors import RegistryError, RegistryUnavailable
 from registry.terminal.text import Palette, printable
 
 Handler = Callable[[dict[str, Any]], int]
@@ -25,7 +25,12 @@ def at_terminal() -> Actor:
         name = getpass.getuser()
     except (KeyError, OSError):
         name = "unknown"
-    return Actor("command_line", name)
+    return Actor("command_line", _text(name)[:150])
+
+
+def _text(value: str) -> str:
+    """What came from the system's own encoding, with U+FFFD for bytes that were no text there."""
+    return value.encode("utf-8", errors="replace").decode("utf-8")
 
 
 class VerbCommand(BaseCommand):
@@ -48,13 +53,17 @@ class VerbCommand(BaseCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
+        # Django colours all of it on a terminal, whatever NO_COLOR says.
+        self.stderr.style_func = None
+        if isinstance(options.get("note"), str):
+            options["note"] = _text(options["note"])
         try:
             code = options["handler"](options)
         except RegistryError as error:
             code = self.refuse(error, options)
         except (DatabaseError, InterfaceError) as error:
-            self.stderr.write(f"The database cannot be used: {error}\nRun: python3 run.py manage migrate")
-            code = 1
+            words = f"The database cannot be used: {error}. Run: python3 run.py manage migrate"
+            code = self.refuse(RegistryUnavailable(words), options)
         except BrokenPipeError:
             code = 1
         if code:
@@ -63,19 +72,20 @@ class VerbCommand(BaseCommand):
     def refuse(self, error: RegistryError, options: dict[str, Any]) -> int:
         """Say why, in the form that was asked for."""
         if options["format"] == "text":
-            self.stderr.write(f"{self.paint('error', 'error')}[{error.code}] {printable(error.message)}")
+            self.complain(error)
             for suggestion in error.extra.get("suggestions", []):
                 self.stderr.write(f"  did you mean {suggestion['capability_id']}?")
         else:
             self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
         return 1
 
-    def paint(self, kind: str, text: str) -> str:
-        return Palette(sys.stdout)(kind, text)
+    def complain(self, error: RegistryError) -> None:
+        """One line on stderr."""
+        self.stderr.write(f"{Palette(sys.stderr)('error', 'error')}[{error.code}] {printable(error.message)}")
 
     def document(self, value: dict[str, Any]) -> None:
-        """The one JSON document of a call."""
-        self.stdout.write(json.dumps(value, indent=2, ensure_ascii=False))
+        """The one JSON document of a call; a path that is no text in the system's encoding shows U+FFFD there."""
+        self.stdout.write(_text(json.dumps(value, indent=2, ensure_ascii=False)))
 
     def line(self, text: str = "") -> None:
         self.stdout.write(text)

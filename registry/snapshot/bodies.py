@@ -20,6 +20,7 @@ from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Revision
 from registry.queries import load_answer
 from registry.snapshot.content import Entry
+from registry.snapshot.holder import is_stale
 from registry.soundness import require_sound
 
 BYTES_MAX: Final = 64 * 1024 * 1024
@@ -124,14 +125,15 @@ BODIES: Final = BodyCache()
 
 
 def load_body(entry: Entry, *, revision_id: int | None = None, fresh: bool = False) -> Rendered:
-    """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache.
+    """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
+    is away and the answer is held.
 
     Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
     is not held.
     """
     wanted = revision_id or entry.revision_id
     key = (wanted, entry.status, entry.replaced_by)
-    if fresh:
+    if fresh and not is_stale():
         BODIES.forget(key)
     return BODIES.get(key, lambda: _render(entry, wanted))
 

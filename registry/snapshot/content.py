@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 from django.db.models import Max
 
+from registry.likeness import letter_pairs
 from registry.models import AgentKey, RegistryState, Release
 from registry.queries import LISTED, list_entry
 
@@ -62,9 +64,9 @@ class Snapshot:
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
     @cached_property
-    def answers(self) -> dict[Any, Any]:
+    def answers(self) -> OrderedDict[Any, Any]:
         """Room for answers made of this snapshot; they go when it goes."""
-        return {}
+        return OrderedDict()
 
 
 EMPTY = Snapshot(0, 0, {}, {})
@@ -93,6 +95,8 @@ def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dic
     entries, retired = dict(base.entries), dict(base.retired)
     for release in releases_at(registry_revision, since=since):
         capability_id = release.capability.capability_id
+        # Kept by id: the first request for an unknown one finds all of them ready.
+        letter_pairs(capability_id)
         if release.status in LISTED:
             entries[capability_id] = entry_of(release)
             retired.pop(capability_id, None)

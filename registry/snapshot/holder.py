@@ -5,14 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Final
 
 from django.db import DatabaseError, InterfaceError
 
 from registry.errors import RegistryUnavailable
-from registry.snapshot.content import EMPTY, Snapshot, counters, read_snapshot
+from registry.snapshot.content import EMPTY, Snapshot, counters, read_snapshot, snapshot_at
 
 logger = logging.getLogger(__name__)
+
+# Past states that a client may still page through; they share their entries, so that one costs about 1 MB at 10,000.
+PAST_MAX: Final = 8
 
 
 @dataclass
@@ -23,6 +28,7 @@ class Holder:
     has_read: bool = False
     is_watched: bool = False
     failed_at: float | None = None
+    _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refresh(self) -> Snapshot:
@@ -38,6 +44,11 @@ class Holder:
         held = self.snapshot
         if not self.has_read or counters() != (held.registry_revision, held.access_revision):
             self.snapshot = read_snapshot(held)
+            if self.snapshot.registry_revision > held.registry_revision:
+                self._remember(held)
+            elif self.snapshot.registry_revision < held.registry_revision:
+                # The database was put back from a backup: what those numbers meant is gone.
+                self._past.clear()
         self.has_read, self.failed_at = True, None
 
     def _failed(self, error: Exception) -> None:
@@ -49,9 +60,29 @@ class Holder:
                 "The registry's database cannot be reached; try again in a few seconds"
             ) from error
 
+    def _remember(self, past: Snapshot) -> None:
+        # Without its answers and keys, which belong to the present.
+        self._past[past.registry_revision] = Snapshot(past.registry_revision, 0, past.entries, past.retired)
+        while len(self._past) > PAST_MAX:
+            self._past.popitem(last=False)
+
+    def at(self, registry_revision: int) -> Snapshot | None:
+        """The registry as it was at a past revision, without keys; None for one that has not come yet."""
+        if registry_revision > self.snapshot.registry_revision:
+            self.refresh()
+        if registry_revision >= self.snapshot.registry_revision:
+            return self.snapshot if registry_revision == self.snapshot.registry_revision else None
+        found = self._past.get(registry_revision)
+        if found is None:
+            found = snapshot_at(registry_revision)
+            with self._lock:
+                self._remember(found)
+        return found
+
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
+            self._past.clear()
             self.snapshot, self.has_read, self.failed_at = EMPTY, False, None
 
 

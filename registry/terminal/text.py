@@ -32,7 +32,7 @@ def finding_lines(finding: Finding, path: str, files: Mapping[str, str], paint: 
     if finding.line is not None:
         place += f":{finding.line}:{finding.column}"
     pointer = f"  ({printable(finding.pointer)})" if finding.pointer else ""
-    yield f"  {paint('place', '-->')} {place}{pointer}"
+    yield f"  {paint('place', '-->')} {printable(place)}{pointer}"
     if finding.line is not None and finding.file in files:
         yield from _excerpt(files[finding.file], finding.line, finding.column or 1, finding.severity, paint)
     if finding.hint:
@@ -68,7 +68,11 @@ def printable(text: str) -> str:
 def _cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        0
+        if unicodedata.category(character) in ("Mn", "Me")
+        else 2
+        if unicodedata.east_asian_width(character) in "WF"
+        else 1
         for character in text
     )
 

@@ -102,7 +102,7 @@ class Command(VerbCommand):
     def _print_unreadable(self, unreadable: Sequence[SourceUnreadable], options: dict[str, Any]) -> None:
         for error in unreadable:
             if options["format"] != "json":
-                self.stderr.write(f"{self.paint('error', 'error')}[{error.code}] {printable(error.message)}")
+                self.complain(error)
 
     def publish(self, options: dict[str, Any]) -> int:
         if bool(options["paths"]) == bool(options["draft"]):
@@ -182,7 +182,7 @@ class Command(VerbCommand):
         except OSError as error:
             raise SourceUnreadable(f"{target}: {error.strerror or error}") from None
         document = {"capability_id": capability.capability_id, "path": str(target), "files": sorted(files)}
-        return self._done(document, f"{capability.capability_id}: written to {target}", options)
+        return self._done(document, f"{capability.capability_id}: written to {printable(str(target))}", options)
 
     def rollback(self, options: dict[str, Any]) -> int:
         outcome = publishing.rollback(

@@ -28,7 +28,7 @@ BYPASS = (
          lacks=pattern(r"without (?:asking|checking|confirming) (?:what|which|how|why|whether|if|where|again)"), severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "an order not to ask", "do not |don't |never |no need to |not necessary to |needn't |need not |skip|bypass|omit|suppress",
          r"(?<![a-z])(?:(?:do not|don't|never|no need to|not necessary to|needn't|need not) (?:ever |bother to |bother )?(?:ask(?:ing)?|request(?:ing)?|wait(?:ing)?|seek|prompt(?:ing)?|require|obtain)(?: (?:the )?users?| them)?(?: for)?|(?:skip|bypass|omit|suppress)(?:s|ping|ing)?)(?: (?:any|the|all|user|explicit|further|a|their|your|every|tool|human)){0,3} "
-         r"(?:" + _CONSENT + r"|permissions?(?= (?:to|before|from|first)\\b|\\s{0,2}[.,;!)]|$))\b", unless_negated=True, severity="warning"),
+         r"(?:" + _CONSENT + r"|permissions?(?= (?:to|before|from|first|if|when|again)\b|\s{0,2}[.,;!)]|$))\b", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "an order to overrule a tool's approval", "requires_approval|auto-approve|auto approve|autoapprove|dangerously|bypasspermissions|--yolo|always approve|automatically approve|approve all|approve every",
          r"(?:requires_approval[\"'`]{0,2}\s{0,2}(?:=|:|to|as)\s{0,2}[\"'`]{0,2}false|auto-? ?approv(?:e|es|ed|ing) (?:all|any|every|tool|write|the|it|this|each)|--dangerously-skip-permissions|--dangerously-bypass\S{0,40}|bypasspermissions|--yolo\b|(?:always|automatically) approve (?:all|any|every|tool|the|it|this|each)|approve (?:all|every) (?:tool|call|action|request|prompt)s?)", unless_negated=True, severity="warning"),
     rule("SEC_APPROVAL_BYPASS", "a claim that approval was given", "approval|confirmation|consent|authoriz|authoris|permission|sign-off",

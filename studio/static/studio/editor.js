@@ -1,8 +1,19 @@
-// The four-file editor: tabs, line numbers with marks, and the way from a finding to its place.
+// The four-file editor: tabs, line numbers with marks, the way from a finding to its place, and saving.
 const editor = document.getElementById("editor");
+const saveButton = editor.querySelector("[data-save]");
+const reviewButton = editor.querySelector("[data-save-then]");
 const tabs = [...editor.querySelectorAll('[role="tab"]')];
 const panels = [...editor.querySelectorAll(".file")];
-let isDirty = false;
+const textOf = (panel) => panel.querySelector("textarea");
+const texts = () => panels.map((panel) => textOf(panel).value);
+
+// What the server has. A browser may put back what was typed before a reload, so this is not simply what is shown.
+let saved = "unsaved" in editor.dataset ? null : panels.map((panel) => textOf(panel).defaultValue);
+let sent = null;
+let goesOn = false;
+let here = null;
+
+const isDirty = () => saved === null || texts().some((text, index) => text !== saved[index]);
 
 function show(name, focus) {
   for (const tab of tabs) {
@@ -12,70 +23,121 @@ function show(name, focus) {
     if (isShown && focus) tab.focus();
   }
   for (const panel of panels) panel.hidden = panel.dataset.file !== name;
-  drawGutters();
+  draw();
 }
 
 function step(event) {
-  const moves = { ArrowRight: 1, ArrowLeft: -1 };
-  if (!(event.key in moves)) return;
   const at = tabs.indexOf(event.currentTarget);
-  const next = tabs[(at + moves[event.key] + tabs.length) % tabs.length];
-  show(next.dataset.file, true);
+  const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 };
+  if (!(event.key in moves)) return;
+  show(tabs.at(moves[event.key] % tabs.length).dataset.file, true);
   event.preventDefault();
 }
 
-function places() {
+// {file: {line: severity}} of the findings that have a place.
+function marks() {
   const found = {};
-  for (const place of document.querySelectorAll("#findings [data-line]")) {
+  for (const place of document.querySelectorAll("#findings .finding-place[data-file]")) {
     const severity = place.closest(".finding").classList.contains("finding-error") ? "error" : "warning";
     const lines = (found[place.dataset.file] ??= {});
-    if (lines[place.dataset.line] !== "error") lines[place.dataset.line] = severity;
+    const line = place.dataset.line ?? 1;
+    if (lines[line] !== "error") lines[line] = severity;
   }
   return found;
 }
 
-function drawGutters() {
-  const marks = places();
-  for (const panel of panels) {
-    if (panel.hidden) continue;
-    const text = panel.querySelector("textarea");
-    const gutter = panel.querySelector(".gutter");
-    const count = text.value.split("\n").length;
-    const own = marks[panel.dataset.file] ?? {};
-    const rows = document.createDocumentFragment();
-    for (let line = 1; line <= Math.min(count, 20000); line += 1) {
-      const row = document.createElement("div");
-      row.textContent = String(line);
-      if (own[line]) row.className = `mark-${own[line]}`;
-      rows.append(row);
-    }
-    gutter.replaceChildren(rows);
-    gutter.scrollTop = text.scrollTop;
-  }
+function draw() {
+  const found = marks();
+  for (const panel of panels) if (!panel.hidden) drawGutter(panel, found[panel.dataset.file] ?? {});
   for (const tab of tabs) {
-    const severities = Object.values(marks[tab.dataset.file] ?? {});
-    tab.dataset.mark = severities.includes("error") ? "error" : severities.length ? "warning" : "";
+    const severities = Object.values(found[tab.dataset.file] ?? {});
+    const mark = severities.includes("error") ? "error" : severities.length ? "warning" : "";
+    tab.dataset.mark = mark;
+    tab.querySelector(".visually-hidden")?.remove();
+    if (!mark) continue;
+    const words = document.createElement("span");
+    words.className = "visually-hidden";
+    words.textContent = mark === "error" ? ", has errors" : ", has warnings";
+    tab.append(words);
   }
+}
+
+// One text node between two marks: a file of 20,000 lines is drawn at every line that is added.
+function drawGutter(panel, own) {
+  const text = textOf(panel);
+  const gutter = panel.querySelector(".gutter");
+  const count = text.value.split("\n").length;
+  const current = here?.file === panel.dataset.file ? here.line : 0;
+  const key = JSON.stringify([count, own, current]);
+  if (gutter.dataset.key === key) return;
+  gutter.dataset.key = key;
+  const special = new Set([...Object.keys(own).map(Number), current]);
+  const rows = document.createDocumentFragment();
+  let plain = [];
+  const flush = () => {
+    if (plain.length) rows.append(plain.join("\n"));
+    plain = [];
+  };
+  for (let line = 1; line <= count; line += 1) {
+    if (!special.has(line)) {
+      plain.push(line);
+      continue;
+    }
+    flush();
+    const row = document.createElement("div");
+    row.textContent = String(line);
+    if (own[line]) row.classList.add(`mark-${own[line]}`);
+    if (line === current) row.classList.add("mark-here");
+    rows.append(row);
+  }
+  flush();
+  gutter.replaceChildren(rows);
+  gutter.scrollTop = text.scrollTop;
 }
 
 // Columns count code points, selections count UTF-16 units.
 function offsetOf(text, line, column) {
-  const lines = text.split("\n");
-  const before = lines.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
-  return before + [...(lines[line - 1] ?? "")].slice(0, column - 1).join("").length;
+  let start = 0;
+  for (let at = 1; at < line; at += 1) {
+    const end = text.indexOf("\n", start);
+    if (end < 0) return text.length;
+    start = end + 1;
+  }
+  const end = text.indexOf("\n", start);
+  const row = text.slice(start, end < 0 ? undefined : end);
+  return start + [...row].slice(0, column - 1).join("").length;
 }
 
-function goTo(place) {
-  show(place.dataset.file);
-  const panel = panels.find((one) => one.dataset.file === place.dataset.file);
+function goTo({ file, line, column }) {
+  const panel = panels.find((one) => one.dataset.file === file);
   if (!panel) return;
-  const text = panel.querySelector("textarea");
-  const line = Number(place.dataset.line);
-  const at = offsetOf(text.value, line, Number(place.dataset.column));
+  here = line ? { file, line: Number(line) } : null;
+  show(file);
+  const text = textOf(panel);
+  if (line) {
+    const at = offsetOf(text.value, Number(line), Number(column ?? 1));
+    // Taking the focus is what makes a browser scroll to the caret, sideways too.
+    text.blur();
+    text.setSelectionRange(at, at);
+  }
   text.focus();
-  text.setSelectionRange(at, at);
-  const height = parseFloat(getComputedStyle(text).lineHeight);
-  text.scrollTop = Math.max(0, (line - 6) * height);
+  if (line) text.scrollTop = Math.max(0, (line - 6) * parseFloat(getComputedStyle(text).lineHeight));
+}
+
+function tellState(words) {
+  const place = editor.querySelector(".save-words");
+  if (place.textContent.trim() !== words) place.textContent = words;
+}
+
+function tellFindings() {
+  const tags = [...document.querySelectorAll("#findings .findings-head .tag")].map((tag) => tag.textContent.trim());
+  const said = document.getElementById("findings-said");
+  const words = `Findings: ${tags.join(", ")}`;
+  if (said.textContent !== words) said.textContent = words;
+}
+
+function leave() {
+  saved = texts();
 }
 
 editor.querySelector(".file-tabs").hidden = false;
@@ -83,38 +145,68 @@ for (const tab of tabs) {
   tab.addEventListener("click", () => show(tab.dataset.file));
   tab.addEventListener("keydown", step);
 }
-for (const panel of panels) {
+for (const [index, panel] of panels.entries()) {
   panel.setAttribute("role", "tabpanel");
-  const text = panel.querySelector("textarea");
+  panel.setAttribute("aria-labelledby", tabs[index].id);
+  const text = textOf(panel);
   text.addEventListener("input", () => {
-    isDirty = true;
-    drawGutters();
+    here = null;
+    draw();
+    tellState(isDirty() ? "Unsaved changes" : "As last saved");
   });
   text.addEventListener("scroll", () => {
     panel.querySelector(".gutter").scrollTop = text.scrollTop;
   });
 }
-document.addEventListener("click", (event) => {
-  const place = event.target.closest?.("a[data-line]");
-  if (place) {
-    event.preventDefault();
-    goTo(place);
-  }
+document.getElementById("findings").addEventListener("click", (event) => {
+  const place = event.target.closest("a.finding-place");
+  if (!place) return;
+  event.preventDefault();
+  goTo(place.dataset);
 });
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key === "s") {
+  if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "s") {
     event.preventDefault();
-    editor.querySelector("[data-save]").click();
+    saveButton.click();
   }
 });
-document.body.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.requestConfig?.path?.endsWith("/draft/save/")) isDirty = false;
-  drawGutters();
+reviewButton.addEventListener("click", (event) => {
+  event.preventDefault();
+  goesOn = true;
+  saveButton.click();
 });
-editor.addEventListener("submit", () => {
-  isDirty = false;
+
+// A save that failed leaves the text where it is: studio.js says why.
+document.body.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.elt !== saveButton) return;
+  sent = texts();
+  tellState("Saving…");
 });
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (event.detail.elt !== saveButton) return;
+  const { successful, xhr } = event.detail;
+  if (xhr.status === 409) {
+    // The conflict is a page of its own, with both texts: go there as a browser without scripts does.
+    leave();
+    editor.submit();
+  } else if (successful) {
+    saved = sent;
+    if (isDirty()) tellState("Unsaved changes");
+    if (goesOn) location.assign(reviewButton.dataset.saveThen);
+  } else if (xhr.status !== 403) {
+    goesOn = false;
+    tellState("Not saved");
+  }
+});
+document.body.addEventListener("htmx:afterSwap", () => {
+  draw();
+  tellFindings();
+});
+document.querySelector(".editor-foot")?.addEventListener("submit", leave);
 window.addEventListener("beforeunload", (event) => {
-  if (isDirty) event.preventDefault();
+  if (isDirty()) event.preventDefault();
 });
+
+const asked = Object.fromEntries(new URLSearchParams(location.search));
 show(tabs[0].dataset.file);
+if (asked.file) goTo({ file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 });

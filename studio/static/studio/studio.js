@@ -1,14 +1,77 @@
-// What every page has: the theme switch.
-const toggle = document.querySelector("[data-theme-toggle]");
-if (toggle) {
-  toggle.hidden = false;
-  toggle.addEventListener("click", () => {
+// What every page has: the theme switch, and a notice when a request failed, so that nobody loses what they typed.
+const themeSwitch = document.querySelector("[data-theme-toggle]");
+if (themeSwitch) {
+  themeSwitch.hidden = false;
+  themeSwitch.addEventListener("click", () => {
     const next = document.documentElement.dataset.bsTheme === "dark" ? "light" : "dark";
     try {
       localStorage.setItem("theme", next);
     } catch {
-      document.documentElement.dataset.bsTheme = next;
+      // Storage can be shut off; then the choice holds for this page.
     }
-    window.studioTheme.apply();
+    window.studioTheme.apply(next);
   });
 }
+
+const notice = document.getElementById("notice");
+const KEPT = "What you typed is still here.";
+const WORDS = {
+  0: `The server cannot be reached. ${KEPT} Try again when it is back.`,
+  400: `The server could not take this; the four files have at most 2 MiB together. ${KEPT}`,
+  401: `You are signed out. ${KEPT}`,
+  403: `The server refused this: your role may have changed. ${KEPT}`,
+  404: `This is no longer on the server. ${KEPT}`,
+  413: `This is too large: the four files have at most 2 MiB together. ${KEPT}`,
+};
+let wasRetried = false;
+
+function tell(status) {
+  const words = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
+  if (!notice.hidden && notice.dataset.status === String(status)) return;
+  notice.dataset.status = String(status);
+  notice.textContent = words;
+  if (status === 401) {
+    const link = document.createElement("a");
+    link.href = document.body.dataset.signIn;
+    link.target = "_blank";
+    link.rel = "noopener";
+    link.textContent = "Sign in in another tab";
+    notice.append(" ", link, ", then save again.");
+  }
+  notice.hidden = false;
+}
+
+// Whoever signs in gets a new CSRF token: a page that was open before must fetch it, or it could never save again.
+async function renewToken() {
+  const response = await fetch(location.href);
+  if (!response.ok || new URL(response.url).pathname !== location.pathname) return false;
+  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const token = fresh.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  if (!token) return false;
+  for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
+  document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
+  return true;
+}
+
+document.body.addEventListener("htmx:responseError", async (event) => {
+  const { xhr, elt } = event.detail;
+  // 409 is no failure: the editor shows both texts.
+  if (xhr.status === 409) return;
+  if (xhr.status === 403 && !wasRetried) {
+    wasRetried = true;
+    const isRenewed = await renewToken().catch(() => false);
+    if (isRenewed && elt.isConnected) {
+      if (elt.matches("button")) elt.click();
+      else htmx.trigger(elt, "input");
+      return;
+    }
+  }
+  tell(xhr.status);
+});
+document.body.addEventListener("htmx:sendError", () => tell(0));
+document.body.addEventListener("htmx:timeout", () => tell(0));
+document.body.addEventListener("htmx:afterRequest", (event) => {
+  if (!event.detail.successful) return;
+  wasRetried = false;
+  notice.hidden = true;
+});

@@ -13,8 +13,16 @@ from registry.validation.json_text import locate, pointer, read, string_offset
 from registry.validation.problems import Path
 
 texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=8)
-scalars = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | texts | st.floats(allow_nan=False, allow_infinity=False)
-values = st.recursive(scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=12)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | texts
+    | st.floats(allow_nan=False, allow_infinity=False)
+)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4), max_leaves=12
+)
 
 
 def _paths(value: Any, at: Path = ()) -> list[tuple[Path, Any]]:
@@ -84,7 +92,9 @@ def test_breach_of_the_strict_rules_is_named_with_its_place(text: str, code: str
     assert (fault.code, fault.offset) == (code, place)
 
 
-@pytest.mark.parametrize("text", ["[" * 64 + "]" * 64, "[9007199254740991, -9007199254740991, 1e308]", '"\\ud83d\\ude00"', " 1 "])
+@pytest.mark.parametrize(
+    "text", ["[" * 64 + "]" * 64, "[9007199254740991, -9007199254740991, 1e308]", '"\\ud83d\\ude00"', " 1 "]
+)
 def test_what_is_just_allowed_passes(text: str) -> None:
     assert read(text).faults == ()
 

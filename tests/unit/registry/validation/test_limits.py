@@ -28,7 +28,11 @@ def test_a_file_over_one_mebibyte_is_refused() -> None:
 
 def test_a_bundle_over_two_mebibytes_is_refused() -> None:
     million = "# A\n" + "x " * 512_000
-    large = MINIMAL | {"skill.md": million, "tools.json": " " * 1_040_000 + "[]", "ui_schemas.json": " " * 1_040_000 + "[]"}
+    large = MINIMAL | {
+        "skill.md": million,
+        "tools.json": " " * 1_040_000 + "[]",
+        "ui_schemas.json": " " * 1_040_000 + "[]",
+    }
     assert "BUNDLE_TOO_LARGE" in _codes(large)
 
 
@@ -85,7 +89,10 @@ BOMBS: dict[str, Any] = {
         "properties": {"x": {"type": "string", "pattern": "^(?=a)((a+)+)+$", "default": "a" * 5000 + "b"}},
     },
     "a huge repetition": {"type": "object", "properties": {"x": {"pattern": "((a{1000}){1000}){1000}"}}},
-    "ten thousand plain properties": {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(10_001)}},
+    "ten thousand plain properties": {
+        "type": "object",
+        "properties": {f"p{n}": {"type": "string"} for n in range(10_001)},
+    },
     "deep nesting": json.loads('{"type":"object","properties":{"x":' * 20 + "{}" + "}}" * 20),
 }
 
@@ -108,7 +115,12 @@ def test_a_doubling_bomb_is_called_too_complex(name: str) -> None:
 
 def test_many_plain_properties_are_no_bomb() -> None:
     tools = [
-        {"name": "t_a", "description": "d", "args_schema": BOMBS["ten thousand plain properties"], "policy": {"kind": "read"}}
+        {
+            "name": "t_a",
+            "description": "d",
+            "args_schema": BOMBS["ten thousand plain properties"],
+            "policy": {"kind": "read"},
+        }
     ]
     assert "TOOL_SCHEMA_TOO_COMPLEX" not in _codes(MINIMAL | {"tools.json": json.dumps(tools)})
 
@@ -133,7 +145,9 @@ def test_a_hostile_file_takes_less_than_two_seconds(file: str, name: str) -> Non
     assert time.monotonic() - started < 2.5
 
 
-@pytest.mark.parametrize("piece", ["# a\n", "## Tools\n", "`a_b` ", "- a_b\n", "a_b(", "[", "<", "`", "*", "X.v1 ", "\u200b", "```\n"])
+@pytest.mark.parametrize(
+    "piece", ["# a\n", "## Tools\n", "`a_b` ", "- a_b\n", "a_b(", "[", "<", "`", "*", "X.v1 ", "\u200b", "```\n"]
+)
 def test_a_hostile_skill_takes_less_than_two_seconds(piece: str) -> None:
     text = "# A\n\n## Tools\n\n" + piece * (900_000 // len(piece.encode()))
     started = time.monotonic()
@@ -142,12 +156,20 @@ def test_a_hostile_skill_takes_less_than_two_seconds(piece: str) -> None:
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5) | st.sampled_from(["read", "object", "#/$defs/x", "a_b"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(["name", "args_schema", "policy", "kind", "type", "properties", "$ref", "items", "ui", "form", "$defs"]),
-        inner,
-        max_size=4,
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.text(max_size=5)
+    | st.sampled_from(["read", "object", "#/$defs/x", "a_b"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["name", "args_schema", "policy", "kind", "type", "properties", "$ref", "items", "ui", "form", "$defs"]
+            ),
+            inner,
+            max_size=4,
+        )
     ),
     max_leaves=15,
 )
@@ -169,7 +191,11 @@ def test_no_content_makes_a_check_fail(capability: Any, tools: Any, ui_schemas: 
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.dictionaries(st.sampled_from(["capability.json", "skill.md", "tools.json", "ui_schemas.json", "x"]), st.binary(max_size=60)))
+@given(
+    st.dictionaries(
+        st.sampled_from(["capability.json", "skill.md", "tools.json", "ui_schemas.json", "x"]), st.binary(max_size=60)
+    )
+)
 def test_any_bytes_become_findings(files: dict[str, bytes]) -> None:
     report = validate(dict(files))
     assert not report.ok

@@ -1,0 +1,49 @@
+"""docs/findings.md, made of the tables of codes, so that the page and the product cannot drift apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from registry.validation import codes, security, ui
+from registry.validation.problems import Code
+
+_FAMILIES = (
+    ("Files and texts", "What cannot be read as a text.", codes.FILES),
+    ("JSON", "What strict JSON forbids.", codes.JSON),
+    ("Keys and values", "capability.json, and the shape of every file.", codes.FIELDS),
+    ("skill.md", "Front matter, sections, and what the text mentions.", codes.SKILL),
+    ("Tool contracts", "tools.json.", codes.TOOLS),
+    ("UI schemas", "ui_schemas.json: the A2UI checks.", ui.CODES),
+    ("Security", "Which pattern was seen, and where; never that a text is safe.", security.CODES),
+    ("The gate", "Differences from the release that readers have.", codes.GATE),
+    ("Limits", "Where a check could not go to its end.", codes.LIMITS),
+)
+
+_HEAD = """# Findings
+
+Every code that a check can report, with its cause, an example and the mend. An **error** stops publishing; a **warning**
+is shown. A finding also says the file, the place (line and column in the author's own text) and a hint; its shape is
+`schemas/finding.schema.json`. Codes are stable: they are never renamed, and never mean something else later.
+
+This page is made by `python3 run.py manage findings_page`; a test holds it complete.
+"""
+
+
+def findings_page() -> str:
+    """The whole page as Markdown."""
+    parts = [_HEAD, *(_family(*family) for family in _FAMILIES)]
+    return "\n".join(parts)
+
+
+def _family(title: str, words: str, rows: Iterable[Code]) -> str:
+    return "\n".join([f"## {title}\n", f"{words}\n", *map(_section, sorted(rows, key=lambda row: row.code))])
+
+
+def _section(row: Code) -> str:
+    return f"""### {row.code}
+
+*{row.severity.capitalize()}.* {row.cause}
+
+- Example: {row.example}
+- Mend: {row.mend}
+"""

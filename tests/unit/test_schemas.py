@@ -1,0 +1,74 @@
+"""schemas/: valid schemas, true examples, and digests that anybody can recompute."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import rfc8785
+from jsonschema import Draft202012Validator
+
+from agent_client.digest import bundle_digest, digest_of_load
+from registry.schemas import SCHEMAS_DIR
+from registry.validation import validate
+
+VECTORS = json.loads((SCHEMAS_DIR / "digest-vectors.json").read_text("utf-8"))
+SCHEMAS = sorted(SCHEMAS_DIR.rglob("*.schema.json"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("file", SCHEMAS, ids=lambda file: file.name)
+def test_every_schema_is_valid_2020_12(file: Path) -> None:
+    document = json.loads(file.read_text("utf-8"))
+    Draft202012Validator.check_schema(document)
+    assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert document["$id"].endswith(str(file.relative_to(SCHEMAS_DIR).as_posix()))
+    assert document["title"]
+    assert document["description"]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_digest_vectors(vector: dict[str, Any]) -> None:
+    assert rfc8785.dumps(vector["answer"]).decode() == vector["canonical"]
+    assert bundle_digest(**vector["answer"]) == digest_of_load(vector["answer"]) == vector["digest"]
+
+
+def test_the_readme_shows_the_first_vector() -> None:
+    readme = (SCHEMAS_DIR / "README.md").read_text("utf-8")
+    assert VECTORS[0]["canonical"] in readme
+    assert VECTORS[0]["digest"] in readme
+
+
+@pytest.mark.parametrize("folder", sorted(EXAMPLES.iterdir()), ids=lambda folder: folder.name)
+def test_the_examples_have_no_finding(folder: Path) -> None:
+    report = validate({file.name: file.read_bytes() for file in folder.iterdir()})
+    assert report.findings == ()
+    assert report.capability_id == folder.name
+
+
+def test_layout_of_the_json_does_not_change_the_digest() -> None:
+    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
+    first = validate(files).bundle
+    packed = {name: json.dumps(json.loads(text)) if name.endswith(".json") else text for name, text in files.items()}
+    wrapped = packed | {"tools.json": json.dumps({"tools": json.loads(files["tools.json"])})}
+    second = validate({name: "\ufeff" + text.replace("\n", "\r\n") for name, text in wrapped.items()}).bundle
+    assert first is not None
+    assert second is not None
+    assert first.digest == second.digest
+
+
+def test_utterances_are_no_part_of_the_digest_and_defaults_are_never_written_in() -> None:
+    files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
+    capability = json.loads(files["capability.json"])
+    first = validate(files).bundle
+    without = validate(
+        files | {"capability.json": json.dumps({k: v for k, v in capability.items() if k != "utterances"})}
+    ).bundle
+    with_default = validate(files | {"capability.json": json.dumps(capability | {"priority": 0})}).bundle
+    assert first is not None
+    assert without is not None
+    assert with_default is not None
+    assert first.digest == without.digest != with_default.digest
+    assert first.content_digest != without.content_digest

@@ -81,9 +81,10 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[Validated]:
 
 def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
     """The second of two bundles with one id is the one at fault; `seen` maps the ids so far to their paths."""
-    other_path = seen.setdefault(report.capability_id, path)
-    if other_path is path or not report.capability_id:
+    if not report.capability_id or report.capability_id not in seen:
+        seen[report.capability_id] = path
         return report
+    other_path = seen[report.capability_id]
     message = f"capability_id '{report.capability_id}' stands in {other_path} too"
     text = report.files["capability.json"]
     line, column = Lines(text).place(locate(text, [("capability_id",)])[("capability_id",)].start)

@@ -123,7 +123,13 @@ DIFF_LINES_MAX: Final = 20_000
 
 def _diff(name: str, before: str, after: str) -> list[str]:
     """difflib is quadratic on files that share little: past a size the whole file is shown as replaced."""
-    old, new = before.split("\n"), after.split("\n")
+    old, new = _lines(before), _lines(after)
     if len(old) + len(new) > DIFF_LINES_MAX:
         return [f"--- published/{name}", f"+++ draft/{name}", f"@@ {len(old)} lines replaced by {len(new)} @@"]
     return list(difflib.unified_diff(old, new, f"published/{name}", f"draft/{name}", lineterm=""))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a file; an absent one has none, and a last line that does not end is told from one that does."""
+    *lines, rest = text.split("\n")
+    return [*lines, rest, "\\ No newline at end of file"] if rest else lines

@@ -23,7 +23,6 @@ from registry.models import Capability, Draft, RegistryState, Release, Revision,
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
-from registry.validation.tools import check_collisions
 from registry.writing import move_registry, registry_revision, writing
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
@@ -164,7 +163,7 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
 def _with_collisions(report: Report, bundle: Bundle) -> Report:
     """Collisions again, under the lock: another capability may have taken a name since the report was made."""
     owners = dict(ToolName.objects.filter(name__in=bundle.tool_names).values_list("name", "capability__capability_id"))
-    if not check_collisions(bundle.tools, owners, bundle.capability_id):
+    if all(owner == bundle.capability_id for owner in owners.values()):
         return report
     return validate(report.files, published=published_names())
 
@@ -202,8 +201,12 @@ def _release(
     status: str,
     replaced_by: Capability | None = None,
     keep_replacement: bool = True,
+    mends: bool = True,
 ) -> None:
-    """Move the pointer: capability row, tool names, release row and registry revision, together."""
+    """Move the pointer: capability row, tool names, release row and registry revision, together.
+
+    `mends` says that what agents could not be given before is good now, or no longer asked for.
+    """
     capability.status = status
     capability.published_revision = revision
     if status == "published":
@@ -213,7 +216,8 @@ def _release(
     capability.updated_at = timezone.now()
     capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
     _take_tool_names(capability, revision if status in LISTED else None)
-    close_incidents(capability)
+    if mends:
+        close_incidents(capability)
     Release.objects.create(
         registry_revision=move_registry(state),
         capability=capability,
@@ -284,12 +288,17 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
         detail = {"replaced_by": replaced_by, "note": note}
         if capability.status == "deprecated" and capability.replaced_by == replacement:
             return capability
-        _release(
-            state, capability, capability.published_revision,
-            status="deprecated", replaced_by=replacement, keep_replacement=False,
-        )  # fmt: skip
+        _deprecate(state, capability, replacement)
         audit.record(by=by, verb="capability.deprecate", subject=capability_id, detail=detail)
         return capability
+
+
+def _deprecate(state: RegistryState, capability: Capability, replacement: Capability | None) -> None:
+    if capability.published_revision is not None:
+        _release(
+            state, capability, capability.published_revision,
+            status="deprecated", replaced_by=replacement, keep_replacement=False, mends=False,
+        )  # fmt: skip
 
 
 def _replacement(capability: Capability, replaced_by: str) -> Capability:
@@ -305,11 +314,16 @@ def _replacement(capability: Capability, replaced_by: str) -> Capability:
 
 
 def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
-    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`."""
+    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`.
+
+    What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
+    """
     with writing() as state:
         capability = get_capability(capability_id)
         if capability.status not in LISTED or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
+        for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
+            _deprecate(state, replaced, None)
         _release(state, capability, capability.published_revision, status="retired")
         audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
         return capability

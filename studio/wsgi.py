@@ -17,7 +17,7 @@ except ConfigurationError as error:
     print(error, file=sys.stderr)
     sys.exit(2)
 
-from registry.snapshot import watch  # noqa: E402 (models can be imported only now)
+from registry.snapshot import watch
 
 # Each worker process keeps its own snapshot, and this module is loaded once in each.
 watch.start()

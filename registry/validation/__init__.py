@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from registry.bundles import Bundle
-from registry.validation import codes, security, ui
-from registry.validation.capability import check_capability, check_front_matter, profile_of
 from registry.validation.documents import BUNDLE_FILES, Documents, read
 from registry.validation.findings import Finding, in_order
-from registry.validation.mentions import check_mentions, mentioned_schema_ids
-from registry.validation.problems import Problem, Severity
-from registry.validation.sections import check_sections
-from registry.validation.tools import check_collisions, check_tools
+from registry.validation.problems import Problem
+from registry.validation.published import Published
 
-__all__ = ["BUNDLE_FILES", "Finding", "Published", "RULES_VERSION", "Report", "validate"]
+__all__ = ["BUNDLE_FILES", "RULES_VERSION", "Finding", "Published", "Report", "validate"]
 
 logger = logging.getLogger(__name__)
 
@@ -28,17 +23,6 @@ RULES_VERSION: Final = "1"
 FINDINGS_MAX: Final = 1000
 # CONTRACT 2: one input never takes more than 2 s. What has not begun by then is not begun.
 SECONDS_MAX: Final = 1.8
-
-
-@dataclass(frozen=True)
-class Published:
-    """What the rest of the registry holds, for collisions and look-alikes.
-
-    `tool_owners` maps each tool name to the capability_id that has it; `capability_ids` are all published ids.
-    """
-
-    tool_owners: Mapping[str, str] = field(default_factory=dict)
-    capability_ids: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -69,9 +53,12 @@ def validate(files: Mapping[str, bytes | str], *, published: Published | None = 
 
     Never raises for any content. A check that fails itself becomes the error `CHECK_FAILED`: not publishable.
     """
-    documents = read(files, _severities())
+    # The checks and their tables load on first use: a process that only lists and loads never needs them.
+    from registry.validation import checks
+
+    documents = read(files, checks.severities())
     deadline = time.monotonic() + SECONDS_MAX
-    for name, check in _checks(documents, published or Published()):
+    for name, check in checks.all_checks(documents, published or Published()):
         if time.monotonic() > deadline:
             _report_failure(documents, name, "it ran out of time")
             break
@@ -88,50 +75,6 @@ def validate(files: Mapping[str, bytes | str], *, published: Published | None = 
         bundle=_bundle(documents),
         capability_id=capability_id if isinstance(capability_id, str) else "",
     )
-
-
-@cache
-def _severities() -> dict[str, Severity]:
-    return codes.severities()
-
-
-def _checks(documents: Documents, published: Published) -> Iterable[tuple[str, Callable[[], Iterable[Problem]]]]:
-    capability = documents.value("capability.json")
-    facts: dict[str, Any] = capability if isinstance(capability, dict) else {}
-    tools, entries = documents.items("tools.json"), documents.items("ui_schemas.json")
-    skill = documents.skill
-    if "capability.json" in documents.json and documents.json["capability.json"].readable:
-        yield "capability.json", lambda: check_capability(capability)
-    if "skill.md" in documents.files:
-        yield "front matter", lambda: check_front_matter(skill, capability)
-        yield "sections", lambda: check_sections(skill, profile_of(capability), tools, entries)
-        yield "mentions", lambda: check_mentions(skill, tools, entries, facts)
-    yield "tools.json", lambda: check_tools(tools)
-    yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
-    yield "ui_schemas.json", lambda: _check_ui(documents)
-    yield "security of texts", lambda: security.check_texts(_author_texts(documents))
-    yield "security of policies", lambda: security.check_policies(tools)
-    yield "security of names", lambda: security.check_identity(facts, published.capability_ids)
-
-
-def _check_ui(documents: Documents) -> list[Problem]:
-    document = documents.json.get("ui_schemas.json")
-    tools = [tool for tool in documents.items("tools.json") if isinstance(tool, dict)]
-    problems: list[Problem] = []
-    if document is not None and document.readable:
-        mentioned = mentioned_schema_ids(documents.skill)
-        problems += ui.check_ui_schemas(
-            document.value, tools, mentioned_schema_ids=mentioned, map_form=document.written == "map"
-        )
-    return [*problems, *ui.check_tool_ui(documents.items("tools.json"), documents.items("ui_schemas.json"))]
-
-
-def _author_texts(documents: Documents) -> Iterable[security.AuthorText]:
-    for name in BUNDLE_FILES:
-        if name == "skill.md" and name in documents.files:
-            yield security.AuthorText(name, (), documents.files[name], is_key=False)
-        elif name in documents.json and documents.json[name].readable:
-            yield from security.json_texts(name, documents.json[name].value)
 
 
 def _report_failure(documents: Documents, check: str, reason: str) -> None:

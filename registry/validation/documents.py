@@ -56,7 +56,7 @@ def read_json(file: FileName, text: str) -> tuple[JsonDocument, list[Problem], l
         return document, problems, placed
     if file == "ui_schemas.json" and parsed.readable and isinstance(parsed.value, dict):
         entries = [{"schema_id": key, "definition": value} for key, value in parsed.value.items()]
-        return JsonDocument(file, text, entries, True, "map", tuple(parsed.value)), [], placed
+        return JsonDocument(file, text, entries, readable=True, written="map", map_keys=tuple(parsed.value)), [], placed
     return document, [], placed
 
 
@@ -76,12 +76,12 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[Problem
             if key not in ("tools", "$schema")
         ]
         # These stand outside of the list: their place is looked up as written.
-        return JsonDocument("tools.json", document.text, value["tools"], True, "wrapper"), problems
+        return JsonDocument("tools.json", document.text, value["tools"], readable=True, written="wrapper"), problems
     if isinstance(value, list):
         return document, []
     message = 'tools.json must be a list, or {"tools": [...]}'
     problem = Problem("FIELD_INVALID", "tools.json", (), message, "Write [] where there are no tools.")
-    return JsonDocument("tools.json", document.text, [], True), [problem]
+    return JsonDocument("tools.json", document.text, [], readable=True), [problem]
 
 
 @dataclass

@@ -21,11 +21,11 @@ _FAMILIES = (
 
 _HEAD = """# Findings
 
-Every code that a check can report, with its cause, an example and the mend. An **error** stops publishing; a **warning**
+Every code that a check can report, with cause, example and mend. An **error** stops publishing; a **warning**
 is shown. A finding also says the file, the place (line and column in the author's own text) and a hint; its shape is
 `schemas/finding.schema.json`. Codes are stable: they are never renamed, and never mean something else later.
 
-This page is made by `python3 run.py manage findings_page`; a test holds it complete.
+Made by `python3 run.py manage findings_page`; a test holds this page complete.
 """
 
 

@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from registry.validation.problems import Path, PathStep
@@ -72,14 +73,14 @@ def read(text: str) -> JsonText:
     except _NotJson as error:
         return _unreadable(error.fault)
     if not loader.suspicious and not _SURROGATE.search(text) and "\\u0000" not in text:
-        return JsonText(value, True)
+        return JsonText(value, readable=True)
     faults = tuple(_faults(text))
     readable = all(fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults)
     return JsonText(value if readable else None, readable, faults)
 
 
 def _unreadable(fault: JsonFault) -> JsonText:
-    return JsonText(None, False, (fault,))
+    return JsonText(None, readable=False, faults=(fault,))
 
 
 def _first_too_deep(text: str) -> int | None:
@@ -204,12 +205,7 @@ class _Container:
 
 def _faults(text: str) -> Iterator[JsonFault]:
     """Every duplicate key, number out of range and lone surrogate of a well-formed text, at most FAULTS_MAX."""
-    found = 0
-    for fault in _all_faults(text):
-        yield fault
-        found += 1
-        if found == FAULTS_MAX:
-            return
+    yield from islice(_all_faults(text), FAULTS_MAX)
 
 
 def _all_faults(text: str) -> Iterator[JsonFault]:

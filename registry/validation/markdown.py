@@ -182,8 +182,7 @@ class _Scanner:
         return "code"
 
     def _inside_html(self, line: str) -> Kind:
-        assert self.html_end is not None
-        if self.html_end.search(line):
+        if self.html_end is not None and self.html_end.search(line):
             self.html_end = None
         return self.html_kind
 

@@ -116,7 +116,7 @@ def skill_line(skill: SkillText, heading: Heading) -> int:
     return heading.line + skill.text[: skill.front_matter.body_offset].count("\n")
 
 
-_NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)–-]?", re.IGNORECASE)
+_NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)\u2013-]?", re.IGNORECASE)
 _MARK: Final = {
     word: re.compile(rf"(?:\*\*|__){word}\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE)
     for word in ("Do", "Check", "Say")

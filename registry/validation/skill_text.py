@@ -11,7 +11,6 @@ from registry.validation.markdown import Heading, Line, Outline, outline
 from registry.validation.problems import Problem
 from registry.validation.texts import Lines
 
-
 # Nobody writes a section twenty times; a hostile file has a hundred thousand.
 SECTIONS_MAX: Final = 20
 

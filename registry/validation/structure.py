@@ -53,7 +53,7 @@ def _schema(name: str, definition: str) -> dict[str, Any]:
 
 
 def check_shape(file: FileName, value: Any, *, schema: str, definition: str = "", at: Path = ()) -> list[Problem]:
-    """Hold `value` against a schema, or one of its `$defs`; unknown keys come as warnings, nearest known key as hint."""
+    """Hold `value` against a schema, or one of its `$defs`; an unknown key is a warning that names the nearest one."""
     problems: list[Problem] = []
     if not _fast(schema, definition).is_valid(value):
         errors = islice(_slow(schema, definition).iter_errors(_shortened(value)), PROBLEMS_MAX)

@@ -73,7 +73,15 @@ def _check_metaschema(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
         if place not in seen:
             seen.add(place)
             where = "/".join(map(str, place)) or "the schema"
-            yield _invalid((*path, *place), f"{where}: {_words(error.message)}", _hint(schema, place))
+            yield _invalid((*path, *place), f"{where}: {_fault(error)}", _hint(schema, place))
+
+
+def _fault(error: jsonschema_rs.ValidationError) -> str:
+    """The validator's words, but for the fault that nearly everybody makes."""
+    place = list(error.instance_path)
+    if "type" in place[-2:] and isinstance(error.instance, str):
+        return f"{error.instance[:40]!r} is not a type; there are string, number, integer, boolean, array, object, null"
+    return _words(error.message)
 
 
 def _words(message: str) -> str:

@@ -79,7 +79,7 @@ def check_collisions(tools: list[Any], owners: Mapping[str, str], capability_id:
         owner = owners.get(name) if isinstance(name, str) else None
         if owner is not None and owner != capability_id:
             message = f"The tool name '{name}' belongs to the capability '{owner}'"
-            hint = f"Tool names are unique in the registry. Begin yours with the capability's name, such as {capability_id}_{name}."
+            hint = f"Tool names are unique in the registry. Begin yours with the capability: {capability_id}_{name}."
             problems.append(Problem("TOOL_NAME_COLLISION", FILE, (index, "name"), message, hint))
     return problems
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Refusal(Exception):  # noqa: N818 (nothing went wrong: we say no)
+class Refusal(Exception):
     """The command cannot go on; the message says why and what to do. `exit_code` is 2 for an odd setting."""
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from typing import Final
 
 from django import template
+from django.utils import timezone
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
 
 register = template.Library()
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -17,3 +20,16 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 def words(text: object) -> SafeString:
     """Escaped, with what stands in backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(str(text))))  # noqa: S308 (escaped first)
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    """How long it is since then, such as `2 hours, 5 minutes ago`."""
+    return "just now" if timezone.now() - moment < timedelta(minutes=1) else f"{timesince(moment)} ago"
+
+
+@register.filter
+def who(actor: str) -> str:
+    """An actor as it is stored, in words: people by their name alone."""
+    kind, _, name = actor.partition(":")
+    return name if kind == "operator" and name else f"{kind.replace('_', ' ')} {name}".strip()

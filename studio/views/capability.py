@@ -64,7 +64,9 @@ def capability_list(request: StudioRequest) -> HttpResponse:
     status = status if status in STATUSES else ""
     search = request.GET.get("q", "").replace("\0", "").strip()[:100]
     page: Page[Any] = Paginator(_Rows(status, search), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
-    template = "studio/capability/list.html" + ("#rows" if request.htmx and not request.htmx.boosted else "")
+    # Going back in the browser may ask with htmx's header too, and wants the whole page.
+    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    template = "studio/capability/list.html" + ("#rows" if is_fragment else "")
     # What a link to another page must carry along.
     query = urlencode({name: value for name, value in (("q", search), ("status", status)) if value})
     context = {"page": page, "status": status, "search": search, "statuses": STATUSES, "query": query}

@@ -13,7 +13,7 @@ from registry.validation.findings_page import findings_page
 
 class Command(BaseCommand):
     help = "Write docs/findings.md from the tables of codes."
-    requires_system_checks: list[str] = []  # noqa: RUF012 (Django's own declaration)
+    requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         (Path(settings.BASE_DIR) / "docs" / "findings.md").write_text(findings_page(), encoding="utf-8")

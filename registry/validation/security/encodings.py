@@ -15,7 +15,8 @@ _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}){16,}(?![0-9A-Za-z])")
 _HEX_SPACED = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ ,:]){15,}[0-9A-Fa-f]{2}(?![0-9A-Za-z])")
 _ESCAPE = re.compile(
-    r"&#[xX]?[0-9a-fA-F]{2,6};|%[2-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u(?:\{[0-9a-fA-F]{2,6}\}|[0-9a-fA-F]{4})"
+    r"&#[xX]?[0-9a-fA-F]{2,6};|%[2-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u(?:\{[0-9a-fA-F]{2,6}\}|"
+    r"[0-9a-fA-F]{4})"
 )
 _ESCAPE_SIGN = re.compile(r"&#[xX]?[0-9a-fA-F]{2,6};|%[4-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u\{?00[4-7]")
 _BROKEN_WORD = re.compile(r"(?<=[A-Za-z])(?:\*\*|__|``|<!--[^>\n]{0,40}-->|</?[a-zA-Z]{1,6}/?>)(?=[A-Za-z])")

@@ -27,12 +27,12 @@ _INVISIBLE_RANGES = (
     (0xFFA0, 0xFFA0), (0xFFF9, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
 )  # fmt: skip
 INVISIBLE = frozenset(chr(code) for low, high in _INVISIBLE_RANGES for code in range(low, high + 1))
-_PLAIN = str.maketrans("‐‑‒–—―−‘’‚‛“”„‟«»ёəłđ", "-------''''\"\"\"\"\"\"еald")
+_PLAIN = str.maketrans("‐‑‒–—―−‘’‚‛“”„‟«»ёəłđ", '-------\'\'\'\'""""""еald')
 
 # Letters of another script that look like a Latin one. A small table of our own: what is drawn alike in common fonts.
 LOOKALIKES = str.maketrans(
-    "аеорсухіјѕһԁԛԝкмтвнгпα" "βειικνορτυχγηωςօսոհɑɡıøħŧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
-    "aeopcyxijshdqwkmtbhrna" "beiikvoptuxynwsounhagiohtabcdefghijklmnoprstuvwyz",
+    "аеорсухіјѕһԁԛԝкмтвнгпαβειικνορτυχγηωςօսոհɑɡıøħŧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
+    "aeopcyxijshdqwkmtbhrnabeiikvoptuxynwsounhagiohtabcdefghijklmnoprstuvwyz",
 )
 _LEET = str.maketrans("0134578@$!|", "oieastbasil")
 
@@ -101,8 +101,28 @@ def unwrapped(view: View) -> View:
 _MIXED = re.compile(r"[a-z][\u0370-\u058fɑɡıøħŧ]|[\u0370-\u058fɑɡıøħŧ][a-z]|[ᴀ-ᴢꜰꜱɢɪɴʀ]{3}")
 _LEET_WORD = re.compile(r"(?<![\w@$])(?=[\w@$!|]{0,12}[a-z])(?=[a-z]{0,12}[0134578@$!|])[a-z0-9@$!|]{3,16}(?![\w@$])")
 _LEET_VOCABULARY = frozenset(
-    "ignore disregard forget previous instructions instruction system prompt reveal override bypass without "
-    "secret execute delete approval rules policy restrictions everything".split()
+    [
+        "ignore",
+        "disregard",
+        "forget",
+        "previous",
+        "instructions",
+        "instruction",
+        "system",
+        "prompt",
+        "reveal",
+        "override",
+        "bypass",
+        "without",
+        "secret",
+        "execute",
+        "delete",
+        "approval",
+        "rules",
+        "policy",
+        "restrictions",
+        "everything",
+    ]
 )
 _SPACED = re.compile(r"(?<![a-z0-9])(?:[a-z][ .\-_*·|]{1,3}){7,200}[a-z](?![a-z0-9])")
 _REVERSED = ("snoitcurtsni", "tpmorp metsys", "erongi")
@@ -178,7 +198,9 @@ def spaced_words(view: View) -> list[tuple[int, str]]:
     return [(m.start(), re.sub(r"[^a-z]", "", m.group())) for m in _SPACED.finditer(view.text)]
 
 
-def replaced_view(text: str, sign: re.Pattern[str], replaced: re.Pattern[str], read: Callable[[str], str], disguise: str) -> View | None:
+def replaced_view(
+    text: str, sign: re.Pattern[str], replaced: re.Pattern[str], read: Callable[[str], str], disguise: str
+) -> View | None:
     """A plain view of the surroundings of each `sign`, every match of `replaced` in them made what `read` makes of it.
 
     None where there is no sign.

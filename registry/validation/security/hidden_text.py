@@ -18,7 +18,9 @@ from registry.validation.security.rules import MOST_COUNTED, Hit
 _TAGS = re.compile(r"[\U000e0000-\U000e007f]+")
 _BIDI = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 _SELECTORS = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
-_ZERO_WIDTH = re.compile(r"[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]+")
+_ZERO_WIDTH = re.compile(
+    r"[\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\u180e\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]+"
+)
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f-\x9f]+")
 _SEAM = re.compile(r"[A-Za-z](?=[\u0370-\u052f])|[\u0370-\u052f](?=[A-Za-z])")
 _WORD = re.compile(r"[A-Za-z\u0370-\u052f]{1,40}")
@@ -27,7 +29,18 @@ _LIKE_LATIN = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІ�
 # What shows as a flag: England, Scotland, Wales, and the other subdivisions of the same make (UTS 51, ED-14a).
 _FLAG = re.compile(r"[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 # Scripts in which joiners and zero-width blanks belong to the spelling or to line breaking.
-_JOINING = ("ARABIC", "SYRIAC", "MONGOLIAN", "DEVANAGARI", "BENGALI", "GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU")
+_JOINING: tuple[str, ...] = (
+    "ARABIC",
+    "SYRIAC",
+    "MONGOLIAN",
+    "DEVANAGARI",
+    "BENGALI",
+    "GURMUKHI",
+    "GUJARATI",
+    "ORIYA",
+    "TAMIL",
+    "TELUGU",
+)
 _JOINING += ("KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL")
 _JOINING += ("JAVANESE", "BALINESE", "TAI ", "THAANA", "ADLAM")
 _RUN = 4
@@ -114,10 +127,16 @@ def _zero_width(text: str) -> Iterator[Hit]:
     for match in odd:
         run = match.group()
         if len(run) >= _RUN or scattered:
-            says = f"{len(run)} zero-width characters in a row" if len(run) >= _RUN else "zero-width characters that spell bits"
+            says = (
+                f"{len(run)} zero-width characters in a row"
+                if len(run) >= _RUN
+                else "zero-width characters that spell bits"
+            )
             yield Hit("SEC_HIDDEN_BITS", says, match.start(), match.end())
         elif _inside_word(text, match) or run[0] in "\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f":
-            yield Hit("SEC_ZERO_WIDTH", "a zero-width character inside a word", max(match.start() - 8, 0), match.end() + 8)
+            yield Hit(
+                "SEC_ZERO_WIDTH", "a zero-width character inside a word", max(match.start() - 8, 0), match.end() + 8
+            )
 
 
 def _is_needed_joiner(text: str, match: re.Match[str]) -> bool:
@@ -137,7 +156,9 @@ def _joins(char: str) -> bool:
     if not char or char.isascii():
         return False
     name = unicodedata.name(char, "")
-    return name.startswith(_JOINING) or (unicodedata.category(char) == "Lo" and name.startswith(("CJK", "HIRAGANA", "KATAKANA")))
+    return name.startswith(_JOINING) or (
+        unicodedata.category(char) == "Lo" and name.startswith(("CJK", "HIRAGANA", "KATAKANA"))
+    )
 
 
 def _inside_word(text: str, match: re.Match[str]) -> bool:

@@ -24,7 +24,7 @@ def check_identity(capability: object, published_ids: Iterable[str]) -> list[Pro
         return []
     found: list[Problem] = []
     own, name = capability.get("capability_id"), capability.get("name")
-    published = [each for each in published_ids if isinstance(each, str)]
+    published = [each for each in published_ids]
     if isinstance(own, str):
         found.extend(_check_id(own[:64], published))
     if isinstance(name, str):
@@ -73,7 +73,7 @@ def _skeleton(word: str) -> str:
     seen = word.translate(_DIGITS).replace("_", "")
     for pair, single in _PAIRS[:2]:
         seen = seen.replace(pair, single)
-    return seen.replace("i", "l") if any(char in "1l" for char in word) else seen.replace("i", "l")
+    return seen.replace("i", "l")
 
 
 def _squeeze(word: str) -> str:
@@ -95,7 +95,9 @@ def _one_slip_apart(own: str, other: str) -> bool:
 def _check_name(name: str, own: object, published: list[str]) -> Iterator[Problem]:
     hidden = sorted({f"U+{ord(char):04X}" for char in name if char in INVISIBLE - {"\u200c", "\u200d", "\ufe0f"}})
     mixed = next((word for word in re.findall(r"\w+", name) if _is_mixed(word)), "")
-    styled = [char for char in name if char.isalnum() and not char.isascii() and unicodedata.normalize("NFKC", char).isascii()]
+    styled = [
+        char for char in name if char.isalnum() and not char.isascii() and unicodedata.normalize("NFKC", char).isascii()
+    ]
     reason = ""
     if hidden:
         reason = f"invisible characters ({', '.join(hidden)})"
@@ -107,7 +109,9 @@ def _check_name(name: str, own: object, published: list[str]) -> Iterator[Proble
         return
     taken = _published_twin(name, own, published)
     message = f"The name holds {reason}" + (f'; it reads like "{taken}", which is published.' if taken else ".")
-    yield Problem("SEC_LOOKALIKE_NAME", "capability.json", ("name",), message, "Write the name with the letters of one alphabet.")
+    yield Problem(
+        "SEC_LOOKALIKE_NAME", "capability.json", ("name",), message, "Write the name with the letters of one alphabet."
+    )
 
 
 def _is_mixed(word: str) -> bool:

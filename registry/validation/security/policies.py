@@ -13,39 +13,252 @@ from registry.validation.problems import Problem, Severity
 from registry.validation.security.folding import fold
 
 _READS = frozenset(
-    "get list search find read show fetch check count describe view query lookup preview validate verify estimate calculate "
-    "compute is has can retrieve inspect scan analyze analyse compare explain summarize export download monitor watch render "
-    "convert parse format test simulate suggest recommend resolve browse look see detect extract translate diff dry load peek".split()
+    [
+        "get",
+        "list",
+        "search",
+        "find",
+        "read",
+        "show",
+        "fetch",
+        "check",
+        "count",
+        "describe",
+        "view",
+        "query",
+        "lookup",
+        "preview",
+        "validate",
+        "verify",
+        "estimate",
+        "calculate",
+        "compute",
+        "is",
+        "has",
+        "can",
+        "retrieve",
+        "inspect",
+        "scan",
+        "analyze",
+        "analyse",
+        "compare",
+        "explain",
+        "summarize",
+        "export",
+        "download",
+        "monitor",
+        "watch",
+        "render",
+        "convert",
+        "parse",
+        "format",
+        "test",
+        "simulate",
+        "suggest",
+        "recommend",
+        "resolve",
+        "browse",
+        "look",
+        "see",
+        "detect",
+        "extract",
+        "translate",
+        "diff",
+        "dry",
+        "load",
+        "peek",
+    ]
 )
 # What cannot be taken back: data gone, money gone, words sent.
 _HARMS = frozenset(
-    "delete deletes remove removes erase erases purge purges wipe wipes destroy destroys truncate uninstall revoke send sends "
-    "pay pays transfer transfers refund refunds purchase purchases buy terminate unsubscribe email withdraw".split()
+    [
+        "delete",
+        "deletes",
+        "remove",
+        "removes",
+        "erase",
+        "erases",
+        "purge",
+        "purges",
+        "wipe",
+        "wipes",
+        "destroy",
+        "destroys",
+        "truncate",
+        "uninstall",
+        "revoke",
+        "send",
+        "sends",
+        "pay",
+        "pays",
+        "transfer",
+        "transfers",
+        "refund",
+        "refunds",
+        "purchase",
+        "purchases",
+        "buy",
+        "terminate",
+        "unsubscribe",
+        "email",
+        "withdraw",
+    ]
 )
 _WRITES = frozenset(
-    "create creates update updates write writes insert save saves set sets add adds edit edits modify modifies upload uploads "
-    "post posts put patch cancel cancels book books order publish publishes append assign approve reject close merge move rename "
-    "archive drop clear reset submit schedule deploy charge change replace enable disable grant overwrite upsert kill "
-    "share invite register reply forward execute run start stop restart install push commit rollback restore".split()
+    [
+        "create",
+        "creates",
+        "update",
+        "updates",
+        "write",
+        "writes",
+        "insert",
+        "save",
+        "saves",
+        "set",
+        "sets",
+        "add",
+        "adds",
+        "edit",
+        "edits",
+        "modify",
+        "modifies",
+        "upload",
+        "uploads",
+        "post",
+        "posts",
+        "put",
+        "patch",
+        "cancel",
+        "cancels",
+        "book",
+        "books",
+        "order",
+        "publish",
+        "publishes",
+        "append",
+        "assign",
+        "approve",
+        "reject",
+        "close",
+        "merge",
+        "move",
+        "rename",
+        "archive",
+        "drop",
+        "clear",
+        "reset",
+        "submit",
+        "schedule",
+        "deploy",
+        "charge",
+        "change",
+        "replace",
+        "enable",
+        "disable",
+        "grant",
+        "overwrite",
+        "upsert",
+        "kill",
+        "share",
+        "invite",
+        "register",
+        "reply",
+        "forward",
+        "execute",
+        "run",
+        "start",
+        "stop",
+        "restart",
+        "install",
+        "push",
+        "commit",
+        "rollback",
+        "restore",
+    ]
 )
-_LAST_ONLY = frozenset("delete remove erase purge wipe destroy send create update insert write save upsert overwrite pay".split())
+_LAST_ONLY = frozenset(
+    [
+        "delete",
+        "remove",
+        "erase",
+        "purge",
+        "wipe",
+        "destroy",
+        "send",
+        "create",
+        "update",
+        "insert",
+        "write",
+        "save",
+        "upsert",
+        "overwrite",
+        "pay",
+    ]
+)
 # `order_status` and `payment_history` are things to look at, whatever their first word.
 _THINGS = frozenset(
-    "status history policy list info information details detail count log logs report url fee quote options settings "
-    "schema preview estimate summary stats statistics balance name names id ids type types state items entries results".split()
+    [
+        "status",
+        "history",
+        "policy",
+        "list",
+        "info",
+        "information",
+        "details",
+        "detail",
+        "count",
+        "log",
+        "logs",
+        "report",
+        "url",
+        "fee",
+        "quote",
+        "options",
+        "settings",
+        "schema",
+        "preview",
+        "estimate",
+        "summary",
+        "stats",
+        "statistics",
+        "balance",
+        "name",
+        "names",
+        "id",
+        "ids",
+        "type",
+        "types",
+        "state",
+        "items",
+        "entries",
+        "results",
+    ]
 )
 # A tool on a text or a set of numbers gives back a new value; it changes nothing that is kept.
 _PURE = re.compile(
     r"^(?:returns?|computes?|calculates?|converts?|gets?|lists?|retrieves?|reads?|checks?|estimates?|finds?|searches|queries)\b"
     r"|\breturns? (?:a |the )?(?:new|cleaned|modified|resulting|filtered|copy)|(?:background|noise|whitespace|stop ?words|duplicates?|outliers?|punctuation|html tags?|accents?|vowels?)\b"
 )
-_NOT_DONE = re.compile(r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?(?:delet|remov|send|pay|chang|writ|modif|creat|updat)|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)")
+_NOT_DONE = re.compile(
+    r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?(?:delet|remov|send|pay|chang|writ|modif|creat|updat)|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)"
+)
 _DESCRIBED = re.compile(
     r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |allows? (?:you |the (?:user|agent) )?to |irreversibly |permanently |immediately |"
     r"can |will |safely |quickly |automatically |batch |bulk )*(?P<verb>[a-z]{3,14})\b"
 )
-_PERMANENT = re.compile(r"\b(?:permanently|irreversibly) (?:delet|remov|eras|destroy|wip|purg)|\b(?:transfers?|sends?|wires?) (?:money|funds|payments?)\b|\b(?:charges?|debits?) (?:the |a )?(?:card|customer|account|user)")
-_GERUNDS = {"deleting": "delete", "removing": "remove", "sending": "send", "paying": "pay", "creating": "create", "updating": "update", "writing": "write"}
+_PERMANENT = re.compile(
+    r"\b(?:permanently|irreversibly) (?:delet|remov|eras|destroy|wip|purg)|\b(?:transfers?|sends?|wires?) (?:money|funds|payments?)\b|\b(?:charges?|debits?) (?:the |a )?(?:card|customer|account|user)"
+)
+_GERUNDS = {
+    "deleting": "delete",
+    "removing": "remove",
+    "sending": "send",
+    "paying": "pay",
+    "creating": "create",
+    "updating": "update",
+    "writing": "write",
+}
 _ELSEWHERE = re.compile(
     r"^(?:loscht|entfernt|sendet|verschickt|uberweist|bezahlt|supprime|efface|envoie|paie|transfere|elimina|borra|envia|paga|transfiere|exclui|apaga|"
     r"remove|удаля|отправля|оплачива|перевод|стира)|^.{0,6}(?:删除|刪除|移除|清空|发送|發送|付款|转账|支付|削除|送信|送金|삭제|전송|결제)"
@@ -61,7 +274,7 @@ def check_policies(tools: Iterable[object]) -> list[Problem]:
     return found
 
 
-def contradiction(tool: dict[object, object]) -> tuple[Severity, str] | None:
+def contradiction(tool: dict[str, object]) -> tuple[Severity, str] | None:
     """How a tool declared `read` contradicts itself: (severity, the words that do), or None."""
     policy = tool.get("policy")
     if not isinstance(policy, dict) or policy.get("kind") != "read":
@@ -81,7 +294,7 @@ def contradiction(tool: dict[object, object]) -> tuple[Severity, str] | None:
     return None
 
 
-def _check(index: int, tool: dict[object, object]) -> Iterator[Problem]:
+def _check(index: int, tool: dict[str, object]) -> Iterator[Problem]:
     seen = contradiction(tool)
     if seen is None:
         return
@@ -89,11 +302,15 @@ def _check(index: int, tool: dict[object, object]) -> Iterator[Problem]:
     code = "SEC_POLICY_LIE" if severity == "error" else "SEC_POLICY_DOUBT"
     name = tool.get("name")
     message = f'The tool {str(name)[:60]!r} is declared "read", but says that it changes something: "{words[:60]}".'
-    yield Problem(code, "tools.json", (index, "policy", "kind"), message, 'Declare "kind": "write" and set "requires_approval".')
+    yield Problem(
+        code, "tools.json", (index, "policy", "kind"), message, 'Declare "kind": "write" and set "requires_approval".'
+    )
 
 
 def _verb_of_name(name: str) -> str:
-    parts = [part for part in re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[:200]).lower()) if part]
+    parts = [
+        part for part in re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name[:200]).lower()) if part
+    ]
     if not parts:
         return ""
     if "and" in parts or "or" in parts:
@@ -103,7 +320,9 @@ def _verb_of_name(name: str) -> str:
         return ""
     if first in _HARMS or first in _WRITES:
         return first
-    return last if last in _LAST_ONLY else next((part for part in parts[1:-1] if part in ("delete", "erase", "purge")), "")
+    return (
+        last if last in _LAST_ONLY else next((part for part in parts[1:-1] if part in ("delete", "erase", "purge")), "")
+    )
 
 
 def _verb_of_description(said: str) -> str:

@@ -104,55 +104,80 @@ def rule(code: str, says: str, anchors: str, source: str, **rest: object) -> Rul
     return Rule(code, says, words, pattern(source), cost=1 + gaps // 40, **rest)  # type: ignore[arg-type]
 
 
-class Searched:
-    """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
+class Vocabulary:
+    """The different words of a text: what tells cheaply that an anchor stands nowhere in it.
 
-    def __init__(self, view: View, like: Searched | None = None) -> None:
-        """`like` is the same text with its lines broken otherwise: the words are the same."""
-        self.view = view
-        self.text = view.text
-        # An anchor stands inside one word, so it need only be looked for among the different words. That makes most
-        # of a thousand searches cheap in a text of natural size, and all of them in one that repeats itself.
-        self._words = like._words if like else " ".join(set(view.text.split()))
-        self._has: dict[str, bool] = like._has if like else {}
-        self._characters: set[str] = set() if like else set(view.text)
-        self._pairs: set[str] = set()
-        if like:
-            self._characters, self._pairs = like._characters, like._pairs
-        elif len(self._words) > _LONG:
-            self._pairs = set(map(str.__add__, self._words, self._words[1:]))
-        self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+    An anchor stands inside one word, or its longest word does. Looked for among the different words, most of a thousand
+    anchors are cheap in a text of natural size, and all of them in one that repeats itself.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._words = " ".join(set(text.split()))
+        self._characters = set(self._words)
+        self._pairs = set(map(str.__add__, self._words, self._words[1:])) if len(self._words) > _LONG else set()
+        self._known: dict[str, bool] = {}
 
     def may_have(self, anchor: str) -> bool:
-        """Whether the longest word of an anchor stands in the text; the anchor itself need not."""
-        if anchor not in self._has:
-            self._has[anchor] = self._looked_up(anchor)
-        return self._has[anchor]
+        if anchor not in self._known:
+            self._known[anchor] = self._look_up(max(anchor.split(), key=len, default=""))
+        return self._known[anchor]
 
-    def _looked_up(self, anchor: str) -> bool:
-        word = max(anchor.split(), key=len, default="")
+    def _look_up(self, word: str) -> bool:
         if not self._characters.issuperset(word):
             return False
         if self._pairs and not self._pairs.issuperset(map(str.__add__, word, word[1:])):
             return False
         return word in self._words
 
+
+class Searched:
+    """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
+
+    def __init__(self, view: View, like: Searched | None = None) -> None:
+        """`like` is the same text with its lines broken otherwise: its words are the same, and stand where they stood."""
+        self.view = view
+        self.text = view.text
+        self._like = like
+        self.vocabulary: Vocabulary = like.vocabulary if like else Vocabulary(view.text)
+        self._places: dict[str, list[int]] = {}
+        self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+
     def matches(self, each: Rule, budget: Budget) -> list[tuple[int, int]]:
         """Where a rule's pattern matches at one of its anchors. Rules that differ in their needs alone share the answer."""
         key = each.anchors, each.pattern.pattern
         if key not in self._matches:
-            self._matches[key] = [place for anchor in each.anchors if self.may_have(anchor) for place in self._at(each, anchor, budget)]
+            self._matches[key] = [
+                place
+                for anchor in each.anchors
+                if self.vocabulary.may_have(anchor)
+                for place in self._at(each, anchor, budget)
+            ]
         return self._matches[key]
 
     def _at(self, each: Rule, anchor: str, budget: Budget) -> Iterator[tuple[int, int]]:
-        at = self.text.find(anchor)
-        while at >= 0 and budget.take(each.cost):
+        past = -1
+        for at in self.standing(anchor, budget):
+            if at <= past:
+                continue
+            if not budget.take(each.cost):
+                return
             found = each.pattern.match(self.text, at)
             if found:
                 yield found.span()
-                if not each.needs:
-                    at = max(found.end() - 1, at)
-            at = self.text.find(anchor, at + 1)
+                past = at if each.needs else found.end() - 2
+
+    def standing(self, anchor: str, budget: Budget) -> list[int]:
+        """Where an anchor stands: more places than the budget has tries left are of no use."""
+        if self._like and anchor.isalnum():
+            return self._like.standing(anchor, budget)
+        if anchor not in self._places:
+            places: list[int] = []
+            at = self.text.find(anchor)
+            while at >= 0 and len(places) <= budget.left:
+                places.append(at)
+                at = self.text.find(anchor, at + 1)
+            self._places[anchor] = places
+        return self._places[anchor]
 
 
 def run(rules: Iterable[Rule], searched: Searched, budget: Budget) -> Iterator[Hit]:
@@ -204,7 +229,9 @@ _NEGATION = re.compile(
     r"|\bnie(?:mals)?|\bnicht|\bjamais|\bne|\bnunca|\bjamas|\bno se debe|\bне|\bникогда|不要|不得|禁止|切勿|勿|不能|别)"
     r"[^.,;:!?\n\0，。；：！？、]{0,70}\Z"
 )
-_MIND = re.compile(r"\b(?:never mind|not only|do not (?:hesitate|wait|worry|forget|bother|stop|fail)|don't (?:hesitate|wait|worry))\b")
+_MIND = re.compile(
+    r"\b(?:never mind|not only|do not (?:hesitate|wait|worry|forget|bother|stop|fail)|don't (?:hesitate|wait|worry))\b"
+)
 
 
 def is_negated(text: str, start: int) -> bool:

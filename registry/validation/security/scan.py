@@ -15,14 +15,21 @@ from registry.validation.problems import Problem, Severity, by_code
 from registry.validation.security import (
     approvals,
     commands,
+    data_in_urls,
+    deception,
     encodings,
     exfiltration,
     hidden_text,
     instructions,
+    jailbreaks,
     languages,
+    languages_override,
     lexicon,
     markup,
+    persistence,
     policies,
+    private_files,
+    recipients,
     secrets,
     system_changes,
 )
@@ -37,8 +44,21 @@ MOST_PER_CODE = 20
 _LONGEST_QUOTE = 60
 
 # Prose may be wrapped anywhere; a command ends with its line.
-_PROSE: tuple[Rule, ...] = (*instructions.RULES, *languages.RULES, *lexicon.RULES, *approvals.RULES, *exfiltration.RULES, *markup.REMOTE_RULES)
-_LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES, *markup.ROLE_RULES)
+_PROSE: tuple[Rule, ...] = (
+    *instructions.RULES,
+    *languages_override.RULES,
+    *lexicon.RULES,
+    *deception.RULES,
+    *languages.RULES,
+    *jailbreaks.RULES,
+    *approvals.RULES,
+    *exfiltration.RULES,
+    *data_in_urls.RULES,
+    *private_files.RULES,
+    *recipients.RULES,
+    *markup.REMOTE_RULES,
+)
+_LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES, *persistence.RULES, *markup.ROLE_RULES)
 _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}(?:instruction|rule|prompt|guideline)"
     r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
@@ -52,7 +72,7 @@ def check_texts(texts: Iterable[AuthorText]) -> list[Problem]:
     """
     joined = documents(texts)
     has_write_tool = any(_declares_write_tool(document) for document in joined)
-    return [problem for document in joined for problem in _check(document, has_write_tool)]
+    return [problem for document in joined for problem in _check(document, has_write_tool=has_write_tool)]
 
 
 def _declares_write_tool(document: Document) -> bool:
@@ -61,13 +81,15 @@ def _declares_write_tool(document: Document) -> bool:
     )
 
 
-def _check(document: Document, has_write_tool: bool) -> Iterator[Problem]:
+def _check(document: Document, *, has_write_tool: bool) -> Iterator[Problem]:
     context = Context(document)
     budget = Budget(left=40_000 + len(document.text) // 7)
     hits = list(_hits(document, context, budget))
     if budget.spent:
-        hits.append(Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""))
-    weighed = _weigh(hits, context, has_write_tool)
+        hits.append(
+            Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote="")
+        )
+    weighed = _weigh(hits, context, has_write_tool=has_write_tool)
     for hit, more in _capped(_distinct(weighed)):
         yield _problem(hit, more, document)
 
@@ -105,7 +127,7 @@ def _read(view: View, budget: Budget) -> Iterator[Hit]:
 
 def _embedded_policies(document: Document) -> Iterator[Hit]:
     for offset, tool in markup.embedded_tools(document):
-        seen = policies.contradiction(dict(tool))
+        seen = policies.contradiction(tool)
         if seen is not None:
             code = "SEC_POLICY_LIE" if seen[0] == "error" else "SEC_POLICY_DOUBT"
             yield Hit(code, 'a tool declared "read" that says it changes something', offset, offset, quote=seen[1])
@@ -118,11 +140,15 @@ def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[Hi
     """Encoded passages that say something in words: nobody reads them, so the author is asked to write them out."""
     for start, end, said in pieces:
         is_words = len(said) >= 30 and len(said.split()) >= 4
-        if is_words and not _DATA_URI.search(text[max(start - 80, 0) : start]) and not said.lstrip().startswith(("{", "<", "[")):
+        if (
+            is_words
+            and not _DATA_URI.search(text[max(start - 80, 0) : start])
+            and not said.lstrip().startswith(("{", "<", "["))
+        ):
             yield Hit("SEC_ENCODED_TEXT", "an encoded passage", start, end, discount="phrase", quote=said)
 
 
-def _weigh(hits: list[Hit], context: Context, has_write_tool: bool) -> Iterator[Hit]:
+def _weigh(hits: list[Hit], context: Context, *, has_write_tool: bool) -> Iterator[Hit]:
     """Give every hit its severity; drop what is an example in a passage that teaches.
 
     Only as many as could be reported are looked at closely: a text made of ten thousand attacks costs no more than one
@@ -137,7 +163,9 @@ def _weigh(hits: list[Hit], context: Context, has_write_tool: bool) -> Iterator[
         if hit.disguise:
             yield replace(hit, severity="error")
             continue
-        settled = severity if hit.discount == "never" or seen > 10 * MOST_PER_CODE else _discounted(hit, severity, context)
+        settled = (
+            severity if hit.discount == "never" or seen > 10 * MOST_PER_CODE else _discounted(hit, severity, context)
+        )
         if settled is not None:
             yield replace(hit, severity=settled)
 
@@ -186,9 +214,13 @@ def _problem(hit: Hit, more: int, document: Document) -> Problem:
     quote = shown(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
     message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
     if more > 0:
-        message += f" {'At least ' if more >= MOST_COUNTED - MOST_PER_CODE else ''}{more} more of this kind in this file."
+        message += (
+            f" {'At least ' if more >= MOST_COUNTED - MOST_PER_CODE else ''}{more} more of this kind in this file."
+        )
     severity = None if hit.severity == code.severity else hit.severity
-    return Problem(hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity)
+    return Problem(
+        hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity
+    )
 
 
 def shown(text: str) -> str:

@@ -66,23 +66,51 @@ SHAPES = (
     _shape("an age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,60}"),
     _shape("an Azure storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{60,90}={0,2})"),
 )
-_PRIVATE_KEY = re.compile(r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})")
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: "
+    r"BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})"
+)
 _OMITTED = re.compile(r"(?i)\.\.\.|…|example|omitted|redacted|xxxx|<")
 _URL_PASSWORD = re.compile(r"://([^\s:/@\"'`<>{}$]{1,64}):([^\s:/@\"'`<>{}$]{6,128})@([A-Za-z0-9.-]{1,120})")
 _ASSIGNED = re.compile(
-    r"(?i)(?<!:)(?<!next)(?<!lock)(?<!page)(?<!client)(?<!next_)(?<!page_)(?<!continuation)(?<!sync)(?<!request)(?<!max_)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|private[_-]?key|credential)s?"
+    r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|"
+    r"private[_-]?key|credential)s?"
     r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
+)
+# `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
+_NO_SECRET = re.compile(
+    r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"
+    r"cancellation|resume)[_-]?\Z"
 )
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}.{0,2}")
 _AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
 _WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,2000}\.(eyJ[A-Za-z0-9_-]{10,4000})\.[A-Za-z0-9_-]{20,1000}")
-_ASSIGNED_ANCHORS = ("assw", "wd", "ecret", "oken", "ey", "assphrase", "redential", "ASSW", "WD", "ECRET", "OKEN", "EY", "REDENTIAL")
+_ASSIGNED_ANCHORS = (
+    "assw",
+    "wd",
+    "ecret",
+    "oken",
+    "ey",
+    "assphrase",
+    "redential",
+    "ASSW",
+    "WD",
+    "ECRET",
+    "OKEN",
+    "EY",
+    "REDENTIAL",
+)
 
 _PLACEHOLDER = re.compile(
-    r"(?i)example|placeholder|your|change.?me|dummy|sample|redacted|fake|\bfoo|insert|replace|todo|put.?your|my.?(?:key|token|secret|"
-    r"pass)|xxx|\.\.\.|…|\*\*\*|<|>|\{|\$|%\w|abc.?123|1234567|password|hunter2|secret.?(?:key|token|here)|abcdef|not.?a.?real|deadbeef|(.)\1{5}"
+    r"(?i)example|placeholder|your|change.?me|dummy|sample|redacted|fake|\bfoo|insert|replace|todo|"
+    r"put.?your|my.?(?:key|token|secret|"
+    r"pass)|xxx|\.\.\.|…|\*\*\*|<|>|\{|\$|%\w|abc.?123|1234567|password|hunter2|secret.?(?:key|"
+    r"token|here)|abcdef|not.?a.?real|deadbeef|(.)\1{5}"
 )
-_LOCAL = re.compile(r"(?i)^(?:localhost|127\.|0\.0\.0\.0|\[?::1|host(?:name)?$|db$|postgres$|redis$|mysql$|mongo(?:db)?$|.{0,40}example\.(?:com|org|net)$)")
+_LOCAL = re.compile(
+    r"(?i)^(?:localhost|127\.|0\.0\.0\.0|\[?::1|host(?:name)?$|db$|postgres$|redis$|mysql$|"
+    r"mongo(?:db)?$|.{0,40}example\.(?:com|org|net)$)"
+)
 
 
 def find(text: str) -> Iterator[Hit]:
@@ -91,7 +119,9 @@ def find(text: str) -> Iterator[Hit]:
         yield from _shaped(text, shape)
     if "PRIVATE KEY" in text:
         for match in _PRIVATE_KEY.finditer(text):
-            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(match.group(1) + text[match.end() : match.end() + 3]):
+            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(
+                match.group(1) + text[match.end() : match.end() + 3]
+            ):
                 yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
     yield from _web_tokens(text)
     yield from _in_urls(text)
@@ -103,7 +133,9 @@ def _shaped(text: str, shape: Shape) -> Iterator[Hit]:
     for anchor in shape.anchors:
         at = text.find(anchor)
         while at >= 0:
-            match = shape.pattern.match(text, at) if not anchor.startswith(":") else _after_digits(text, at, shape.pattern)
+            match = (
+                shape.pattern.match(text, at) if not anchor.startswith(":") else _after_digits(text, at, shape.pattern)
+            )
             end = at
             if match:
                 end = match.end()
@@ -153,9 +185,22 @@ def _assigned(text: str) -> Iterator[Hit]:
     if not any(anchor in text for anchor in _ASSIGNED_ANCHORS):
         return
     for match in _ASSIGNED.finditer(text):
+        if _NO_SECRET.search(text[max(match.start() - 14, 0) : match.start()]):
+            continue
         value = match.group(1).rstrip(".:!?")
-        if _is_password(value) and not _UUID.fullmatch(value) and _entropy(value) >= 3.2 and not _looks_like_code(value):
-            yield _hit("SEC_POSSIBLE_SECRET", "a value that looks like a password or key", match.start(1), match.end(1), value[:4])
+        if (
+            _is_password(value)
+            and not _UUID.fullmatch(value)
+            and _entropy(value) >= 3.2
+            and not _looks_like_code(value)
+        ):
+            yield _hit(
+                "SEC_POSSIBLE_SECRET",
+                "a value that looks like a password or key",
+                match.start(1),
+                match.end(1),
+                value[:4],
+            )
 
 
 def _is_real(value: str, least_entropy: float) -> bool:

@@ -1,4 +1,4 @@
-"""Commands that destroy, switch protection off, or stay behind after the task; packages from nowhere; locked archives."""
+"""Commands that destroy or switch protection off; packages from nowhere; locked archives."""
 
 from __future__ import annotations
 
@@ -6,72 +6,277 @@ import re
 
 from registry.validation.security.rules import Rule, pattern, rule
 
-_DESTROY, _STAY, _PACKAGE = "SEC_DESTRUCTIVE_COMMAND", "SEC_PERSISTENCE", "SEC_UNTRUSTED_PACKAGE"
-_ROOTS = r"(?:/\*?|~/?\*?|\$home/?\*?|\$\{home[^}\n]{0,8}\}/?\*?|/(?:etc|usr|var|bin|lib|boot|home|root|opt|users|system|windows)/?\*?|/home/\S{1,30}/?\*?|\.\./?\*?|c:\\?\*?)"
+_DESTROY, _PACKAGE = "SEC_DESTRUCTIVE_COMMAND", "SEC_UNTRUSTED_PACKAGE"
+_ROOTS = (
+    r"(?:/\*?|~/?\*?|\$home/?\*?|\$\{home[^}\n]{0,8}\}/?\*?|/(?:etc|usr|var|bin|lib|boot|home|root|"
+    r"opt|users|system|windows)/?\*?|/home/\S{1,30}/?\*?|\.\./?\*?|c:\\?\*?)"
+)
 
 DESTRUCTIVE = (
-    rule(_DESTROY, "a command that deletes everything", "rm -|rm --|sudo rm", r"(?<![\w-])rm (?:-{1,2}[a-z-]{1,20} ){1,4}(?:-- )?[\"']?" + _ROOTS + r"[\"']?(?=[\s`\"';&|)\n\0]|\Z)", discount="command", lacks=re.compile(r"rm[^\n]{0,30}\s(?:/var|/opt|/usr|/etc)/\S"), reach=30),
-    rule(_DESTROY, "a command that deletes everything", "rm -|rm --", r"(?<![\w-])rm -{1,2}[a-z-]{1,20}[^\n\0]{0,40}--no-preserve-root|(?<![\w-])rm (?:-\w{1,5} )?\$\(cat ", discount="command"),
-    rule(_DESTROY, "a command that wipes a disk or a file system", "mkfs|dd |> /dev/|>/dev/|shred|wipefs|diskpart|format c|cipher /w|fdisk|diskutil", r"(?<![\w.-])(?:mkfs(?:\.\w{2,6})? (?:-\w{1,4} ){0,3}/dev/|dd [^\n\0]{0,60}of=/dev/(?:sd|hd|nvme|disk|vd|mmc)|wipefs (?:-\w{1,4} ){0,3}/dev/|shred [^\n\0]{0,40}/dev/|format c:|diskpart[^\n\0]{0,30}clean|diskutil (?:erasedisk|zerodisk)|cipher /w:c)|>\s{0,2}/dev/(?:sd[a-z]|nvme\d|disk\d)", discount="command"),
+    rule(
+        _DESTROY,
+        "a command that deletes everything",
+        "rm -|rm --|sudo rm",
+        r"(?<![\w-])rm (?:-{1,2}[a-z-]{1,20} ){1,4}(?:-- )?[\"']?" + _ROOTS + r"[\"']?(?=[\s`\"';&|)\n\0]|\Z)",
+        discount="command",
+        lacks=re.compile(r"rm[^\n]{0,30}\s(?:/var|/opt|/usr|/etc)/\S"),
+        reach=30,
+    ),
+    rule(
+        _DESTROY,
+        "a command that deletes everything",
+        "rm -|rm --",
+        r"(?<![\w-])rm -{1,2}[a-z-]{1,20}[^\n\0]{0,40}--no-preserve-root|(?<![\w-])rm (?:-\w{1,5} "
+        r")?\$\(cat ",
+        discount="command",
+    ),
+    rule(
+        _DESTROY,
+        "a command that wipes a disk or a file system",
+        "mkfs|dd |> /dev/|>/dev/|shred|wipefs|diskpart|format c|cipher /w|fdisk|diskutil",
+        r"(?<![\w.-])(?:mkfs(?:\.\w{2,6})? (?:-\w{1,4} ){0,3}/dev/|dd [^\n\0]{0,60}of=/dev/(?:sd|hd|"
+        r"nvme|disk|vd|mmc)|wipefs (?:-\w{1,4} ){0,3}/dev/|shred [^\n\0]{0,40}/dev/|format c:|"
+        r"diskpart[^\n\0]{0,30}clean|diskutil (?:erasedisk|zerodisk)|cipher /w:c)|"
+        r">\s{0,2}/dev/(?:sd[a-z]|nvme\d|disk\d)",
+        discount="command",
+    ),
     rule(_DESTROY, "a fork bomb", ":()", r":\(\)\s{0,3}\{\s{0,3}:\s{0,3}\|\s{0,3}:", discount="command"),
-    rule(_DESTROY, "a command that deletes everything", "find |del |rd |rmdir|remove-item|erase |ri |rmtree|unlink|rimraf", r"(?<![\w-])(?:find (?:/|~|\$home)\S{0,3} [^\n\0]{0,80}?-delete\b|find (?:/|~|\$home)\S{0,3} [^\n\0]{0,60}?-exec rm|(?:del|erase) (?:/\w ){1,4}[\"']?(?:c:\\(?:\*|\s|$|users|windows)|%userprofile%)|(?:rd|rmdir) (?:/\w ){1,3}[\"']?(?:c:\\(?:\s|$|users|windows)|%userprofile%)|(?:remove-item|ri) [^\n\0]{0,60}?(?:c:\\(?:\*|\s|$|users(?:\\?\s|\\?$)|windows)|\$home\b(?![\\/][\w.])|~(?![\\/][\w.])|\$env:userprofile(?![\\/][\w.]))[^\n\0]{0,40}|(?:shutil\.)?rmtree\s{0,2}\(\s{0,2}(?:[\"'](?:/|~)[\"']|(?:os\.path\.expanduser|path\.home)\([\"']?~?[\"']?\)\s{0,2}\))|rimraf (?:/|~)(?=\s|`|$))", discount="command"),
-    rule(_DESTROY, "a command that opens everything to everyone", "chmod ", r"chmod (?:-\w{1,3} ){1,3}0?777 (?:/|~|\$home)(?=[\s`\"';]|$)", discount="command"),
-    rule(_DESTROY, "SQL that destroys, given as a call to make", "drop table|drop database|truncate table|delete from|drop schema", r"(?:drop (?:table|database|schema)(?: if exists)?|truncate table|delete from) [\w.\"\[\]]{1,60}\s{0,3};?", back=50, reach=4, needs=(pattern(r"(?:call|run|execute|use|invoke|send)\b[^\n]{0,40}[`\"']\s{0,2}(?:drop|truncate|delete)"),), severity="warning", unless_negated=True),
-    rule(_DESTROY, "SQL that destroys, slipped behind a statement", "drop table|drop database", r"drop (?:table|database) [\w.]{1,60}\s{0,3};\s{0,3}--", back=40, reach=0, needs=(pattern(r"(?:call|run|execute|use|invoke|send)\b"),), discount="command"),
-    rule(_DESTROY, "an order to delete all the user's data", "delete all|delete every|erase all|wipe all|remove all|wipe the|erase every|destroy all|losche alle|supprime tous|elimina todos|borra todo|apague todos|удали все|删除所有|删除全部|すべて削除|全て削除",
-         r"(?:(?:delete|erase|wipe|remove|destroy) (?:all|every)(?: of)? (?:the |their |my |user'?s? |your )?(?:users?'? ?)?(?:files?|documents?|data|emails?|e-mails|backups?|photos|contents?|repositor(?:y|ies)|databases?|contacts|messages)|wipe the (?:disk|drive|home|database|machine)|losche alle (?:dateien|daten|dokumente)|supprime[zr]? tous les (?:fichiers|documents)|(?:elimina|borra) (?:todos los|todo)|apague todos os|удали(?:те)? все (?:файлы|данные)|删除(?:所有|全部)[^\n\0]{0,4}(?:文件|数据)|(?:すべて|全て)(?:の(?:ファイル|データ)を)?削除)",
-         back=100, reach=120, needs=(pattern(r"silent|without (?:asking|confirm|telling)|do not (?:ask|tell|mention)|don't (?:ask|tell|mention)|immediately|no confirmation|secretly|home directory|on the (?:system|machine|computer|disk)|ohne|sans|sin |sem |без|不要|无需|確認せず"),), severity="warning", unless_negated=True),
+    rule(
+        _DESTROY,
+        "a command that deletes everything",
+        "find |del |rd |rmdir|remove-item|erase |ri |rmtree|unlink|rimraf",
+        r"(?<![\w-])(?:find (?:/|~|\$home)\S{0,3} [^\n\0]{0,80}?-delete\b|find (?:/|~|\$home)\S{0,3} "
+        r"[^\n\0]{0,60}?-exec rm|(?:del|erase) (?:/\w ){1,4}[\"']?(?:c:\\(?:\*|\s|$|users|windows)|"
+        r"%userprofile%)|(?:rd|rmdir) (?:/\w ){1,3}[\"']?(?:c:\\(?:\s|$|users|windows)|%userprofile%)|"
+        r"(?:remove-item|ri) [^\n\0]{0,60}?(?:c:\\(?:\*|\s|$|users(?:\\?\s|\\?$)|windows)|"
+        r"\$home\b(?![\\/][\w.])|~(?![\\/][\w.])|\$env:userprofile(?![\\/][\w.]))[^\n\0]{0,40}|"
+        r"(?:shutil\.)?rmtree\s{0,2}\(\s{0,2}(?:[\"'](?:/|~)[\"']|(?:os\.path\.expanduser|"
+        r"path\.home)\([\"']?~?[\"']?\)\s{0,2}\))|rimraf (?:/|~)(?=\s|`|$))",
+        discount="command",
+    ),
+    rule(
+        _DESTROY,
+        "a command that opens everything to everyone",
+        "chmod ",
+        r"chmod (?:-\w{1,3} ){1,3}0?777 (?:/|~|\$home)(?=[\s`\"';]|$)",
+        discount="command",
+    ),
+    rule(
+        _DESTROY,
+        "SQL that destroys, given as a call to make",
+        "drop table|drop database|truncate table|delete from|drop schema",
+        r"(?:drop (?:table|database|schema)(?: if exists)?|truncate table|delete from) "
+        r"[\w.\"\[\]]{1,60}\s{0,3};?",
+        back=50,
+        reach=4,
+        needs=(pattern(r"(?:call|run|execute|use|invoke|send)\b[^\n]{0,40}[`\"']\s{0,2}(?:drop|truncate|delete)"),),
+        severity="warning",
+        unless_negated=True,
+    ),
+    rule(
+        _DESTROY,
+        "SQL that destroys, slipped behind a statement",
+        "drop table|drop database",
+        r"drop (?:table|database) [\w.]{1,60}\s{0,3};\s{0,3}--",
+        back=40,
+        reach=0,
+        needs=(pattern(r"(?:call|run|execute|use|invoke|send)\b"),),
+        discount="command",
+    ),
+    rule(
+        _DESTROY,
+        "an order to delete all the user's data",
+        "delete all|delete every|erase all|wipe all|remove all|wipe the|erase every|destroy all|losche "
+        "alle|supprime tous|elimina todos|borra todo|apague todos|удали все|删除所有|删除全部|"
+        "すべて削除|全て削除",
+        r"(?:(?:delete|erase|wipe|remove|destroy) (?:all|every)(?: of)? (?:the |their |my |user'?s? |"
+        r"your )?(?:users?'? ?)?(?:files?|documents?|data|emails?|e-mails|backups?|photos|contents?|"
+        r"repositor(?:y|ies)|databases?|contacts|messages)|wipe the (?:disk|drive|home|database|"
+        r"machine)|losche alle (?:dateien|daten|dokumente)|supprime[zr]? tous les (?:fichiers|"
+        r"documents)|(?:elimina|borra) (?:todos los|todo)|apague todos os|удали(?:те)? все (?:файлы|"
+        r"данные)|删除(?:所有|全部)[^\n\0]{0,4}(?:文件|数据)|(?:すべて|全て)(?:の(?:ファイル|"
+        r"データ)を)?削除)",
+        back=100,
+        reach=120,
+        needs=(
+            pattern(
+                r"silent|without (?:asking|confirm|telling)|do not (?:ask|tell|mention)|don't (?:ask|tell|"
+                r"mention)|immediately|no confirmation|secretly|home directory|on the (?:system|machine|"
+                r"computer|disk)|ohne|sans|sin |sem |без|不要|无需|確認せず"
+            ),
+        ),
+        severity="warning",
+        unless_negated=True,
+    ),
 )
 
 PROTECTION = (
-    rule("SEC_PROTECTION_OFF", "a program let past the system's own check, then started", "xattr|spctl|unblock-file", r"(?<![\w-])(?:xattr (?:-\w{1,3} ){1,3}[^\n\0]{1,80}|spctl [^\n\0]{0,20}(?:--master-disable|--global-disable|--add)|unblock-file [^\n\0]{1,80})", severity="error", discount="command", reach=160, needs=(pattern(r"chmod \+x|&& ?\./|; ?\./|\bopen \S|avoids? the|bypass|start-process|\n\./|run it"),)),
-    rule("SEC_PROTECTION_OFF", "the system's own check switched off", "xattr|spctl|csrutil|setenforce|ufw disable|netsh|sysctl kernel", r"(?<![\w-])(?:xattr -\w{0,3}[cd]\w{0,2} (?:-\w ){0,2}com\.apple\.quarantine|xattr -\w{0,2}c\w{0,2} |spctl --(?:master|global)-disable|csrutil disable|setenforce 0|ufw disable|netsh (?:advfirewall|firewall) [^\n\0]{0,40}(?:off|disable))", severity="warning", discount="command"),
-    rule("SEC_PROTECTION_OFF", "virus protection switched off", "set-mppreference|add-mppreference|defender|antivirus|anti-virus|firewall|amsi|gatekeeper|smartscreen|endpoint protection|virenscanner", r"(?:(?:set|add)-mppreference [^\n\0]{0,60}(?:-disable\w{4,30}|-exclusion\w{4,12})|(?:defender|anti-?virus(?: software)?|amsi|gatekeeper|smartscreen|endpoint protection|virenscanner))", severity="error", discount="command", back=50, reach=40, unless_negated=True,
-         needs=(pattern(r"mppreference|(?:disable|turn off|switch off|deactivate|pause|uninstall|bypass|deaktivier|schalte|add (?:an )?exclusion|whitelist)\w{0,3}\b[^.\n]{0,40}(?:defender|anti-?virus|amsi|gatekeeper|smartscreen|endpoint|virenscanner)"),)),
-    rule("SEC_PROTECTION_OFF", "rights raised for good", "nopasswd|>> /etc/sudoers|> /etc/sudoers|tee /etc/sudoers|tee -a /etc/sudoers|chmod |useradd|net user|net localgroup", r"(?:nopasswd:\s{0,2}all|>>? ?/etc/sudoers|tee (?:-a )?/etc/sudoers\S{0,30}|chmod (?:u\+s|\+s|[246]7[57][57]) /(?:usr/)?(?:local/)?bin/|useradd [^\n\0]{0,60}(?:-o -u 0|-g (?:sudo|wheel|root))|net user \S{1,30} \S{1,30} /add|net localgroup administrators)", severity="error", discount="command", unless_negated=True),
-    rule("SEC_PROTECTION_OFF", "a container that holds the whole machine", "docker run|podman run", r"(?:docker|podman) run\b[^\n\0]{0,120}?(?:-v|--volume|--mount)[=\s]{1,3}[\"']?(?:type=bind,source=)?/(?::|,)", severity="error", discount="command"),
-    rule("SEC_PROTECTION_OFF", "a certificate check switched off", "node_tls_reject|--no-check-certificate|strict-ssl", r"(?:node_tls_reject_unauthorized[\"'\]]{0,2}\s{0,2}=\s{0,2}[\"']?0|npm config set strict-ssl false)", severity="warning", discount="command"),
-)
-
-_STARTUP = r"(?:~/|\$home/|\$\{home\}/|/etc/|/home/\S{1,30}/|%appdata%\S{0,60}|\$profile)?(?:\.?(?:bashrc|zshrc|bash_profile|zprofile|zshenv|profile)\b|\$profile|config/fish/config\.fish)"
-_BAD_LINE = r"curl|wget|\bnc\b|ncat|base64|/dev/tcp|python[\d.]{0,4} -c|\| ?(?:ba|z)?sh|iwr|irm |@reboot|/tmp/\S"
-# Files that an agent reads at the start of each session: what is written there stays.
-_MEMORY = r"(?:claude\.md|agents\.md|soul\.md|memory\.md|gemini\.md|identity\.md|user\.md|heartbeat\.md|bootstrap\.md|\.cursorrules|\.windsurfrules|copilot-instructions\.md|\.clinerules|(?:all )?future (?:conversations|sessions|chats)|gedachtnis|(?:tu|sua|ta|votre) mem(?:oria|oire)|long-?term memory|persistent memory|agent(?:'s)? memory|your memory|system prompt file|memory store|langzeitgedachtnis|memoire a long terme|memoria (?:a|de) largo plazo|memoria de longo prazo|долговременн\w{2,4} память|长期记忆|長期記憶)"
-_MEMORY_ANCHORS = "claude.md|agents.md|soul.md|memory.md|gemini.md|identity.md|user.md|heartbeat.md|bootstrap.md|.cursorrules|.windsurfrules|copilot-instructions.md|.clinerules|future conversations|future sessions|future chats|gedachtnis|tu memoria|sua memoria|ta memoire|votre memoire|long-term memory|longterm memory|long term memory|persistent memory|agent memory|agent's memory|your memory|memory store|langzeitgedachtnis|memoire a long|memoria a largo|memoria de l|долговременн|长期记忆|長期記憶"
-
-PERSISTENCE = (
-    rule(_STAY, "a command left in a shell's start-up file", "bashrc|zshrc|bash_profile|zprofile|zshenv|.profile|$profile|config/fish", _STARTUP, needs=(pattern(r">>|append|add\b|insert|write|tee -a|echo|edit|put\b|fuge|ajoute|anade|agrega|adicione|добавь|追加|添加"), pattern(_BAD_LINE)), back=140, reach=120, discount="command", unless_negated=True,
-         lacks=re.compile(r"completion|brew shellenv|nvm|pyenv|rbenv|starship|direnv|conda|mise activate|zoxide|fnm|api_key|_token=|export path|source ~/\.|fzf|gh copilot|https?://(?:www\.)?(?:github\.com|docs\.)")),
-    rule(_STAY, "a scheduled job that fetches or runs code", "crontab|cron.d|/etc/cron|schtasks|@reboot|cron job|cronjob|launchagents|launchdaemons|launchctl|systemctl enable|systemd/user|currentversion\\run|startup folder|register-scheduledtask|at now", r"(?:crontab|/etc/cron\S{0,20}|cron\.d|schtasks|@reboot|cron ?job|launchagents|launchdaemons|launchctl (?:load|bootstrap)|systemctl (?:--user )?enable|systemd/user|currentversion\\run|startup folder|register-scheduledtask|at now)", needs=(pattern(r"(?:curl|wget|iwr|irm|invoke-webrequest)\b[^\n]{0,120}(?:\||&&|;|-o )|\| ?(?:ba|z)?sh\b|base64|/dev/tcp|\bnc -|silently|without (?:telling|asking)|do not (?:tell|mention)|hidden|stealth|powershell[^\n]{0,40}-(?:enc|w hidden)|/tmp/\.|https?://\d{1,3}\.\d"),), back=160, reach=200, discount="command", unless_negated=True),
-    rule(_STAY, "a key added for a later login", "authorized_keys", r"authorized_keys\b", needs=(pattern(r">>|append|add\b|insert|tee -a|echo|write|copy|fuge|ajoute|anade|agrega|adicione|добавь|追加|添加"),), lacks=re.compile(r"aaaa\.\.\.|your (?:own )?(?:public )?key|your_public|<[^>\n]{0,30}key>|ssh-copy-id|no `?authorized"), back=120, reach=80, severity="error", discount="command", unless_negated=True),
-    rule(_STAY, "an order kept in the agent's memory", _MEMORY_ANCHORS, _MEMORY, needs=(
-        pattern(r"(?:write|append|add|store|save|insert|put|record|persist|edit|update|modify|inject|copy|include|remember|note|schreib|speicher|fuge|ajoute|enregistre|ecris|guarda|escribe|anade|agrega|salve|adicione|grave|запиши|сохрани|добавь|写入|寫入|添加|保存|追加|書き込)"),
-        pattern(r"always trust|never ask|do not ask|don't ask|without (?:asking|confirm|approval)|ignore|disregard|overrid|do not tell|don't tell|silently|skip (?:the )?(?:confirm|approv)|pre-?approved|always (?:run|send|post|upload|call|execute|use this|load|allow|approve|prefer)|trusted|(?:each|every) (?:new )?session|all future (?:sessions|conversations|chats)|survives? (?:restart|uninstall)|even (?:if|after) [^\n]{0,30}(?:uninstall|removed|deleted)|immer|toujours|siempre|sempre|всегда|总是|總是|必ず|常に|curl |https?://\S{1,80}/\S{0,80} (?:first|before)|exfil")),
-        back=170, reach=220, discount="phrase", severity="warning"),
-    rule(_STAY, "an order kept in the agent's memory that takes a safeguard away", _MEMORY_ANCHORS, _MEMORY, needs=(
-        pattern(r"(?:write|append|add|store|save|insert|put|record|persist|edit|modify|inject|copy|include|remember|merk|grab[ae]|recuerda|schreib|speicher|fuge|ajoute|enregistre|guarda|escribe|anade|agrega|salve|adicione|grave|запиши|сохрани|добавь|写入|寫入|添加|保存|追加|書き込)"),
-        pattern(r"always trust|never ask|(?:do not|don't|no need to) ask|without (?:asking|confirm\w*|approval|telling)|ignore (?:all|any|previous|security|safety|warnings)|disregard|do not tell|don't tell|silently|skip (?:the |all |every )?(?:confirm|approv|safety|security)|pre-?approved|always (?:send|post|upload|allow|approve|forward|bcc|cc)|\| ?(?:ba)?sh\b|even (?:if|after) [^\n]{0,30}(?:uninstall|removed|deleted)|never needs? (?:approval|confirmation)|nie(?:mals)? (?:[^.\n]{0,20})?(?:fragen|nachfragen|um |bestatig)|ohne (?:ruckfrage|bestatigung)|sans (?:demander|confirmation)|sin (?:preguntar|confirm|pedir)|sem (?:perguntar|confirm|pedir)|jamais demander|nunca (?:pregunt|pid|pec|pergunt)|без (?:подтвержд|спроса)|никогда не спраш|无需|不要(?:询问|问|告诉)|不再询问|確認せず|確認なし")),
-        back=170, reach=220, severity="error", discount="phrase"),
-    rule(_STAY, "an order to change the agent's own start-up or settings", ".git/hooks|.claude/settings|.vscode/settings|mcp.json|.mcp.json|config/claude|claude_desktop_config|hooks.json|openclaw.json", r"(?:\.git/hooks/\S{3,30}|claude_desktop_config\.json|\.?mcp\.json|\.claude/settings\.json|\.vscode/settings\.json|hooks\.json|openclaw\.json)", needs=(pattern(r"curl [^\n]{0,80}\||\| ?(?:ba)?sh\b|bypasspermissions|autoapprove\"?\s{0,2}:|allow \*|silently|without (?:telling|asking)|do not tell|don't tell"),), back=120, reach=160, severity="warning", discount="command", unless_negated=True),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "a program let past the system's own check, then started",
+        "xattr|spctl|unblock-file",
+        r"(?<![\w-])(?:xattr (?:-\w{1,3} ){1,3}[^\n\0]{1,80}|spctl [^\n\0]{0,20}(?:--master-disable|"
+        r"--global-disable|--add)|unblock-file [^\n\0]{1,80})",
+        severity="error",
+        discount="command",
+        reach=160,
+        needs=(pattern(r"chmod \+x|&& ?\./|; ?\./|\bopen \S|avoids? the|bypass|start-process|\n\./|run it"),),
+    ),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "the system's own check switched off",
+        "xattr|spctl|csrutil|setenforce|ufw disable|netsh|sysctl kernel",
+        r"(?<![\w-])(?:xattr -\w{0,3}[cd]\w{0,2} (?:-\w ){0,2}com\.apple\.quarantine|xattr "
+        r"-\w{0,2}c\w{0,2} |spctl --(?:master|global)-disable|csrutil disable|setenforce 0|ufw disable|"
+        r"netsh (?:advfirewall|firewall) [^\n\0]{0,40}(?:off|disable))",
+        severity="warning",
+        discount="command",
+    ),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "virus protection switched off",
+        "set-mppreference|add-mppreference|defender|antivirus|anti-virus|firewall|amsi|gatekeeper|"
+        "smartscreen|endpoint protection|virenscanner",
+        r"(?:(?:set|add)-mppreference [^\n\0]{0,60}(?:-disable\w{4,30}|-exclusion\w{4,12})|(?:defender|"
+        r"anti-?virus(?: software)?|amsi|gatekeeper|smartscreen|endpoint protection|virenscanner))",
+        severity="error",
+        discount="command",
+        back=50,
+        reach=40,
+        unless_negated=True,
+        needs=(
+            pattern(
+                r"mppreference|(?:disable|turn off|switch off|deactivate|pause|uninstall|bypass|deaktivier|"
+                r"schalte|add (?:an )?exclusion|whitelist)\w{0,3}\b[^.\n]{0,40}(?:defender|anti-?virus|amsi|"
+                r"gatekeeper|smartscreen|endpoint|virenscanner)"
+            ),
+        ),
+    ),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "rights raised for good",
+        "nopasswd|>> /etc/sudoers|> /etc/sudoers|tee /etc/sudoers|tee -a /etc/sudoers|chmod |useradd|"
+        "net user|net localgroup",
+        r"(?:nopasswd:\s{0,2}all|>>? ?/etc/sudoers|tee (?:-a )?/etc/sudoers\S{0,30}|chmod (?:u\+s|\+s|"
+        r"[246]7[57][57]) /(?:usr/)?(?:local/)?bin/|useradd [^\n\0]{0,60}(?:-o -u 0|-g (?:sudo|wheel|"
+        r"root))|net user \S{1,30} \S{1,30} /add|net localgroup administrators)",
+        severity="error",
+        discount="command",
+        unless_negated=True,
+    ),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "a container that holds the whole machine",
+        "docker run|podman run",
+        r"(?:docker|podman) run\b[^\n\0]{0,120}?(?:-v|--volume|"
+        r"--mount)[=\s]{1,3}[\"']?(?:type=bind,source=)?/(?::|,)",
+        severity="error",
+        discount="command",
+    ),
+    rule(
+        "SEC_PROTECTION_OFF",
+        "a certificate check switched off",
+        "node_tls_reject|--no-check-certificate|strict-ssl",
+        r"(?:node_tls_reject_unauthorized[\"'\]]{0,2}\s{0,2}=\s{0,2}[\"']?0|npm config set strict-ssl "
+        r"false)",
+        severity="warning",
+        discount="command",
+    ),
 )
 
 _BARE_HOST = r"(?:http://(?!localhost|127\.|host\.docker)|https?://(?:\d{1,3}\.){3}\d)"
 PACKAGES = (
-    rule(_PACKAGE, "packages from an index that is not protected", "pip|uv |poetry|--index-url|trusted-host", r"(?<![\w-])(?:pip[\d.]{0,4}|uv|pipx|uvx|poetry)\b[^\n\0]{0,160}?(?:--(?:extra-)?index(?:-url)?[=\s]{1,2}[\"']?" + _BARE_HOST + r"|-i " + _BARE_HOST + r"|--trusted-host[=\s](?!localhost|127\.|pypi\.org|files\.pythonhosted|pypi\.python))", discount="command"),
-    rule(_PACKAGE, "a package from a bare address", "pip|npm|npx|pnpm|yarn|bunx|gem |cargo|uv |uvx|go install|brew|apt|dpkg|rpm|helm", r"(?<![\w-])(?:pip[\d.]{0,4} install|uv (?:pip |tool )?(?:install|add)|uvx(?: --from)?|pipx (?:install|run)|npm (?:i|install|exec)|npx(?: -y| --yes)?|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx|gem install|cargo install|brew install|rpm -\w{1,4}|dpkg -i)\b[^\n\0|;&]{0,100}?(?:git\+)?" + _BARE_HOST, discount="command"),
-    rule(_PACKAGE, "a package from a web address nobody keeps", "pip|npm|npx|pnpm|yarn|bunx|uv |uvx|pipx",
-         r"(?<![\w-])(?:pip[\d.]{0,4} install|uv (?:pip |tool )?(?:install|add|run --with)|uvx(?: --from)?|pipx (?:install|run)|npm (?:i|install|exec)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|bunx)(?: -{1,2}[\w=-]{1,30}){0,4} [\"'`]?(?:[\w.\[\],-]{1,60} ?@ ?)?(?:git\+)?"
-         r"https://(?!(?:[\w-]{1,30}\.)?(?:github\.com|githubusercontent\.com|gitlab\.com|bitbucket\.org|pytorch\.org|pypi\.org|pythonhosted\.org|huggingface\.co|npmjs\.(?:com|org)|googleapis\.com|nvidia\.com|microsoft\.com|azure\.com|codeberg\.org|anaconda\.org|jsr\.io|python\.org)|pkg\.pr\.new|localhost)[^\s`\"']{4,200}", discount="command"),
-    rule(_PACKAGE, "a package registry that is not protected", "registry", r"(?:--registry[=\s]|registry set |config set registry[=\s]?|registry\s{0,2}=\s{0,2})[\"']?" + _BARE_HOST, discount="command"),
-    rule(_PACKAGE, "a package started with its guards off", "npx|npm|bunx|pnpm", r"(?:npx|npm|bunx|pnpm)\b[^\n\0`]{0,80}?--(?:unsafe-perm|ignore-scripts=false|allow-root\b)", severity="warning", discount="command"),
-    rule(_PACKAGE, "a package run unasked", "npx|uvx|pipx run|bunx|pnpm dlx|pip install|npm i", r"(?<![\w-])(?:npx(?: -y| --yes)?|uvx|pipx run|bunx|pnpm dlx|pip install|npm i(?:nstall)?) [^\s`]{2,80}[^\n\0]{0,60}?\bwithout (?:asking|confirm\w{0,8}|telling|user|prompting)\b", discount="command", unless_negated=True),
+    rule(
+        _PACKAGE,
+        "packages from an index that is not protected",
+        "pip|uv |poetry|--index-url|trusted-host",
+        r"(?<![\w-])(?:pip[\d.]{0,4}|uv|pipx|uvx|"
+        r"poetry)\b[^\n\0]{0,160}?(?:--(?:extra-)?index(?:-url)?[=\s]{1,2}[\"']?"
+        + _BARE_HOST
+        + r"|-i "
+        + _BARE_HOST
+        + r"|--trusted-host[=\s](?!localhost|127\.|pypi\.org|files\.pythonhosted|pypi\.python))",
+        discount="command",
+    ),
+    rule(
+        _PACKAGE,
+        "a package from a bare address",
+        "pip|npm|npx|pnpm|yarn|bunx|gem |cargo|uv |uvx|go install|brew|apt|dpkg|rpm|helm",
+        r"(?<![\w-])(?:pip[\d.]{0,4} install|uv (?:pip |tool )?(?:install|add)|uvx(?: --from)?|pipx "
+        r"(?:install|run)|npm (?:i|install|exec)|npx(?: -y| --yes)?|pnpm (?:add|dlx)|yarn (?:add|dlx)|"
+        r"bunx|gem install|cargo install|brew install|rpm -\w{1,4}|dpkg -i)\b[^\n\0|"
+        r";&]{0,100}?(?:git\+)?" + _BARE_HOST,
+        discount="command",
+    ),
+    rule(
+        _PACKAGE,
+        "a package from a web address nobody keeps",
+        "pip|npm|npx|pnpm|yarn|bunx|uv |uvx|pipx",
+        r"(?<![\w-])(?:pip[\d.]{0,4} install|uv (?:pip |tool )?(?:install|add|run --with)|uvx(?: "
+        r"--from)?|pipx (?:install|run)|npm (?:i|install|exec)|npx|pnpm (?:add|dlx)|yarn (?:add|dlx)|"
+        r"bunx)(?: -{1,2}[\w=-]{1,30}){0,4} [\"'`]?(?:[\w.\[\],-]{1,60} ?@ ?)?(?:git\+)?"
+        r"https://(?!(?:[\w-]{1,30}\.)?(?:github\.com|githubusercontent\.com|gitlab\.com|bitbucket\.org|"
+        r"pytorch\.org|pypi\.org|pythonhosted\.org|huggingface\.co|npmjs\.(?:com|org)|googleapis\.com|"
+        r"nvidia\.com|microsoft\.com|azure\.com|codeberg\.org|anaconda\.org|jsr\.io|python\.org)|"
+        r"pkg\.pr\.new|localhost)[^\s`\"']{4,200}",
+        discount="command",
+    ),
+    rule(
+        _PACKAGE,
+        "a package registry that is not protected",
+        "registry",
+        r"(?:--registry[=\s]|registry set |config set registry[=\s]?|registry\s{0,2}=\s{0,2})[\"']?" + _BARE_HOST,
+        discount="command",
+    ),
+    rule(
+        _PACKAGE,
+        "a package started with its guards off",
+        "npx|npm|bunx|pnpm",
+        r"(?:npx|npm|bunx|pnpm)\b[^\n\0`]{0,80}?--(?:unsafe-perm|ignore-scripts=false|allow-root\b)",
+        severity="warning",
+        discount="command",
+    ),
+    rule(
+        _PACKAGE,
+        "a package run unasked",
+        "npx|uvx|pipx run|bunx|pnpm dlx|pip install|npm i",
+        r"(?<![\w-])(?:npx(?: -y| --yes)?|uvx|pipx run|bunx|pnpm dlx|pip install|npm i(?:nstall)?) "
+        r"[^\s`]{2,80}[^\n\0]{0,60}?\bwithout (?:asking|confirm\w{0,8}|telling|user|prompting)\b",
+        discount="command",
+        unless_negated=True,
+    ),
 )
 
-_ARCHIVE = r"(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.pkg|\.msi|\.tar|archiv|installer|extract|unzip|unpack|entpack|decompress|extrai|extrae|desempaquet|dezip|распак|解压|解壓|解凍|展開)"
+_ARCHIVE = (
+    r"(?:\.zip|\.rar|\.7z|\.exe|\.dmg|\.pkg|\.msi|\.tar|archiv|installer|extract|unzip|unpack|"
+    r"entpack|decompress|extrai|extrae|desempaquet|dezip|распак|解压|解壓|解凍|展開)"
+)
 ARCHIVES = (
-    rule("SEC_ARCHIVE_PASSWORD", "a locked archive whose password is given, to be started", "pass|pw |pw:|kennwort|contrasen|mot de passe|senha|парол|密码|密碼|パスワード",
-         r"(?:(?:password|passcode) (?:for|of|to) (?:the |this )?(?:archive|file|zip|installer|download)|password|passwort|passcode|passphrase|kennwort|contrasena|mot de passe|senha|пароль?|密码|密碼|パスワード|(?<![a-z])pw\b|(?<![a-z])pass(?=\s{0,2}[:=]))(?:\s{0,2}(?:is|ist|es|est|e|=|:|：|为|は) ?[*_]{0,2} ?[\"'`«“(]{0,2}|\s{0,2}[*_]{0,2}\s{0,2}[\"'`«“(]{1,2}|\s(?=[a-z]{0,8}\d))(?![<{$])[^\s\"'`*)\n\0]{2,24}",
-         needs=(pattern(_ARCHIVE), pattern(r"\b(?:run|execute|launch|start|install|open|double-?click|ausfuhr|fuhre|starte|execute[zr]?|lance[zr]?|ejecut|execut|abra|запусти|установи)\w{0,3}\b|运行|執行|执行|実行|起動")), back=260, reach=260, discount="command", lacks=re.compile(r"zipinfo|pyzipper|encrypt(?:ed|ion)? (?:the )?(?:pdf|zip)|--password\b|user_password|password=(?:password|none)|set a password|forgot|\.pdf\b|reset|sign in|log ?in|database|username")),
+    rule(
+        "SEC_ARCHIVE_PASSWORD",
+        "a locked archive whose password is given, to be started",
+        "pass|pw |pw:|kennwort|contrasen|mot de passe|senha|парол|密码|密碼|パスワード",
+        r"(?:(?:password|passcode) (?:for|of|to) (?:the |this )?(?:archive|file|zip|installer|download)|"
+        r"password|passwort|passcode|passphrase|kennwort|contrasena|mot de passe|senha|пароль?|密码|"
+        r"密碼|パスワード|(?<![a-z])pw\b|(?<![a-z])pass(?=\s{0,2}[:=]))(?:\s{0,2}(?:is|ist|es|est|e|=|:|"
+        r"：|为|は) ?[*_]{0,2} ?[\"'`«“(]{0,2}|\s{0,2}[*_]{0,2}\s{0,2}[\"'`«“(]{1,2}|"
+        r"\s(?=[a-z]{0,8}\d))(?![<{$])[^\s\"'`*)\n\0]{2,24}",
+        needs=(
+            pattern(_ARCHIVE),
+            pattern(
+                r"\b(?:run|execute|launch|start|install|open|double-?click|ausfuhr|fuhre|starte|execute[zr]?|"
+                r"lance[zr]?|ejecut|execut|abra|запусти|установи)\w{0,3}\b|运行|執行|执行|実行|起動"
+            ),
+        ),
+        back=260,
+        reach=260,
+        discount="command",
+        lacks=re.compile(
+            r"zipinfo|pyzipper|encrypt(?:ed|ion)? (?:the )?(?:pdf|zip)|--password\b|user_password|"
+            r"password=(?:password|none)|set a password|forgot|\.pdf\b|reset|sign in|log ?in|database|"
+            r"username"
+        ),
+    ),
 )
 
-RULES: tuple[Rule, ...] = (*DESTRUCTIVE, *PROTECTION, *PERSISTENCE, *PACKAGES, *ARCHIVES)
+RULES: tuple[Rule, ...] = (*DESTRUCTIVE, *PROTECTION, *PACKAGES, *ARCHIVES)

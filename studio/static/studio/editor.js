@@ -193,10 +193,14 @@ document.body.addEventListener("htmx:afterRequest", (event) => {
     saved = sent;
     if (isDirty()) tellState("Unsaved changes");
     if (goesOn) location.assign(reviewButton.dataset.saveThen);
-  } else if (xhr.status !== 403) {
+  } else if (xhr.status === 422) {
     goesOn = false;
-    tellState("Not saved");
   }
+});
+// Told when a request failed for good; one that is tried again is not told.
+document.addEventListener("studio:failed", () => {
+  goesOn = false;
+  if (isDirty()) tellState("Not saved");
 });
 document.body.addEventListener("htmx:afterSwap", () => {
   draw();

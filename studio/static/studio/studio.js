@@ -26,6 +26,7 @@ const WORDS = {
 let wasRetried = false;
 
 function tell(status) {
+  document.dispatchEvent(new Event("studio:failed"));
   const words = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry import validation
-from registry.validation import validate
+from registry.validation import checks, validate
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
@@ -47,7 +47,7 @@ def test_a_check_that_fails_means_not_publishable(monkeypatch: pytest.MonkeyPatc
     def fail(*_: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(validation, "check_tools", fail)
+    monkeypatch.setattr(checks, "check_tools", fail)
     report = validate(MINIMAL)
     assert "CHECK_FAILED" in [finding.code for finding in report.errors]
     assert not report.ok

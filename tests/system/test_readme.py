@@ -1,0 +1,48 @@
+"""The README's tour, command by command: what it shows is what one sees."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers import Studio
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+
+pytestmark = [pytest.mark.system]
+
+
+def _console_blocks() -> list[tuple[str, str]]:
+    """`(command, what it prints)` of every console block, in order."""
+    steps = []
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL):
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, printed = step.partition("\n")
+            steps.append((command, printed))
+    return steps
+
+
+def test_the_tour_prints_what_the_readme_shows(live_studio: Studio, tmp_path: Path) -> None:
+    if shutil.which("curl") is None:
+        pytest.skip("needs curl: apt install curl")
+    (tmp_path / "schemas").symlink_to(ROOT / "schemas")
+    steps = _console_blocks()
+    assert len(steps) >= 6
+    for command, expected in steps:
+        command = command.replace("http://127.0.0.1:8000", live_studio.url)
+        command = command.replace("python3 run.py manage", f"'{sys.executable}' '{ROOT / 'manage.py'}'")
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=tmp_path, env=live_studio.env, capture_output=True, text=True, timeout=60, check=False
+        )  # fmt: skip
+        assert done.stdout == expected, f"$ {command}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\((?!http)([^)#]+)\)", README))))
+def test_every_link_of_the_readme_leads_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()

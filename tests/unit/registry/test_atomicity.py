@@ -1,0 +1,112 @@
+"""A write that fails at any step leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, transaction
+
+from registry import audit, drafts, keys, operators, publishing
+from registry.models import ToolName
+from tests.factories import OLGA, bundle, publish, tool
+
+pytestmark = pytest.mark.django_db
+
+Verb = Callable[[], Any]
+PUBLISHING_STEPS = ["_store_revision", "_replace_draft", "_release", "_take_tool_names", "close_incidents"]
+VERBS: dict[str, Verb] = {
+    "publish": lambda: publishing.publish(files=bundle(tools=[tool("alpha_new")], body="New."), by=OLGA),
+    "rollback": lambda: publishing.rollback(capability_id="alpha", to=1, by=OLGA),
+    "deprecate": lambda: publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA),
+    "retire": lambda: publishing.retire(capability_id="beta", by=OLGA),
+    "restore": lambda: publishing.restore(capability_id="old", by=OLGA),
+    "save_draft": lambda: drafts.save_draft(capability_id="new", files=bundle("new"), based_on=None, by=OLGA),
+    "replace_draft": lambda: drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA),
+    "discard_draft": lambda: drafts.discard_draft(capability_id="alpha", by=OLGA),
+    "create_key": lambda: keys.create_key(name="new", by=OLGA),
+    "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
+    "create_operator": lambda: operators.create_operator(username="new", password="a-long-passphrase", role="viewer", by=OLGA),
+    "set_password": lambda: operators.set_password(username="old", password="another-passphrase", by=OLGA),
+    "disable_operator": lambda: operators.disable_operator(username="old", by=OLGA),
+}  # fmt: skip
+
+
+def _prepare() -> None:
+    """A registry in which every verb above can do its work."""
+    publish(tools=[tool("alpha_old")])
+    publish(tools=[tool("alpha_two")])
+    publish("beta")
+    publish("old")
+    publishing.retire(capability_id="old", by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=None, by=OLGA)
+    keys.create_key(name="old", by=OLGA)
+    operators.create_operator(username="old", password="a-long-passphrase", role="viewer", by=OLGA)
+
+
+def _everything() -> dict[str, list[dict[str, Any]]]:
+    """Every row of every table of ours."""
+    return {model.__name__: list(model.objects.order_by("pk").values()) for model in apps.get_app_config("registry").get_models()}  # type: ignore[attr-defined]  # fmt: skip
+
+
+class _PulledPlugError(Exception):
+    pass
+
+
+def _failing_after(step: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        step(*args, **kwargs)
+        raise _PulledPlugError
+
+    return run
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_that_fails_with_its_audit_row_leaves_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _prepare()
+    before = _everything()
+    monkeypatch.setattr(audit, "record", _failing_after(audit.record))
+    with pytest.raises(_PulledPlugError):
+        VERBS[name]()
+    assert _everything() == before
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_each_verb_writes_one_audit_row_and_the_chain_holds(name: str) -> None:
+    _prepare()
+    before = len(_everything()["AuditEvent"])
+    VERBS[name]()
+    assert len(_everything()["AuditEvent"]) == before + 1
+    assert audit.first_broken() is None
+
+
+@pytest.mark.parametrize("step", PUBLISHING_STEPS)
+def test_a_publish_that_fails_after_any_step_leaves_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _prepare()
+    before = _everything()
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, step, _failing_after(getattr(publishing, step)))
+        with pytest.raises(_PulledPlugError):
+            VERBS["publish"]()
+    assert _everything() == before
+    assert VERBS["publish"]().status == "published"
+
+
+def test_the_table_refuses_a_tool_name_that_no_check_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the lock ever broken, the primary key still holds the rule."""
+    publish(tools=[tool("shared_list")])
+    before = _everything()
+    monkeypatch.setattr(publishing, "_with_collisions", lambda report, _bundle: report)
+    report = publishing.validate(bundle("beta", [tool("shared_list")]))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        publishing.publish_checked(report, by=OLGA)
+    assert _everything() == before
+    assert ToolName.objects.get().capability.capability_id == "alpha"
+
+
+def test_an_audit_row_outside_of_a_transaction_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transaction.get_connection(), "in_atomic_block", False)
+    with pytest.raises(RuntimeError):
+        audit.record(by=OLGA, verb="x", subject="y")

@@ -1,0 +1,93 @@
+"""What a browser without scripts makes of a page: its forms, and what it would send."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+
+@dataclass
+class Form:
+    """`values` are what is in the fields, ready to be changed; `submit` sends them as a browser does."""
+
+    action: str
+    method: str
+    values: dict[str, Any] = field(default_factory=dict)
+    buttons: list[str] = field(default_factory=list)
+
+    def submit(self, client: Any, **changes: Any) -> Any:
+        values = self.values | changes
+        sent = {name: _crlf(value) for name, value in values.items()}
+        return client.post(self.action, sent) if self.method == "post" else client.get(self.action, sent)
+
+
+def _crlf(value: Any) -> Any:
+    if isinstance(value, list):
+        return value
+    return str(value).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[Form] = []
+        self.inside: Form | None = None
+        self.area: str | None = None
+        self.select: str | None = None
+        self.button = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self.inside = Form(given["action"], given.get("method", "get"))
+            self.forms.append(self.inside)
+        if self.inside is None:
+            return
+        values = self.inside.values
+        if tag == "textarea":
+            self.area = given["name"]
+            values[self.area] = ""
+        elif tag == "select":
+            self.select = given["name"]
+        elif tag == "option" and self.select and ("selected" in given or self.select not in values):
+            values[self.select] = given.get("value", "")
+        elif tag == "button":
+            self.button = True
+        elif tag == "input" and given.get("type") == "checkbox":
+            if "checked" in given:
+                values.setdefault(given["name"], []).append(given["value"])
+        elif tag == "input" and "name" in given:
+            values[given["name"]] = given.get("value", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self.inside = None
+        elif tag == "textarea" and self.inside is not None and self.area is not None:
+            # A browser drops one newline at the beginning.
+            self.inside.values[self.area] = self.inside.values[self.area].removeprefix("\n")
+            self.area = None
+        elif tag == "select":
+            self.select = None
+        elif tag == "button":
+            self.button = False
+
+    def handle_data(self, data: str) -> None:
+        if self.inside is not None and self.area is not None:
+            self.inside.values[self.area] += data
+        elif self.inside is not None and self.button:
+            self.inside.buttons.append(data.strip())
+
+
+def forms_in(response: Any) -> list[Form]:
+    """All forms of a page."""
+    reader = _Reader()
+    reader.feed(response.content.decode())
+    return reader.forms
+
+
+def form_with(response: Any, button: str) -> Form:
+    """The form that has a button of these words."""
+    found = [form for form in forms_in(response) if button in form.buttons]
+    assert len(found) == 1, [form.buttons for form in forms_in(response)]
+    return found[0]

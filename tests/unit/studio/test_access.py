@@ -1,0 +1,190 @@
+"""Every address and who may open it: a new one without a rule here fails."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from registry import drafts, operators
+from registry.models import AuditEvent
+from studio.page_urls import urlpatterns
+from tests.factories import OLGA, bundle, publish
+from tests.unit.studio.conftest import SignIn
+
+pytestmark = pytest.mark.django_db
+
+ROLES = ("viewer", "author", "publisher", "admin")
+# The least role that may GET and POST; None where that method is none of the page's.
+RULES: dict[str, tuple[str | None, str | None]] = {
+    "password": ("viewer", "viewer"),
+    "capability_list": ("viewer", None),
+    "capability_new": ("author", "author"),
+    "capability_show": ("viewer", None),
+    "draft_edit": ("author", None),
+    "draft_check": (None, "author"),
+    # Whoever opens the address of a form is led to the page that has it.
+    "draft_save": ("author", "author"),
+    "draft_discard": ("author", "author"),
+    "draft_restore": ("author", "author"),
+    "gate_show": ("viewer", "publisher"),
+    "revision_list": ("viewer", None),
+    "revision_show": ("viewer", None),
+    "rollback": ("publisher", "publisher"),
+    "capability_deprecate": ("publisher", "publisher"),
+    "capability_retire": ("publisher", "publisher"),
+    "capability_restore": ("publisher", "publisher"),
+    "agent_key_list": ("admin", "admin"),
+    "agent_key_revoke": ("admin", "admin"),
+    "incident_list": ("viewer", None),
+}
+# Open to strangers: the way in, the way out, and a signpost.
+OPEN = {"home", "sign_in", "sign_out"}
+
+
+@pytest.fixture(autouse=True)
+def alpha(db: None) -> None:
+    """Two revisions and a draft, so that every page has something to show."""
+    publish()
+    publish(body="Answer in two sentences.")
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+
+
+def _address(name: str) -> str:
+    route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
+    arguments: dict[str, Any] = {"capability_id": "alpha"} if "capability_id" in route else {}
+    return reverse(f"studio:{name}", kwargs=arguments | ({"number": 1} if "number" in route else {}))
+
+
+def test_every_address_has_a_rule() -> None:
+    assert {pattern.name for pattern in urlpatterns} == set(RULES) | OPEN
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+@pytest.mark.parametrize("method", ["get", "head", "post", "put", "delete", "patch"])
+def test_a_stranger_is_led_to_the_sign_in(name: str, method: str) -> None:
+    written = AuditEvent.objects.count()
+    answer = getattr(Client(), method)(_address(name))
+    assert answer.status_code == 302
+    back_to = _address(name) if method in ("get", "head") else "/"
+    assert answer["Location"] == f"/sign-in/?next={quote(back_to)}"
+    assert AuditEvent.objects.count() == written
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_role_may_do_what_the_rule_says(name: str, role: str, signed_in: SignIn) -> None:
+    client, written = signed_in(role), AuditEvent.objects.count()
+    for method, least in zip(("get", "post"), RULES[name], strict=True):
+        answer = getattr(client, method)(_address(name))
+        if least is not None and ROLES.index(role) < ROLES.index(least):
+            assert answer.status_code == 403, method
+            assert AuditEvent.objects.count() == written, method
+        elif least is None:
+            assert answer.status_code in (403, 405), method
+        else:
+            assert answer.status_code in (200, 302, 400), method
+            assert "sign-in" not in answer.headers.get("Location", ""), method
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_no_other_method_is_taken(name: str, signed_in: SignIn) -> None:
+    client = signed_in()
+    assert [getattr(client, method)(_address(name)).status_code for method in ("put", "delete", "patch")] == [405] * 3
+
+
+@pytest.mark.parametrize("name", sorted({*RULES, *OPEN}))
+def test_a_get_never_writes(name: str, signed_in: SignIn) -> None:
+    client = signed_in()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        client.get(_address(name))
+    verbs = {query["sql"].split()[0] for query in queries.captured_queries}
+    assert verbs <= {"SELECT"}
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_form_from_elsewhere_is_refused(name: str, signed_in: SignIn) -> None:
+    client = signed_in(enforce_csrf_checks=True)
+    written = AuditEvent.objects.count()
+    answer = client.post(_address(name), {"note": "x", "name": "x"})
+    assert answer.status_code == 403
+    assert b"This page was too old" in answer.content
+    assert AuditEvent.objects.count() == written
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"password"}))
+def test_the_first_password_is_changed_before_anything_else(name: str, signed_in: SignIn) -> None:
+    client = signed_in(must_change_password=True)
+    written = AuditEvent.objects.count()
+    for method in ("get", "post"):
+        answer = getattr(client, method)(_address(name))
+        assert (answer.status_code, answer["Location"]) == (302, "/password/")
+    assert AuditEvent.objects.count() == written
+
+
+def test_who_is_disabled_is_shut_out_at_once(signed_in: SignIn) -> None:
+    client = signed_in("publisher")
+    assert client.get("/capabilities/").status_code == 200
+    operators.disable_operator(username="the-publisher", by=OLGA)
+    assert client.get("/capabilities/")["Location"] == "/sign-in/?next=/capabilities/"
+    assert client.post("/capabilities/alpha/retire/").status_code == 302
+    assert client.login(username="the-publisher", password="Correct-horse-battery-9") is False
+
+
+def test_a_fragment_sends_the_whole_browser_to_the_sign_in() -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/capabilities/?q=a"}
+    answer = Client().get("/capabilities/?q=ab", headers=headers)
+    assert (answer.status_code, answer.content) == (401, b"")
+    assert answer["HX-Redirect"] == "/sign-in/?next=/capabilities/%3Fq%3Da"
+
+
+@pytest.mark.parametrize("name", ["draft_check", "draft_save"])
+def test_a_text_is_never_taken_away_by_a_redirect(name: str, signed_in: SignIn) -> None:
+    answers = [
+        client.post(_address(name), {"skill_md": "typed"}, headers={"HX-Request": "true"})
+        for client in (Client(), signed_in(must_change_password=True))
+    ]
+    assert [(answer.status_code, "HX-Redirect" in answer.headers) for answer in answers] == [(401, False)] * 2
+
+
+def test_without_scripts_a_text_is_shown_when_the_session_has_ended() -> None:
+    text = "\n two\r\n<b>lines</b>"
+    answer = Client().post(
+        _address("draft_save"),
+        {"skill_md": text, "based_on": "1"},
+        headers={"Referer": "http://testserver/capabilities/alpha/edit/"},
+    )
+    assert answer.status_code == 401
+    page = answer.content.decode()
+    assert "&lt;b&gt;lines&lt;/b&gt;" in page
+    assert "/sign-in/?next=/capabilities/alpha/edit/" in page
+    assert "based_on" not in page
+
+
+@pytest.mark.parametrize("before", ["https://elsewhere.example/x", "javascript:alert(1)", "http://testserver"])
+def test_an_odd_page_before_is_not_come_back_to(before: str) -> None:
+    answer = Client().post(_address("capability_retire"), headers={"Referer": before})
+    assert answer["Location"] == "/sign-in/?next=/"
+
+
+def test_pages_are_kept_by_nobody_else(signed_in: SignIn) -> None:
+    answer = signed_in().get("/capabilities/")
+    assert answer["Cache-Control"] == "private, no-cache"
+    assert "Cookie" in answer["Vary"]
+
+
+@pytest.mark.parametrize("name", ["draft_save", "draft_discard", "capability_retire", "rollback", "agent_key_revoke"])
+def test_the_address_of_a_form_leads_to_the_page_that_has_it(name: str, signed_in: SignIn) -> None:
+    pages = {
+        "draft_save": "/capabilities/alpha/edit/",
+        "rollback": "/capabilities/alpha/history/1/",
+        "agent_key_revoke": "/keys/",
+    }
+    assert signed_in().get(_address(name))["Location"] == pages.get(name, "/capabilities/alpha/")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest
 
-from registry import tallies
+from registry import limits, tallies
 from registry.actors import Actor
 from registry.errors import Forbidden, Unauthenticated
 from registry.keys import Scope, hash_key
@@ -34,7 +34,11 @@ PUBLIC = Caller("", frozenset({"read"}))
 
 
 def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Caller:
-    """Who asks, if they may. Raises `Unauthenticated` (no key, a bad one) or `Forbidden` (lacking the scope)."""
+    """Who asks, if they may.
+
+    Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope), or `RateLimited`: bad keys are counted by
+    address, writes by key; reading with a good key is not limited.
+    """
     header = request.headers.get("Authorization")
     if header is None:
         if scope == "read" and settings.AGENT_API_PUBLIC_READ:
@@ -43,9 +47,12 @@ def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Cal
     scheme, _, key = header.partition(" ")
     principal = snapshot.principals.get(hash_key(key.strip())) if scheme.lower() == "bearer" else None
     if principal is None:
+        limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
     if scope not in principal.scopes:
         have = ", ".join(sorted(principal.scopes))
         raise Forbidden(f"This call needs a key with the scope '{scope}'; '{principal.name}' has: {have}")
+    if scope != "read":
+        limits.spend("write", principal.name)
     tallies.note_key_use(principal.name)
     return Caller(principal.name, principal.scopes)

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from registry.errors import RegistryError
+from registry.limits import RateLimited
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def _explain(error: Exception) -> _Explained:
             error.code if error.code in STATUS else "INTERNAL_ERROR",
             error.message,
             error.extra,
-            _headers(error.code),
+            _headers(error.code, error),
         )
     if isinstance(error, exceptions.MethodNotAllowed):
         return "METHOD_NOT_ALLOWED", str(error.detail), {}, {}
@@ -84,7 +85,7 @@ def _explain(error: Exception) -> _Explained:
     if isinstance(error, DatabaseError | InterfaceError):
         logger.warning("the database is away: %s", error)
         message = "The registry's database cannot be reached; try again in a few seconds"
-        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE")
+        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 
@@ -95,7 +96,9 @@ def _explain_rest(error: Exception) -> _Explained:
     return "INTERNAL_ERROR", "Something went wrong here. The operator can find the cause in the log.", {}, {}
 
 
-def _headers(code: str) -> dict[str, str]:
+def _headers(code: str, error: Exception) -> dict[str, str]:
+    if isinstance(error, RateLimited):
+        return {"Retry-After": str(error.retry_after_seconds)}
     if code == "UNAUTHENTICATED":
         return {"WWW-Authenticate": 'Bearer realm="capability registry"'}
     return {"Retry-After": "5"} if code == "REGISTRY_UNAVAILABLE" else {}

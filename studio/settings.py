@@ -62,6 +62,8 @@ MIDDLEWARE = [
     "studio.proxies.ProbeMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    # The answer to a preflight needs nothing of what follows.
+    "agent_api.cors.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -235,6 +237,8 @@ LOGGING = {
         # Django's own handlers would mail admins and print twice.
         "django": {"handlers": [], "propagate": True},
         # A stranger's Host header is no incident.
+        # A 4xx is the answer that the caller gets; only what fails here is logged.
+        "django.request": {"handlers": [], "level": "ERROR"},
         "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
     },
 }

@@ -46,14 +46,14 @@ def tool(name: str, kind: str = "read", properties: Mapping[str, Any] | None = N
     return {"name": name, "description": f"Does {name}.", "args_schema": schema, "policy": policy, **more}
 
 
-def bundle(capability_id: str = "alpha", tools: Sequence[dict[str, Any]] = (), **fields: Any) -> Files:
+def bundle(capability_id: str | None = "alpha", tools: Sequence[dict[str, Any]] = (), **fields: Any) -> Files:
     """The texts of a bundle without a finding; `fields` go into capability.json, None leaves one out."""
-    name = capability_id.replace("_", " ").title()
+    name = (capability_id or "alpha").replace("_", " ").title()
     capability: dict[str, Any] = {
         "capability_id": capability_id,
         "name": name,
         "description": f"Everything about {name}.",
-        "intent_triggers": [f"{capability_id.replace('_', ' ')} please"],
+        "intent_triggers": [f"{name.lower()} please"],
     }
     body = fields.pop("body", "Answer in one sentence.")
     capability = {key: value for key, value in (capability | fields).items() if value is not None}
@@ -86,8 +86,7 @@ def publish(capability_id: str = "alpha", *args: Any, acknowledge: Sequence[str]
 def agent_key(*scopes: str, name: str = "") -> str:
     """A key with these scopes."""
     scopes = scopes or keys.DEFAULT_SCOPES
-    key = keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes)[1]
-    return key
+    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes)[1]
 
 
 def bearer(*scopes: str) -> dict[str, str]:

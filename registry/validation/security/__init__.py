@@ -1,7 +1,7 @@
 """The `SEC_` rules: does a bundle hide something, order something, or carry something it should not?
 
-A finding says which pattern was seen and where. That nothing was found says nothing: these are patterns, and a new wording
-passes them. Everything runs in process, in time linear in the text.
+A finding says which pattern was seen and where. That nothing was found says nothing: these are patterns, and a new
+wording passes them. Everything runs in process, in time linear in the text.
 """
 
 from __future__ import annotations

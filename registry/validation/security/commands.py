@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from registry.validation.security.folding import View
 from registry.validation.security.rules import Budget, Hit, Rule, pattern, rule
@@ -51,7 +52,8 @@ _VENDORS = (
     r"dl\.google\.com|julialang\.org|lmstudio\.ai/install|plugins\.nextflow\.io|get\.nextflow\.io|"
     r"github\.com/(?:conda-forge/miniforge|cli/cli|astral-sh|aquasecurity|microsoft|kubernetes))"
 )
-# The only address in the command, from its scheme on: a vendor's name in a query or before a second address proves nothing.
+# The only address in the command, from its scheme on: a vendor's name in a query, or before a second address, proves
+# nothing.
 _VENDOR_ONLY = (
     r"\A[^:\0]{0,200}?(?<![\w./-])(?:https://)?(?:www\.)?"
     + _VENDORS
@@ -62,17 +64,9 @@ _BY_VENDOR = pattern(_VENDOR_ONLY)
 
 def _download(says: str, anchors: str, source: str, **rest: object) -> tuple[Rule, Rule]:
     """The rule for unknown hosts (error) and the one for makers of well-known tools (warning)."""
-    first = rule(_DOWNLOAD, says, anchors, source, lacks=_BY_VENDOR, discount="command", **rest)
-    second = rule(
-        _DOWNLOAD,
-        says,
-        anchors,
-        source,
-        discount="command",
-        severity="warning",
-        **{**rest, "needs": (*rest.get("needs", ()), _BY_VENDOR)},
-    )  # type: ignore[misc, dict-item]
-    return first, second
+    first = rule(_DOWNLOAD, says, anchors, source, discount="command", **rest)
+    by_vendor = replace(first, needs=(*first.needs, _BY_VENDOR), severity="warning")
+    return replace(first, lacks=_BY_VENDOR), by_vendor
 
 
 DOWNLOADS = (

@@ -1,7 +1,9 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Where in a document a match stands: fenced, quoted, and in a passage that teaches what to watch for?
 
-A security course quotes attacks. What is both marked as a quotation (fence, code span, quotation marks, table) and stands in
-a passage that calls it an attack is an example; either alone is not enough, or every attacker would add quotation marks.
+A security course quotes attacks. What is both marked as a quotation (fence, code span, quotation marks, table) and
+stands in a passage that calls it an attack is an example; either alone is not enough, or every attacker would add
+quotation marks.
 """
 
 from __future__ import annotations
@@ -126,8 +128,10 @@ class Context:
         return any(_TEACHING.search(text) for text in (around, lead, heading))
 
     def _lead(self, start: int) -> str:
-        """The line before the list or the fence, where it introduces it: it ends with a colon or a question mark, or the
-        match is fenced; and a comment that opens the fence."""
+        """What leads up to a match: the line before its list, if it ends with a colon.
+
+        For a match in a fence: the line before the fence, and a comment that opens it.
+        """
         begin = bisect_right(self._fences, start)
         if begin % 2 == 1:
             fence = self._fences[begin - 1]

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Orders to hide something from the user, or to act behind the user's back, in English."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _LETTERS = re.compile(r"[A-Za-z\u0400-\u04ff\u3040-\u9fff]{2,}")
 
 
 def decoded_pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, what it says) for every base64 or hex run that decodes to text; runs on neighbouring lines are one."""
+    """(start, end, what it says) for every base64 or hex run that decodes to text, wrapped ones as a whole."""
     budget = _MOST_DECODED
     for start, end, blob in _runs(text):
         if budget <= 0:

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """One text, seen the ways a reader or a model may see it.
 
 A `View` is the text after one disguise was taken off; every offset in it leads back to the author's own text. The plain
@@ -68,7 +69,7 @@ def fold(text: str) -> str:
 
 
 def plain_view(text: str) -> View:
-    """The folded text. ASCII needs no map; anything else gets one by chunks, read closer only where something was found."""
+    """The folded text. ASCII needs no map; other text gets one by chunks, drawn only where something was found."""
     if text.isascii():
         return View(text.lower(), "", lambda offset: offset)
     # A combining mark after a Latin letter is its own character: it goes too, as it would had it been composed.

@@ -1,8 +1,9 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Characters that a reader does not see and a model does.
 
-Sources: Unicode 15.1 (default-ignorable code points), UTS 51 (emoji sequences: zero-width joiner, variation selector, tag
-sequence), UAX 31 (joiners in Arabic, Indic and other scripts), UTS 55 and CVE-2021-42574 (bidirectional controls).
-What those allow is never reported.
+Sources: Unicode 15.1 (default-ignorable code points), UTS 51 (emoji: joiners, selectors, tag sequences), UAX 31
+(joiners in Arabic, Indic and other scripts), UTS 55 and CVE-2021-42574 (bidirectional controls). What those allow is
+never reported.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def _is_needed_bidi(line: str) -> bool:
 
 
 def _selectors(text: str) -> Iterator[Hit]:
-    """Two selectors in a row choose nothing: they carry bytes. So do single ones behind letters that have no variants."""
+    """Two selectors in a row choose nothing: they carry bytes. So may one behind a letter that has no variants."""
     odd: list[re.Match[str]] = []
     for match in _SELECTORS.finditer(text):
         if len(match.group()) > 1:

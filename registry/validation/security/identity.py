@@ -24,7 +24,7 @@ def check_identity(capability: object, published_ids: Iterable[str]) -> list[Pro
         return []
     found: list[Problem] = []
     own, name = capability.get("capability_id"), capability.get("name")
-    published = [each for each in published_ids]
+    published = list(published_ids)
     if isinstance(own, str):
         found.extend(_check_id(own[:64], published))
     if isinstance(name, str):

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Three orders in other languages: hide it from the user, do not ask, give the system prompt away.
 
 Written for folded text: Latin and Greek letters carry no marks, everything is lower case. In languages without blanks a
@@ -217,8 +218,7 @@ _CANNOT_BE_UNDONE = pattern(
     r"删除|刪除|转账|轉帳|付款|支付|发送|發送|购买|汇款|清空|削除|送金|支払|送信|購入|삭제|송금|"
     r"결제|전송|cancell|elimina|invia|paga"
 )
-DECEPTION = (
-    *DECEPTION,
+MUST_NOT_KNOW: tuple[Rule, ...] = (
     rule(
         _DECEPTION,
         "a claim that the user must not know",
@@ -259,4 +259,4 @@ LEAK = (
     ),
 )
 
-RULES: tuple[Rule, ...] = (*DECEPTION, *BYPASS, *LEAK)
+RULES: tuple[Rule, ...] = (*DECEPTION, *MUST_NOT_KNOW, *BYPASS, *LEAK)

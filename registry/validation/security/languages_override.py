@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """The order to leave earlier instructions, in the languages with patterns of their own.
 
 Written for folded text, as `languages`; `lexicon` covers more languages with less.

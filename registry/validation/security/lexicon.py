@@ -1,8 +1,9 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Words for one order in many languages: leave the rules you were given before.
 
-No language model, only stems: a sentence that holds a word for leaving, a word for rules and a word for "earlier", "all" or
-"system" is taken for that order. Folded text (Latin and Greek letters without marks, Cyrillic io as ie). English is left
-out: it has patterns of its own, which know "ignore instructions in the page" for the advice it is.
+No language model, only stems: a sentence that holds a word for leaving, a word for rules and a word for "earlier",
+"all" or "system" is taken for that order. The words are folded as the text is. English is left out: it has patterns of
+its own, which know "ignore instructions in the page" for the advice it is.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What the markup hides from the reader of the rendered page: comments, invisible elements, role tags, remote instructions."""
+"""What markup hides from the reader of the page or makes of it: comments, invisible elements, role tags, far pages."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 
 from registry.validation.security.context import Context
@@ -120,8 +121,6 @@ def embedded_tools(document: Document) -> Iterator[tuple[int, dict[str, object]]
                 yield match.start(1), tool
 
 
-# ------------------------------------------------------------------------------------- role tags and remote instructions
-
 _ROLE, _REMOTE = "SEC_ROLE_TAG", "SEC_REMOTE_INSTRUCTIONS"
 _PASTE = (
     r"(?:glot\.io|pastebin\.com|paste\.ee|rentry\.(?:co|org)|hastebin|ghostbin|controlc\.com|dpaste|"
@@ -133,34 +132,35 @@ _ORDER_BEHIND = pattern(
     r"approvals?|unrestricted|new polic(?:y|ies)|override|execute)\b|system[^\n]{0,40}you (?:are|"
     r"must|will)"
 )
+
+
+def _token(says: str, anchors: str, source: str) -> tuple[Rule, Rule]:
+    """Alone, a token in a code span is documentation; with an order behind it, it is the order's disguise."""
+    shown = rule(_ROLE, says, anchors, source, discount="markup")
+    return shown, replace(shown, discount="command", needs=(_ORDER_BEHIND,), reach=240)
+
+
 ROLE_RULES: tuple[Rule, ...] = (
-    *(
-        rule(_ROLE, says, anchors, source, discount=discount, needs=needs, reach=240)
-        for says, anchors, source in (
-            (
-                "a control token of a model's chat format",
-                "<¦",
-                r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id|"
-                r"end_header_id|begin_of_text|end_of_turn|start_of_turn|endofprompt|tool|channel|message|start|"
-                r"end|return|call)\|>",
-            ),
-            (
-                "a control token of a model's chat format",
-                "[inst]|[/inst]|<<sys>>|<</sys>>|<start_of_turn>|<end_of_turn>|[system_prompt]|[/system_prompt]|<｜",
-                r"(?:\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|\[/?system_prompt\]|<｜)",
-            ),
-            (
-                "a tag that speaks as the system",
-                "<system|</system|</skill|<assistant>|</assistant>|<developer>|</developer>|<sys>|</sys>|"
-                "<function_results|</function_results|<tool_result|</tool_result|</untrusted|<admin>|</admin>|"
-                "</instructions>|</prompt>|</human>",
-                r"<(?:/?system(?:[ _-](?:prompt|message|instructions?|reminder|override))?|/skill(?:_doc)?|"
-                r"/?tool_results?|/?function_results|/human|/?assistant|/untrusted\w{0,12}|/?admin|/?developer|"
-                r"/prompt|/instructions|/?sys)>",
-            ),
-        )
-        # Alone, a token in a code span is documentation; with an order behind it, it is the order's disguise.
-        for discount, needs in (("markup", ()), ("command", (_ORDER_BEHIND,)))
+    *_token(
+        "a control token of a model's chat format",
+        "<¦",
+        r"<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|eot_id|eom_id|start_header_id|"
+        r"end_header_id|begin_of_text|end_of_turn|start_of_turn|endofprompt|tool|channel|message|start|"
+        r"end|return|call|(?:begin|end)▁of▁sentence)\|>",
+    ),
+    *_token(
+        "a control token of a model's chat format",
+        "[inst]|[/inst]|<<sys>>|<</sys>>|<start_of_turn>|<end_of_turn>|[system_prompt]|[/system_prompt]",
+        r"(?:\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|\[/?system_prompt\])",
+    ),
+    *_token(
+        "a tag that speaks as the system",
+        "<system|</system|</skill|<assistant>|</assistant>|<developer>|</developer>|<sys>|</sys>|"
+        "<function_results|</function_results|<tool_result|</tool_result|</untrusted|<admin>|</admin>|"
+        "</instructions>|</prompt>|</human>",
+        r"<(?:/?system(?:[ _-](?:prompt|message|instructions?|reminder|override))?|/skill(?:_doc)?|"
+        r"/?tool_results?|/?function_results|/human|/?assistant|/untrusted\w{0,12}|/?admin|/?developer|"
+        r"/prompt|/instructions|/?sys)>",
     ),
     rule(
         _ROLE,

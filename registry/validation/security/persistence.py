@@ -1,4 +1,4 @@
-"""What is to stay behind after the task: a start-up line, a scheduled job, a login key, an order in the agent's memory."""
+"""What is to stay behind: a start-up line, a scheduled job, a login key, an order in the agent's memory."""
 
 from __future__ import annotations
 

@@ -12,261 +12,69 @@ from collections.abc import Iterable, Iterator
 from registry.validation.problems import Problem, Severity
 from registry.validation.security.folding import fold
 
-_READS = frozenset(
-    [
-        "get",
-        "list",
-        "search",
-        "find",
-        "read",
-        "show",
-        "fetch",
-        "check",
-        "count",
-        "describe",
-        "view",
-        "query",
-        "lookup",
-        "preview",
-        "validate",
-        "verify",
-        "estimate",
-        "calculate",
-        "compute",
-        "is",
-        "has",
-        "can",
-        "retrieve",
-        "inspect",
-        "scan",
-        "analyze",
-        "analyse",
-        "compare",
-        "explain",
-        "summarize",
-        "export",
-        "download",
-        "monitor",
-        "watch",
-        "render",
-        "convert",
-        "parse",
-        "format",
-        "test",
-        "simulate",
-        "suggest",
-        "recommend",
-        "resolve",
-        "browse",
-        "look",
-        "see",
-        "detect",
-        "extract",
-        "translate",
-        "diff",
-        "dry",
-        "load",
-        "peek",
-    ]
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_READS = _words(
+    "get list search find read show fetch check count describe view query lookup preview validate verify estimate "
+    "calculate compute is has can retrieve inspect scan analyze analyse compare explain summarize export download "
+    "monitor watch render convert parse format test simulate suggest recommend resolve browse look see detect extract "
+    "translate diff dry load peek"
 )
 # What cannot be taken back: data gone, money gone, words sent.
-_HARMS = frozenset(
-    [
-        "delete",
-        "deletes",
-        "remove",
-        "removes",
-        "erase",
-        "erases",
-        "purge",
-        "purges",
-        "wipe",
-        "wipes",
-        "destroy",
-        "destroys",
-        "truncate",
-        "uninstall",
-        "revoke",
-        "send",
-        "sends",
-        "pay",
-        "pays",
-        "transfer",
-        "transfers",
-        "refund",
-        "refunds",
-        "purchase",
-        "purchases",
-        "buy",
-        "terminate",
-        "unsubscribe",
-        "email",
-        "withdraw",
-    ]
+_HARMS = _words(
+    "delete deletes remove removes erase erases purge purges wipe wipes destroy destroys truncate uninstall revoke "
+    "send sends pay pays transfer transfers refund refunds purchase purchases buy terminate unsubscribe email withdraw"
 )
-_WRITES = frozenset(
-    [
-        "create",
-        "creates",
-        "update",
-        "updates",
-        "write",
-        "writes",
-        "insert",
-        "save",
-        "saves",
-        "set",
-        "sets",
-        "add",
-        "adds",
-        "edit",
-        "edits",
-        "modify",
-        "modifies",
-        "upload",
-        "uploads",
-        "post",
-        "posts",
-        "put",
-        "patch",
-        "cancel",
-        "cancels",
-        "book",
-        "books",
-        "order",
-        "publish",
-        "publishes",
-        "append",
-        "assign",
-        "approve",
-        "reject",
-        "close",
-        "merge",
-        "move",
-        "rename",
-        "archive",
-        "drop",
-        "clear",
-        "reset",
-        "submit",
-        "schedule",
-        "deploy",
-        "charge",
-        "change",
-        "replace",
-        "enable",
-        "disable",
-        "grant",
-        "overwrite",
-        "upsert",
-        "kill",
-        "share",
-        "invite",
-        "register",
-        "reply",
-        "forward",
-        "execute",
-        "run",
-        "start",
-        "stop",
-        "restart",
-        "install",
-        "push",
-        "commit",
-        "rollback",
-        "restore",
-    ]
+_WRITES = _words(
+    "create creates update updates write writes insert save saves set sets add adds edit edits modify modifies upload "
+    "uploads post posts put patch cancel cancels book books order publish publishes append assign approve reject close "
+    "merge move rename archive drop clear reset submit schedule deploy charge change replace enable disable grant "
+    "overwrite upsert kill share invite register reply forward execute run start stop restart install push commit "
+    "rollback restore"
 )
-_LAST_ONLY = frozenset(
-    [
-        "delete",
-        "remove",
-        "erase",
-        "purge",
-        "wipe",
-        "destroy",
-        "send",
-        "create",
-        "update",
-        "insert",
-        "write",
-        "save",
-        "upsert",
-        "overwrite",
-        "pay",
-    ]
-)
+_LAST_ONLY = _words("delete remove erase purge wipe destroy send create update insert write save upsert overwrite pay")
 # `order_status` and `payment_history` are things to look at, whatever their first word.
-_THINGS = frozenset(
-    [
-        "status",
-        "history",
-        "policy",
-        "list",
-        "info",
-        "information",
-        "details",
-        "detail",
-        "count",
-        "log",
-        "logs",
-        "report",
-        "url",
-        "fee",
-        "quote",
-        "options",
-        "settings",
-        "schema",
-        "preview",
-        "estimate",
-        "summary",
-        "stats",
-        "statistics",
-        "balance",
-        "name",
-        "names",
-        "id",
-        "ids",
-        "type",
-        "types",
-        "state",
-        "items",
-        "entries",
-        "results",
-    ]
+_THINGS = _words(
+    "status history policy list info information details detail count log logs report url fee quote options settings "
+    "schema preview estimate summary stats statistics balance name names id ids type types state items entries results"
 )
 # A tool on a text or a set of numbers gives back a new value; it changes nothing that is kept.
 _PURE = re.compile(
-    r"^(?:returns?|computes?|calculates?|converts?|gets?|lists?|retrieves?|reads?|checks?|estimates?|finds?|searches|queries)\b"
-    r"|\breturns? (?:a |the )?(?:new|cleaned|modified|resulting|filtered|copy)|(?:background|noise|whitespace|stop ?words|duplicates?|outliers?|punctuation|html tags?|accents?|vowels?)\b"
+    r"^(?:returns?|computes?|calculates?|converts?|gets?|lists?|retrieves?|reads?|checks?|estimates?|finds?|searches|"
+    r"queries)\b"
+    r"|\breturns? (?:a |the )?(?:new|cleaned|modified|resulting|filtered|copy)"
+    r"|(?:background|noise|whitespace|stop ?words|duplicates?|outliers?|punctuation|html tags?|accents?|vowels?)\b"
+    # A request that asks changes nothing, though it is sent.
+    r"|\bsends? (?:an? |the )?(?:https? )?(?:get|head|options|dns|search|read) (?:request|query)"
 )
 _NOT_DONE = re.compile(
-    r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?(?:delet|remov|send|pay|chang|writ|modif|creat|updat)|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)"
+    r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?"
+    r"(?:delet|remov|send|pay|chang|writ|modif|creat|updat)"
+    r"|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)"
 )
 _DESCRIBED = re.compile(
-    r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |allows? (?:you |the (?:user|agent) )?to |irreversibly |permanently |immediately |"
-    r"can |will |safely |quickly |automatically |batch |bulk )*(?P<verb>[a-z]{3,14})\b"
+    r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |"
+    r"allows? (?:you |the (?:user|agent) )?to |irreversibly |permanently |immediately |can |will |"
+    r"safely |quickly |automatically |batch |bulk ){0,6}(?P<verb>[a-z]{3,14})\b"
 )
 _PERMANENT = re.compile(
-    r"\b(?:permanently|irreversibly) (?:delet|remov|eras|destroy|wip|purg)|\b(?:transfers?|sends?|wires?) (?:money|funds|payments?)\b|\b(?:charges?|debits?) (?:the |a )?(?:card|customer|account|user)"
+    r"\b(?:permanently|irreversibly) (?:delet|remov|eras|destroy|wip|purg)"
+    r"|\b(?:transfers?|sends?|wires?) (?:money|funds|payments?)\b"
+    r"|\b(?:charges?|debits?) (?:the |a )?(?:card|customer|account|user)"
 )
-_GERUNDS = {
-    "deleting": "delete",
-    "removing": "remove",
-    "sending": "send",
-    "paying": "pay",
-    "creating": "create",
-    "updating": "update",
-    "writing": "write",
-}
+_GERUNDS = {"deleting": "delete", "removing": "remove", "sending": "send", "paying": "pay"}
 _ELSEWHERE = re.compile(
-    r"^(?:loscht|entfernt|sendet|verschickt|uberweist|bezahlt|supprime|efface|envoie|paie|transfere|elimina|borra|envia|paga|transfiere|exclui|apaga|"
-    r"remove|удаля|отправля|оплачива|перевод|стира)|^.{0,6}(?:删除|刪除|移除|清空|发送|發送|付款|转账|支付|削除|送信|送金|삭제|전송|결제)"
+    r"^(?:loscht|entfernt|sendet|verschickt|uberweist|bezahlt|supprime|efface|envoie|paie|transfere|elimina|borra|"
+    r"envia|paga|transfiere|exclui|apaga|удаля|отправля|оплачива|перевод|стира)"
+    r"|^.{0,6}(?:删除|刪除|移除|清空|发送|發送|付款|转账|支付|削除|送信|送金|삭제|전송|결제)"
 )
 
 
 def check_policies(tools: Iterable[object]) -> list[Problem]:
-    """Every tool whose name or description contradicts `policy.kind` = "read". Whatever is not a tool is passed over."""
+    """Every tool whose name or description contradicts its `policy.kind` "read"; what is no tool is passed over."""
     found: list[Problem] = []
     for index, tool in enumerate(tools):
         if isinstance(tool, dict):

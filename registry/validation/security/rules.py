@@ -1,9 +1,10 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """How a rule is written down, and the one loop that runs the rules over a view.
 
 Every rule starts from fixed words (`anchors`), found with `str.find`; only there is its pattern tried, and its further
-`needs` are searched in a short window around it. Patterns hold no nested quantifier and only bounded gaps, so one try costs
-a bounded number of steps; a `Budget` bounds the number of tries. A text that uses the budget up was written to: it is
-reported as not fully checked, never passed over.
+`needs` are searched in a short window around it. Patterns hold no nested quantifier and only bounded gaps, so one try
+costs a bounded number of steps; a `Budget` bounds the number of tries. A text that uses the budget up was written to:
+it is reported as not fully checked, never passed over.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Rule:
     """One pattern. `severity` None means the code's own; `says` is what was seen, in a few words, for the message.
 
     `needs` must all be found between `back` characters before the match and `reach` after it, in the same paragraph;
-    `lacks` must not. With `in_sentence` only the sentence counts. With `unless_negated`, "never ... without asking" is no finding.
+    `lacks` must not. With `in_sentence` only the sentence counts. With `unless_negated`, "never ... without
+    asking" is no finding. `cost` grows with how far the pattern may reach.
     """
 
     code: str
@@ -63,7 +65,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Budget:
-    """What the patterns of one document may cost: a try by how far the pattern may reach, a look around by its width."""
+    """What the patterns of one document may cost: a try its rule's `cost`, a look around one unit for 16 characters."""
 
     left: int
     spent: bool = field(default=False)
@@ -134,7 +136,7 @@ class Searched:
     """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
 
     def __init__(self, view: View, like: Searched | None = None) -> None:
-        """`like` is the same text with its lines broken otherwise: its words are the same, and stand where they stood."""
+        """`like` is the same text with its lines broken otherwise: the same words stand at the same places."""
         self.view = view
         self.text = view.text
         self._like = like
@@ -143,7 +145,7 @@ class Searched:
         self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
 
     def matches(self, each: Rule, budget: Budget) -> list[tuple[int, int]]:
-        """Where a rule's pattern matches at one of its anchors. Rules that differ in their needs alone share the answer."""
+        """Where a rule's pattern matches at one of its anchors; rules that differ in their needs alone share it."""
         key = each.anchors, each.pattern.pattern
         if key not in self._matches:
             self._matches[key] = [
@@ -225,8 +227,8 @@ def around(text: str, start: int, end: int, back: int, reach: int, cuts: tuple[s
 # "Never delete without asking": the clause before says no. A comma or a full stop ends the clause, so that
 # "Never mind, delete it without asking" is still seen.
 _NEGATION = re.compile(
-    r"(?:\bnever|\bnot|n't|n’t|\bcannot|\bavoid|\bno|\bnor|\bforbidden to|\bprohibited from|\brather than|\binstead of"
-    r"|\bnie(?:mals)?|\bnicht|\bjamais|\bne|\bnunca|\bjamas|\bno se debe|\bне|\bникогда|不要|不得|禁止|切勿|勿|不能|别)"
+    r"(?:\b(?:never|not|cannot|avoid|no|nor|none|nothing|nobody|forbidden to|prohibited from|rather than|instead of|nie|niemals|"
+    r"nicht|jamais|ne|nunca|jamas|no se debe|не|никогда)\b|n't|不要|不得|禁止|切勿|勿|不能|别)"
     r"[^.,;:!?\n\0，。；：！？、]{0,70}\Z"
 )
 _MIND = re.compile(

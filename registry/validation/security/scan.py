@@ -1,7 +1,7 @@
 """All rules over all texts: gather, look at every view, weigh, cap, and say it.
 
-Order: hidden characters and secrets on the author's own text; then the tables of rules on the plain view and on every view
-that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
+Order: hidden characters and secrets on the author's own text; then the tables of rules on the plain view and on every
+view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from registry.validation.security.texts import AuthorText, Document, documents
 _CODES = by_code(CODES)
 MOST_PER_CODE = 20
 _LONGEST_QUOTE = 60
+_NEAR = 60
 
 # Prose may be wrapped anywhere; a command ends with its line.
 _PROSE: tuple[Rule, ...] = (
@@ -60,7 +61,8 @@ _PROSE: tuple[Rule, ...] = (
 )
 _LINES: tuple[Rule, ...] = (*commands.RULES, *system_changes.RULES, *persistence.RULES, *markup.ROLE_RULES)
 _SPACED_OUT = re.compile(
-    r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}(?:instruction|rule|prompt|guideline)"
+    r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}"
+    r"(?:instruction|rule|prompt|guideline)"
     r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
 )
 
@@ -90,7 +92,7 @@ def _check(document: Document, *, has_write_tool: bool) -> Iterator[Problem]:
             Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote="")
         )
     weighed = _weigh(hits, context, has_write_tool=has_write_tool)
-    for hit, more in _capped(_distinct(weighed)):
+    for hit, more in _capped(_distinct(weighed, document.text)):
         yield _problem(hit, more, document)
 
 
@@ -182,18 +184,22 @@ def _discounted(hit: Hit, severity: Severity, context: Context) -> Severity | No
     return None if hit.discount == "phrase" and is_marked else "warning"
 
 
-def _distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """One finding per code and place: of those that overlap, the gravest, then the first, then the undisguised."""
+def _distinct(hits: Iterable[Hit], text: str) -> list[Hit]:
+    """One finding per code and place: of those that overlap, or stand close on one line, the gravest, then the first."""
     kept: list[Hit] = []
-    ends: dict[str, int] = {}
     for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
-        if kept and kept[-1].code == hit.code and hit.start < ends.get(hit.code, -1):
-            if hit.severity == "error" and kept[-1].severity != "error":
-                kept[-1] = hit
-            continue
-        kept.append(hit)
-        ends[hit.code] = max(hit.end, hit.start + 1)
+        last = kept[-1] if kept else None
+        if last is None or last.code != hit.code or not _is_same_place(last, hit, text):
+            kept.append(hit)
+        elif hit.severity == "error" != last.severity:
+            kept[-1] = hit
     return sorted(kept, key=lambda h: h.start)
+
+
+def _is_same_place(last: Hit, hit: Hit, text: str) -> bool:
+    if hit.start < max(last.end, last.start + 1):
+        return True
+    return hit.start - last.end < _NEAR and "\n" not in text[last.end : hit.start]
 
 
 def _capped(hits: list[Hit]) -> Iterator[tuple[Hit, int]]:

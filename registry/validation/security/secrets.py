@@ -18,7 +18,7 @@ from registry.validation.security.rules import Hit
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A key format: `anchors` are found first, `pattern` is tried from there; group 1, where there is one, is the secret."""
+    """A key format: `pattern` is tried where an anchor stands; its group 1, if it has one, is the secret."""
 
     says: str
     anchors: tuple[str, ...]
@@ -208,13 +208,13 @@ def _is_real(value: str, least_entropy: float) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    """Letters and digits both, no placeholder: `postgres`, `pass`, `user-name` are words; `Zk9v` and a few more are not."""
+    """Letters and digits both, and no placeholder: `postgres` and `user-name` are words."""
     kinds = any(c.isdigit() for c in value), any(c.isalpha() for c in value)
     return len(value) >= 8 and all(kinds) and not _PLACEHOLDER.search(value) and _entropy(value) >= 2.8
 
 
 def _looks_like_code(value: str) -> bool:
-    """A name, a path, a call, a version, a URL: `process.env.KEY1`, `./keys/a1.pem`, `sha256:`, `https://`, `token_v2`."""
+    """A name, a path, a version, a URL: `process.env.KEY1`, `./keys/a1.pem`, `sha256:`, `https://`, `token_v2`."""
     if re.search(r"://|^[./~]|\\|^sha\d|^\d[\d.:T+-]*$|::|\.(?:env|json|ya?ml|pem|txt|md|py|ts|js)\b|[|&#@]", value):
         return True
     words = re.split(r"[._\-/=+]", value)

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Commands that destroy or switch protection off; packages from nowhere; locked archives."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The author's strings, gathered so that one pass reads them all.
 
-A bundle may hold a quarter of a million short JSON strings. Reading each alone would cost more than reading them, so the
-strings of one file are joined into one document, and an offset into it is led back to the string it came from.
+A bundle may hold a quarter of a million short JSON strings. To start the rules anew for each would cost more than the
+reading, so the strings of one file are joined into one document, and an offset into it is led back to its string.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from registry.validation.problems import FileName, Path
 
-# NUL cannot stand in a bundle's text, and no pattern here steps over it: a phrase never runs from one string to the next.
+# NUL cannot stand in a bundle's text, and no pattern steps over it: a phrase never runs from one string to the next.
 SEPARATOR = "\n\0\n"
 
 

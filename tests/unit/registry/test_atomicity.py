@@ -28,10 +28,12 @@ VERBS: dict[str, Verb] = {
     "discard_draft": lambda: drafts.discard_draft(capability_id="alpha", by=OLGA),
     "create_key": lambda: keys.create_key(name="new", by=OLGA),
     "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
-    "create_operator": lambda: operators.create_operator(username="new", password="a-long-passphrase", role="viewer", by=OLGA),
+    "create_operator": lambda: operators.create_operator(
+        username="new", password="a-long-passphrase", role="viewer", by=OLGA
+    ),
     "set_password": lambda: operators.set_password(username="old", password="another-passphrase", by=OLGA),
     "disable_operator": lambda: operators.disable_operator(username="old", by=OLGA),
-}  # fmt: skip
+}
 
 
 def _prepare() -> None:
@@ -48,7 +50,10 @@ def _prepare() -> None:
 
 def _everything() -> dict[str, list[dict[str, Any]]]:
     """Every row of every table of ours."""
-    return {model.__name__: list(model.objects.order_by("pk").values()) for model in apps.get_app_config("registry").get_models()}  # type: ignore[attr-defined]  # fmt: skip
+    return {
+        model.__name__: list(model.objects.order_by("pk").values())
+        for model in apps.get_app_config("registry").get_models()
+    }  # type: ignore[attr-defined]
 
 
 class _PulledPlugError(Exception):

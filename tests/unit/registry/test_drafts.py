@@ -93,8 +93,12 @@ def test_an_id_that_cannot_be_is_refused(capability_id: str) -> None:
 
 @pytest.mark.parametrize(
     "files",
-    [{"notes.txt": "x"}, {"skill.md": "x" * (1024 * 1024 + 1)}, {"skill.md": "x" * 2**20, "tools.json": "x" * 2**20, "capability.json": "x"}],
-)  # fmt: skip
+    [
+        {"notes.txt": "x"},
+        {"skill.md": "x" * (1024 * 1024 + 1)},
+        {"skill.md": "x" * 2**20, "tools.json": "x" * 2**20, "capability.json": "x"},
+    ],
+)
 def test_what_no_bundle_can_hold_is_refused(files: Files) -> None:
     with pytest.raises(InvalidRequest):
         _save(files=files)

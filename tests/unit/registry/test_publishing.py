@@ -254,8 +254,15 @@ def test_a_damaged_row_is_mended_by_publishing_the_same_again() -> None:
 
 @pytest.mark.parametrize(
     "tools_json",
-    ['[{"name": "alpha_list", "policy": {"kind": "read"}}]', "[[]]", '[{"name": 7}]', "nothing", None, '[{"name":"a","policy":7}]'],
-)  # fmt: skip
+    [
+        '[{"name": "alpha_list", "policy": {"kind": "read"}}]',
+        "[[]]",
+        '[{"name": 7}]',
+        "nothing",
+        None,
+        '[{"name":"a","policy":7}]',
+    ],
+)
 def test_every_verb_works_on_a_damaged_row(tools_json: str | None) -> None:
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Two.")

@@ -1,0 +1,46 @@
+"""Is this process alive, and can it do its work? For probes of platforms and proxies."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view takes a request)
+    """Alive: this process answers. Asks neither the database nor Redis."""
+    return HttpResponse("ok\n", content_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view takes a request)
+    """200 where everything that is used can be reached, else 503 with what is away."""
+    found = {"database": _database()}
+    if settings.REDIS_URL:
+        found["redis"] = _redis(settings.REDIS_URL)
+    is_ready = all(state == "ok" for state in found.values())
+    body = {"ready": is_ready, **found}
+    return JsonResponse(body, status=200 if is_ready else 503, headers={"Cache-Control": "no-store"})
+
+
+def _database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (DatabaseError, InterfaceError):
+        connection.close()
+        return "away"
+    return "ok"
+
+
+def _redis(url: str) -> str:
+    import redis
+
+    try:
+        with redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1) as client:
+            client.ping()
+    except redis.RedisError:
+        return "away"
+    return "ok"

@@ -1,0 +1,165 @@
+"""The list: status, search, pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from registry import drafts, incidents, publishing
+from registry.models import Revision
+from tests.factories import OLGA, bundle, damage, publish
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import forms_in
+
+pytestmark = pytest.mark.django_db
+
+FRAGMENT = {"HX-Request": "true"}
+
+
+def _ids(answer: Any) -> list[str]:
+    return [row.capability_id for row in answer.context["page"].object_list]
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("viewer")
+
+
+def test_it_lists_every_status_with_what_is_going_on(client: Client) -> None:
+    for name in ("alpha", "beta", "gamma"):
+        publish(name)
+    publishing.deprecate(capability_id="beta", by=OLGA)
+    publishing.retire(capability_id="gamma", by=OLGA)
+    drafts.save_draft(capability_id="delta", files={"skill.md": ""}, based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
+    revision = Revision.objects.get(capability__capability_id="beta")
+    incidents.open_incident(revision=revision, message="m", details="d", findings=())
+    answer = client.get("/capabilities/")
+    rows = {row.capability_id: (row.status, row.has_draft, row.open_incidents) for row in answer.context["page"]}
+    assert rows == {
+        "alpha": ("published", True, 0),
+        "beta": ("deprecated", False, 1),
+        "delta": ("draft", True, 0),
+        "gamma": ("retired", False, 0),
+    }
+    page = answer.content.decode()
+    assert page.count("draft waiting") == 1
+    assert page.count(">incident<") == 1
+
+
+def test_it_is_filtered_by_status_and_by_words(client: Client) -> None:
+    publish("alpha", name="The first of all")
+    publish("beta")
+    publishing.retire(capability_id="beta", by=OLGA)
+    assert _ids(client.get("/capabilities/?q=FIRST")) == ["alpha"]
+    assert _ids(client.get("/capabilities/?q=bet")) == ["beta"]
+    assert _ids(client.get("/capabilities/?status=published")) == ["alpha"]
+    assert _ids(client.get("/capabilities/?status=retired&q=alpha")) == []
+
+
+def test_nothing_yet_and_nothing_found_say_different_things(client: Client) -> None:
+    assert "Make the first one" in client.get("/capabilities/").content.decode()
+    assert "Nothing fits" in client.get("/capabilities/?q=x").content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", ["status=odd", "q=%00", "status=%00", "q=" + "x" * 5000, "q=%25", "q=_", "q=%F0%9F%8D%8E"]
+)
+def test_odd_filters_are_no_error(query: str, client: Client) -> None:
+    publish()
+    assert client.get(f"/capabilities/?{query}").status_code == 200
+
+
+def test_a_percent_sign_is_no_wildcard(client: Client) -> None:
+    publish()
+    assert _ids(client.get("/capabilities/?q=%25")) == []
+
+
+@pytest.fixture
+def many(db: None) -> None:
+    for number in range(60):
+        drafts.save_draft(capability_id=f"c{number:02}", files={"skill.md": ""}, based_on=None, by=OLGA)
+
+
+@pytest.mark.usefixtures("many")
+def test_pages_carry_the_filter_along(client: Client) -> None:
+    first = client.get("/capabilities/?status=draft&q=c")
+    assert len(_ids(first)) == 50
+    assert 'href="?q=c&amp;status=draft&amp;page=2"' in first.content.decode()
+    second = client.get("/capabilities/?q=c&status=draft&page=2")
+    assert _ids(second)[-1] == "c59"
+    assert 'href="?q=c&amp;status=draft&amp;page=1"' in second.content.decode()
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    ("page", "first"),
+    [
+        ("0", "c50"),
+        ("-3", "c50"),
+        ("x", "c00"),
+        ("", "c00"),
+        ("999999999999", "c50"),
+        ("1.5", "c00"),
+        ("9" * 5000, "c00"),
+        ("%00", "c00"),
+    ],
+)
+def test_an_odd_page_number_is_the_nearest_page(page: str, first: str, client: Client) -> None:
+    assert _ids(client.get(f"/capabilities/?page={page}"))[0] == first
+
+
+def test_the_number_of_queries_does_not_grow(client: Client) -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/capabilities/")
+        return len(queries)
+
+    for number in range(5):
+        publish(f"c{number:02}")
+    few = count()
+    for number in range(5, 60):
+        drafts.save_draft(capability_id=f"c{number:02}", files={"skill.md": ""}, based_on=None, by=OLGA)
+    assert count() == few <= 5
+
+
+def test_a_fragment_is_the_same_part_of_the_page(client: Client) -> None:
+    publish()
+    page, fragment = client.get("/capabilities/"), client.get("/capabilities/", headers=FRAGMENT)
+    assert fragment.content.strip() in page.content
+    assert len(fragment.content) < len(page.content) / 2
+    assert b'<div id="rows">' in fragment.content
+    for answer in (page, fragment):
+        assert "HX-Request" in answer["Vary"]
+
+
+def test_going_back_in_the_browser_gets_the_whole_page(client: Client) -> None:
+    answer = client.get("/capabilities/", headers=FRAGMENT | {"HX-History-Restore-Request": "true"})
+    assert b"<html" in answer.content
+
+
+def test_the_filter_works_without_scripts(client: Client) -> None:
+    publish()
+    publish("beta")
+    form = next(form for form in forms_in(client.get("/capabilities/")) if form.method == "get")
+    assert _ids(form.submit(client, q="bet")) == ["beta"]
+
+
+def test_what_an_author_wrote_is_text(client: Client) -> None:
+    publish()
+    damage(Revision.objects.get(), name="<script>alert(1)</script>\u202e evil")
+    page = client.get('/capabilities/?q="><script>alert(2)</script>').content.decode()
+    assert "<script>alert" not in page
+    page = client.get("/capabilities/").content.decode()
+    assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;\u202e evil</bdi>" in page
+
+
+def test_only_who_may_write_is_offered_a_new_one(signed_in: SignIn) -> None:
+    offered = {
+        role: b"New capability" in signed_in(role).get("/capabilities/").content for role in ("viewer", "author")
+    }
+    assert offered == {"viewer": False, "author": True}

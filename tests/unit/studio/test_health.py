@@ -1,0 +1,49 @@
+"""Probes tell the truth."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError
+from django.test import Client
+from pytest_django import Settings
+
+from studio import health
+
+
+def test_healthz_asks_nobody(client: Client) -> None:
+    assert client.get("/healthz").status_code == 200
+
+
+@pytest.mark.django_db
+def test_readyz_is_ready_with_a_database(client: Client) -> None:
+    answer = client.get("/readyz")
+    assert answer.status_code == 200
+    assert answer.json() == {"ready": True, "database": "ok"}
+
+
+@pytest.mark.django_db
+def test_readyz_says_that_the_database_is_away(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Away:
+        def cursor(self) -> None:
+            raise DatabaseError("gone")
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(health, "connection", Away())
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json() == {"ready": False, "database": "away"}
+
+
+@pytest.mark.django_db
+def test_readyz_says_that_redis_is_away(client: Client, settings: Settings) -> None:
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    answer = client.get("/readyz")
+    assert answer.status_code == 503
+    assert answer.json()["redis"] == "away"
+
+
+@pytest.mark.django_db
+def test_readyz_is_ready_with_redis(client: Client, settings: Settings, redis_url: str) -> None:
+    settings.REDIS_URL = redis_url
+    assert client.get("/readyz").json() == {"ready": True, "database": "ok", "redis": "ok"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from django.http import HttpRequest, HttpResponse
@@ -19,16 +20,16 @@ _SUFFIX: Final = re.compile(r"[-;:+.].{0,30}$")
 
 def respond(request: HttpRequest, caller: Caller, rendered: Rendered) -> HttpResponse:
     """200 in the best form that the client takes, or 304 where it has the bytes already."""
-    coding = choose_coding(request.headers.get("Accept-Encoding", ""), len(rendered.identity))
-    is_read = request.method in ("GET", "HEAD")
-    if is_read and is_known(request.headers.get("If-None-Match", ""), rendered.etag):
+    if_none_match = request.headers.get("If-None-Match", "") if request.method in ("GET", "HEAD") else ""
+    known, coding = form_of(rendered, request.headers.get("Accept-Encoding", ""), if_none_match)
+    if known:
         response = HttpResponse(status=304)
         del response["Content-Type"]
     else:
         response = HttpResponse(rendered.encoded(coding), content_type="application/json")
         if coding:
             response["Content-Encoding"] = coding
-    response["ETag"] = f'"{rendered.etag}-{coding}"' if coding else f'"{rendered.etag}"'
+    response["ETag"] = entity_tag(rendered, coding)
     response["Cache-Control"] = "public, max-age=0, must-revalidate" if caller.is_public else "private, no-cache"
     response["Vary"] = "Authorization, Accept-Encoding"
     if is_stale():
@@ -36,10 +37,24 @@ def respond(request: HttpRequest, caller: Caller, rendered: Rendered) -> HttpRes
     return response
 
 
+def form_of(rendered: Rendered, accept_encoding: str, if_none_match: str) -> tuple[bool, str]:
+    """Whether the client has the bytes already, and the content coding of the form that it gets."""
+    known = bool(if_none_match) and is_known(if_none_match, rendered.etag)
+    return known, choose_coding(accept_encoding, len(rendered.identity))
+
+
+def entity_tag(rendered: Rendered, coding: str) -> str:
+    """A strong ETag; each form has its own."""
+    return f'"{rendered.etag}-{coding}"' if coding else f'"{rendered.etag}"'
+
+
 def choose_coding(accept_encoding: str, size_bytes: int) -> str:
     """`zstd` or `gzip` where the client takes it and it pays, else `` for identity."""
-    if size_bytes < COMPRESS_FROM_BYTES or not accept_encoding:
-        return ""
+    return "" if size_bytes < COMPRESS_FROM_BYTES or not accept_encoding else _preferred(accept_encoding)
+
+
+@lru_cache(maxsize=1024)
+def _preferred(accept_encoding: str) -> str:
     qualities = _qualities(accept_encoding)
     offered = [(qualities.get(coding, qualities.get("*", 0.0)), coding) for coding in _CODINGS]
     best, coding = max(offered, key=lambda pair: pair[0])

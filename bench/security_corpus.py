@@ -2,8 +2,8 @@
 
     python bench/security_corpus.py CORPUS_DIR [--all] [--plain SKILLS_DIR] [--tools TOOLS_DIR]
 
-CORPUS_DIR holds labels.csv (id, path, label, class, text_decidable, split) and the files it names. Each file is read as the
-skill.md of a bundle. `--all` lists every finding; `--plain` also runs over a folder of real, unlabelled skills, and
+CORPUS_DIR holds labels.csv (id, path, label, class, text_decidable, split) and the files it names. Each file is read as
+the skill.md of a bundle. `--all` lists every finding; `--plain` also runs over a folder of real, unlabelled skills, and
 `--tools` over a folder of tool contracts (JSON lines), where nearly every finding is a false alarm.
 
 The files are data. Nothing in them is executed or followed.
@@ -22,8 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from registry.validation.problems import Problem, by_code  # noqa: E402
-from registry.validation.security import CODES, AuthorText, check_policies, check_texts, json_texts  # noqa: E402
+from registry.validation.problems import Problem, by_code
+from registry.validation.security import CODES, AuthorText, check_policies, check_texts, json_texts
 
 TABLE = by_code(CODES)
 
@@ -48,11 +48,13 @@ def group_of(row: dict[str, str]) -> str:
     if row["class"] == "scanner-fixture":
         return f"scanner-fixture {row['label']}"
     if row["label"] == "malicious":
-        return {"yes": "malicious, decidable", "no": "malicious, not decidable"}.get(row["text_decidable"], "malicious, unclear")
+        return {"yes": "malicious, decidable", "no": "malicious, not decidable"}.get(
+            row["text_decidable"], "malicious, unclear"
+        )
     return row["label"]
 
 
-def report_corpus(folder: Path, show_all: bool) -> None:
+def report_corpus(folder: Path, *, show_all: bool) -> None:
     totals: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     lists: dict[str, list[str]] = defaultdict(list)
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as labels:
@@ -65,9 +67,13 @@ def report_corpus(folder: Path, show_all: bool) -> None:
             is_miss = group.startswith("malicious, d") and verdict != "error"
             is_alarm = row["label"] == "benign" and verdict != "none"
             if is_miss or is_alarm or show_all:
-                lists["misses" if is_miss else "false alarms" if is_alarm else "others"].append(f"{row['id']}: {verdict} {seen}")
+                lists["misses" if is_miss else "false alarms" if is_alarm else "others"].append(
+                    f"{row['id']}: {verdict} {seen}"
+                )
                 if is_alarm or show_all:
-                    lists["misses" if is_miss else "false alarms" if is_alarm else "others"] += [f"    {each.message}" for each in problems]
+                    lists["misses" if is_miss else "false alarms" if is_alarm else "others"] += [
+                        f"    {each.message}" for each in problems
+                    ]
     print_totals(totals)
     for title, lines in lists.items():
         print(f"\n{title}:", *lines, sep="\n  ")
@@ -115,7 +121,7 @@ def main() -> None:
     parser.add_argument("--tools", type=Path)
     arguments = parser.parse_args()
     began = time.perf_counter()
-    report_corpus(arguments.corpus, arguments.all)
+    report_corpus(arguments.corpus, show_all=arguments.all)
     if arguments.plain:
         report_plain(arguments.plain)
     if arguments.tools:

@@ -38,9 +38,9 @@ def actor_of(request: StudioRequest) -> Actor:
 def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
     @wraps(view)
     def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not request.user.is_authenticated:
+        if not _is_signed_in(request):
             return _to_sign_in(request)
-        if request.user.must_change_password and request.resolver_match.view_name != "studio:password":
+        if request.user.must_change_password and _view_name(request) != "studio:password":
             return _elsewhere(request, redirect("studio:password")["Location"])
         if not may(request.user):
             raise PermissionDenied(f"Your role, {request.user.role}, may not {right}.")
@@ -50,6 +50,14 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
         return response
 
     return guarded
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    return request.user.is_authenticated
+
+
+def _view_name(request: HttpRequest) -> str:
+    return request.resolver_match.view_name if request.resolver_match else ""
 
 
 def _to_sign_in(request: StudioRequest) -> HttpResponse:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from django.urls import register_converter
 
 
 class CapabilityIdConverter:
     """A capability_id as CONTRACT 1.1 has it; whatever else stands there is no page."""
 
-    regex: Final = r"[a-z0-9]+(?:_[a-z0-9]+)*"
+    regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
 
     def to_python(self, value: str) -> str:
         if len(value) > 64:

@@ -12,12 +12,28 @@ from studio.environment import ConfigurationError
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
 try:
-    application = get_wsgi_application()
+    _django = get_wsgi_application()
 except ConfigurationError as error:
     print(error, file=sys.stderr)
     sys.exit(2)
 
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+
+from agent_api.fast_path import FastPath
 from registry.snapshot import watch
+from studio.proxies import apply_forwarding
+
+_fast_path = FastPath(_django)
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """The hot path in front of Django; both see the client as the trusted proxy saw it."""
+    apply_forwarding(environ, settings.TRUSTED_PROXIES)
+    return _fast_path(environ, start_response)
+
 
 # Each worker process keeps its own snapshot, and this module is loaded once in each.
 watch.start()

@@ -10,6 +10,7 @@ from typing import Any
 
 from registry import keys, publishing, tallies
 from registry.actors import Actor
+from registry.limits import LIMITER
 from registry.models import AgentKey, Revision
 from registry.publishing import Outcome
 from registry.snapshot import HOLDER, pins
@@ -30,6 +31,7 @@ def _forget() -> None:
     HOLDER.forget()
     HOLDER.is_watched = False
     BODIES.forget()
+    LIMITER.forget()
     pins._find.cache_clear()
     tallies._held = tallies._Held()
 

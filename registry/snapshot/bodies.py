@@ -94,6 +94,11 @@ class BodyCache:
         self._keep(key, made)
         return made
 
+    def peek(self, key: Any) -> Rendered | None:
+        """The kept answer; None where it is not held or not good."""
+        kept = self._items.get(key)
+        return kept if isinstance(kept, Rendered) else None
+
     def _keep(self, key: Any, item: Rendered | _Malformed) -> None:
         with self._lock:
             self._drop(key)

@@ -18,6 +18,7 @@ from registry import drafts, publishing, queries, skeletons
 from registry.errors import CapabilityNotFound, DraftConflict, RegistryError
 from registry.models import Capability
 from registry.queries import CapabilityRow
+from registry.soundness import is_intact
 from studio.access import (
     StudioRequest,
     actor_of,
@@ -126,10 +127,13 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     """One capability: what agents see of it, and what can be done."""
     capability = get_capability_or_404(capability_id)
     revision = capability.published_revision
+    # A row that was damaged may hold anything: it is not shown as what agents get, since they do not get it.
+    intact = revision is not None and is_intact(revision)
     context = {
         "capability": capability,
         "revision": revision,
-        "bundle": queries.bundle_of(revision) if revision else None,
+        "is_damaged": not intact and revision is not None,
+        "bundle": queries.bundle_of(revision) if revision and intact else None,
         "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
         "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
         "incidents": capability.incidents.filter(closed_at__isnull=True),

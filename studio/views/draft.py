@@ -20,8 +20,8 @@ from studio.views.capability import get_capability_or_404
 from studio.views.given import number_of
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
-FIELDS: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
-HELP: Final = {
+FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
+HELP: Final[dict[str, str]] = {
     "capability.json": "What it is, and which phrases lead to it.",
     "skill.md": "Instructions for the agent.",
     "tools.json": "The tools that it may call, with their policies.",

@@ -295,7 +295,7 @@ ENCODED = (
         "an encoded PowerShell command",
         "powershell|pwsh|frombase64string(",
         r"(?:powershell|pwsh)(?:\.exe)?\b[^\n\0]{0,120}?\s-e(?:nc|ncodedcommand|c|"
-        r"n)?\s{1,3}[\"']?[a-z0-9+/=]{16,}|frombase64string\([^\n\0]{8,400}\)[^\n\0]{0,60}\|\s{0,2}iex",
+        r"n)?\s{1,3}[\"']?[a-z0-9+/=]{16,400}|frombase64string\([^\n\0]{8,400}\)[^\n\0]{0,60}\|\s{0,2}iex",
         discount="command",
     ),
     rule(

@@ -109,7 +109,7 @@ ORDERS = (
         "an order to send the user's data to an address",
         _SEND_ANCHORS,
         _SEND,
-        needs=(pattern(_SENSITIVE), pattern(_PLACE)),
+        needs=(pattern(_PLACE), pattern(_SENSITIVE)),
         lacks=SIGN_IN,
         back=90,
         reach=200,

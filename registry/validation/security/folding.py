@@ -35,6 +35,8 @@ LOOKALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝкмтвнгпαβειικνορτυχγηωςօսոհɑɡıøħŧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "aeopcyxijshdqwkmtbhrnabeiikvoptuxynwsounhagiohtabcdefghijklmnoprstuvwyz",
 )
+# The closest of them: letters that no eye tells from a Latin one.
+LATIN_TWINS = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅοαινρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 _LEET = str.maketrans("0134578@$!|", "oieastbasil")
 
 

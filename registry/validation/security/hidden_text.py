@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from registry.validation.problems import Severity
+from registry.validation.security.folding import LATIN_TWINS
 from registry.validation.security.rules import MOST_COUNTED, Hit
 
 _TAGS = re.compile(r"[\U000e0000-\U000e007f]+")
@@ -25,7 +26,6 @@ _ZERO_WIDTH = re.compile(
 _CONTROL = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f-\x9f]+")
 _SEAM = re.compile(r"[A-Za-z](?=[\u0370-\u052f])|[\u0370-\u052f](?=[A-Za-z])")
 _WORD = re.compile(r"[A-Za-z\u0370-\u052f]{1,40}")
-_LIKE_LATIN = frozenset("аеорсухіјѕһԁԛԝАВЕКМНОРСТУХІЈЅοαινρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 
 # What shows as a flag: England, Scotland, Wales, and the other subdivisions of the same make (UTS 51, ED-14a).
 _FLAG = re.compile(r"[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
@@ -192,7 +192,7 @@ def _mixed_words(text: str) -> Iterator[Hit]:
 
 def _passes_for_latin(word: str) -> bool:
     foreign = [char for char in word if not char.isascii()]
-    if len(word) < 4 or len(word) - len(foreign) < 2 or not all(char in _LIKE_LATIN for char in foreign):
+    if len(word) < 4 or len(word) - len(foreign) < 2 or not all(char in LATIN_TWINS for char in foreign):
         return False
     return not word.rstrip("".join(foreign)).isupper()
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from registry.validation.problems import Problem, Severity
-from registry.validation.security.folding import INVISIBLE, LOOKALIKES, fold
+from registry.validation.security.folding import INVISIBLE, LATIN_TWINS, LOOKALIKES, fold
 
 _DIGITS = str.maketrans("01358", "olesb")
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("nn", "m"))
@@ -119,8 +119,7 @@ def _is_mixed(word: str) -> bool:
     scripts = {unicodedata.name(char, "").split(" ")[0] for char in word if char.isalpha()}
     if "LATIN" not in scripts or not scripts & {"CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC"}:
         return False
-    read = fold(word).translate(LOOKALIKES)
-    return len(word) >= 3 and read.isascii()
+    return len(word) >= 3 and all(char in LATIN_TWINS or "LATIN" in unicodedata.name(char, "LATIN") for char in word)
 
 
 def _spelled(word: str) -> str:

@@ -47,13 +47,13 @@ _PURE = re.compile(
     r"queries)\b"
     r"|\breturns? (?:a |the )?(?:new|cleaned|modified|resulting|filtered|copy)"
     r"|(?:background|noise|whitespace|stop ?words|duplicates?|outliers?|punctuation|html tags?|accents?|vowels?)\b"
-    # A request that asks changes nothing, though it is sent.
-    r"|\bsends? (?:an? |the )?(?:https? )?(?:get|head|options|dns|search|read) (?:request|query)"
 )
 _NOT_DONE = re.compile(
     r"\b(?:does not|doesn't|do not|never|without|not) (?:actually )?"
     r"(?:delet|remov|send|pay|chang|writ|modif|creat|updat)"
     r"|read-?only|dry[- ]run|simulat|no (?:data|changes?) (?:is|are|was)"
+    # A request that asks changes nothing, though it is sent.
+    r"|\bsends? (?:an? |the )?(?:https? )?(?:get|head|options|dns|search|read) (?:request|query)"
 )
 _DESCRIBED = re.compile(
     r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |"

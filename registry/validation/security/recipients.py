@@ -66,8 +66,8 @@ PAYEES = (
                 r"change[zr]|reemplaz|cambia|substitu|замени|替换|改成|改为|変更|置き換"
             ),
             pattern(
-                r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z.]{2,24}|\b[a-z]{2}\d{2} ?\d{4} ?\d{4}|\b0x[0-9a-f]{8,}|"
-                r"\bbc1[a-z0-9]{10,}|\bacct_\w{6,}"
+                r"[\w.+-]{1,40}@[\w-]{1,40}\.[a-z.]{2,24}|\b[a-z]{2}\d{2} ?\d{4} ?\d{4}|\b0x[0-9a-f]{8,80}|"
+                r"\bbc1[a-z0-9]{10,80}|\bacct_\w{6,40}"
             ),
             pattern(
                 r"when|always|every|each|any|all|if\b|wenn|immer|quand|toujours|cuando|siempre|quando|sempre|"

@@ -85,7 +85,7 @@ def _declares_write_tool(document: Document) -> bool:
 
 def _check(document: Document, *, has_write_tool: bool) -> Iterator[Problem]:
     context = Context(document)
-    budget = Budget(left=40_000 + len(document.text) // 7)
+    budget = Budget(left=40_000 + len(document.text) // 4)
     hits = list(_hits(document, context, budget))
     if budget.spent:
         hits.append(
@@ -185,7 +185,7 @@ def _discounted(hit: Hit, severity: Severity, context: Context) -> Severity | No
 
 
 def _distinct(hits: Iterable[Hit], text: str) -> list[Hit]:
-    """One finding per code and place: of those that overlap, or stand close on one line, the gravest, then the first."""
+    """One finding per code and place: of those that overlap or stand close on one line the gravest, then the first."""
     kept: list[Hit] = []
     for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
         last = kept[-1] if kept else None

@@ -49,7 +49,7 @@ SHAPES = (
     _shape("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,60}(?![A-Za-z0-9])", 3.5),
     _shape("a Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
     _shape("a Google OAuth secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
-    _shape("a Stripe key", "k_live_", r"k_live_[A-Za-z0-9]{20,120}"),
+    _shape("a Stripe key", "sk_live_|rk_live_", r"[sr]k_live_[A-Za-z0-9]{20,120}"),
     _shape("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),
     _shape("a Twilio key", "SK", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])"),
     _shape("an npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),

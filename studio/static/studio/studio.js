@@ -43,31 +43,28 @@ function tell(status) {
 }
 
 // Whoever signs in gets a new CSRF token: a page that was open before must fetch it, or it could never save again.
+// Answers the status that this comes to: 200 where the token is new, 401 where nobody is signed in.
 async function renewToken() {
   const response = await fetch(location.href);
-  if (!response.ok || new URL(response.url).pathname !== location.pathname) return false;
+  if (new URL(response.url).pathname === new URL(document.body.dataset.signIn, location.href).pathname) return 401;
   const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
   const token = fresh.querySelector("[name=csrfmiddlewaretoken]")?.value;
-  if (!token) return false;
+  if (!response.ok || !token) return 403;
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
-  return true;
+  return 200;
 }
 
 document.body.addEventListener("htmx:responseError", async (event) => {
   const { xhr, elt } = event.detail;
   // 409 is no failure: the editor shows both texts.
   if (xhr.status === 409) return;
-  if (xhr.status === 403 && !wasRetried) {
-    wasRetried = true;
-    const isRenewed = await renewToken().catch(() => false);
-    if (isRenewed && elt.isConnected) {
-      if (elt.matches("button")) elt.click();
-      else htmx.trigger(elt, "input");
-      return;
-    }
-  }
-  tell(xhr.status);
+  if (xhr.status !== 403 || wasRetried) return tell(xhr.status);
+  wasRetried = true;
+  const status = await renewToken().catch(() => 0);
+  if (status !== 200) return tell(status);
+  if (elt.matches("button")) elt.click();
+  else htmx.trigger(elt, "input");
 });
 document.body.addEventListener("htmx:sendError", () => tell(0));
 document.body.addEventListener("htmx:timeout", () => tell(0));

@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 
 from registry import audit, drafts, keys, operators, publishing
 from registry.models import ToolName
+from registry.validation import validate
 from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
@@ -50,10 +51,8 @@ def _prepare() -> None:
 
 def _everything() -> dict[str, list[dict[str, Any]]]:
     """Every row of every table of ours."""
-    return {
-        model.__name__: list(model.objects.order_by("pk").values())
-        for model in apps.get_app_config("registry").get_models()
-    }  # type: ignore[attr-defined]
+    ours = apps.get_app_config("registry").get_models()
+    return {model.__name__: list(model._default_manager.order_by("pk").values()) for model in ours}
 
 
 class _PulledPlugError(Exception):
@@ -104,7 +103,7 @@ def test_the_table_refuses_a_tool_name_that_no_check_saw(monkeypatch: pytest.Mon
     publish(tools=[tool("shared_list")])
     before = _everything()
     monkeypatch.setattr(publishing, "_with_collisions", lambda report, _bundle: report)
-    report = publishing.validate(bundle("beta", [tool("shared_list")]))
+    report = validate(bundle("beta", [tool("shared_list")]))
     with pytest.raises(IntegrityError), transaction.atomic():
         publishing.publish_checked(report, by=OLGA)
     assert _everything() == before

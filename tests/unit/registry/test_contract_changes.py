@@ -71,8 +71,8 @@ def test_policies(old: dict[str, Any], new: dict[str, Any], expected: list[tuple
 
 
 def _with(**changes: Any) -> dict[str, Any]:
-    """The tool of these tests with properties changed; None takes one away."""
-    properties = {"hours": NUMBER, "unit": UNIT}
+    """The properties of these tests, changed; None takes one away."""
+    properties: dict[str, dict[str, Any]] = {"hours": NUMBER, "unit": UNIT}
     for name, value in changes.items():
         if value is None:
             del properties[name]

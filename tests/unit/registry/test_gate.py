@@ -95,7 +95,7 @@ def test_a_text_diff_counts_its_lines() -> None:
 
 
 def test_files_that_come_and_go_are_shown_whole() -> None:
-    added, removed = text_diffs({"tools.json": "a\nb"}, {"skill.md": "c"})
+    added, removed = text_diffs({"tools.json": "a\nb\n"}, {"skill.md": "c\n"})
     assert (added.file, added.added) == ("skill.md", 1)
     assert (removed.file, removed.removed) == ("tools.json", 2)
 

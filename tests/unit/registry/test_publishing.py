@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from registry import publishing
-from registry.drafts import get_draft, save_draft
+from registry.drafts import draft_report, get_draft, save_draft
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound
 from registry.models import AuditEvent, Capability, Draft, RegistryState, Release, Revision, ToolName
+from registry.queries import published_names
+from registry.validation import validate
 from registry.writing import registry_revision
 from tests.factories import OLGA, bundle, damage, publish, to_json, tool
 
@@ -35,8 +37,8 @@ def test_a_first_publish_makes_revision_one() -> None:
 
 
 def test_the_texts_are_kept_as_normalised() -> None:
-    files: dict[str, bytes | str] = {name: text.encode() for name, text in bundle().items()}
-    files["skill.md"] = b"\xef\xbb\xbf" + files["skill.md"].replace(b"\n", b"\r\n")  # type: ignore[union-attr,arg-type]
+    files = {name: text.encode() for name, text in bundle().items()}
+    files["skill.md"] = b"\xef\xbb\xbf" + files["skill.md"].replace(b"\n", b"\r\n")
     publishing.publish(files=files, by=OLGA)
     assert Revision.objects.get().files == bundle()
 
@@ -127,7 +129,7 @@ def test_a_tool_name_of_another_capability_is_refused_where_it_stands() -> None:
 def test_a_name_taken_after_the_check_is_refused_inside_the_lock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process publishes between our validation and our transaction."""
     files = bundle("beta", [tool("shared_list")])
-    report = publishing.validate(files, published=publishing.published_names())
+    report = validate(files, published=published_names())
     publish(tools=[tool("shared_list")])
     outcome = publishing.publish_checked(report, by=OLGA)
     assert outcome.status == "refused"
@@ -189,7 +191,7 @@ def test_a_draft_that_moved_on_is_not_published() -> None:
 
 def test_a_draft_that_moves_on_during_the_check_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
     save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
-    check = publishing.draft_report
+    check = draft_report
 
     def check_while_somebody_saves(draft: Draft) -> Any:
         report = check(draft)

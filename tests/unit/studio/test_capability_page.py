@@ -116,10 +116,10 @@ def test_an_odd_note_is_kept_as_far_as_it_goes(note: str, client: Client) -> Non
 
 def test_a_verb_that_does_not_fit_the_status_is_refused_in_words(client: Client) -> None:
     publish()
-    for verb in ("restore", "retire", "retire"):
-        answer = client.post(f"{PAGE}{verb}/", follow=True)
-        assert answer.status_code == 200
-    assert "only what readers can load can be retired" in answer.content.decode()
+    answers = [client.post(f"{PAGE}{verb}/", follow=True) for verb in ("restore", "retire", "retire")]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert "there is nothing to restore" in answers[0].content.decode()
+    assert "only what readers can load can be retired" in answers[2].content.decode()
 
 
 @pytest.mark.parametrize("name", ["nowhere", "Alpha", "alpha_", "a%00b", "x" * 65, "x" * 3000, "%E2%80%AE", "..", "-"])

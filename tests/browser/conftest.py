@@ -1,0 +1,61 @@
+"""A browser in which somebody is signed in, and that may say nothing on its console."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tests.browser.steps import PASSWORD, sign_in
+from tests.servers import Studio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ROLES = ("viewer", "author", "publisher", "admin")
+
+
+@pytest.fixture(scope="module")
+def studio(live_studio: Studio) -> Studio:
+    """The product with an operator of each role, named as the role is with `the-` before it; all with PASSWORD."""
+    for role in ROLES:
+        live_studio.manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", text=PASSWORD)
+    return live_studio
+
+
+@pytest.fixture
+def allowed_on_console() -> list[str]:
+    """A test that breaks something on purpose adds patterns of what the browser then says."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def quiet_console(page: Page, allowed_on_console: list[str]) -> Iterator[None]:
+    """No page says anything on the console."""
+    said: list[str] = []
+    page.context.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
+    yield
+    assert not [text for text in said if not any(re.search(pattern, text) for pattern in allowed_on_console)]
+
+
+@pytest.fixture
+def as_role(studio: Studio, page: Page) -> Callable[[str], Page]:
+    """Signs in as an operator of a role."""
+
+    def sign(role: str = "publisher") -> Page:
+        sign_in(page, studio.url, f"the-{role}", PASSWORD)
+        return page
+
+    return sign
+
+
+@pytest.fixture(scope="module")
+def agent(studio: Studio) -> Iterator[httpx.Client]:
+    """What an agent runtime is to the product: a client with the key that the first start has printed."""
+    key = re.search(r"csk_\S+", studio.prepared)
+    assert key is not None
+    with httpx.Client(base_url=studio.url, headers={"Authorization": f"Bearer {key[0]}"}) as client:
+        yield client

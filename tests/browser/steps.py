@@ -1,0 +1,66 @@
+"""What people do in the Studio."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+PASSWORD = "Correct-horse-battery-9"
+
+
+def sign_in(page: Page, url: str, username: str, password: str) -> None:
+    """From wherever, to the page after the sign-in."""
+    page.goto(f"{url}/sign-in/")
+    page.get_by_label("Username").fill(username)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_have_count(0)
+
+
+def create(page: Page, url: str, capability_id: str) -> None:
+    """A new capability from the form, to its editor."""
+    page.goto(f"{url}/new-capability/")
+    page.get_by_label("Name").fill(capability_id.replace("_", " ").title())
+    page.get_by_label("Id", exact=True).fill(capability_id)
+    page.get_by_label("What it does, and when to use it").fill("Tests the Studio. Use it when a test runs.")
+    page.get_by_role("button", name="Create the draft").click()
+    expect(page.get_by_role("heading", name=f"Edit {capability_id}")).to_be_visible()
+
+
+def open_file(page: Page, name: str) -> Locator:
+    """Its tab; answers the text area."""
+    page.get_by_role("tab", name=name).click()
+    area = page.locator(f"#{name.replace('.', '_')}")
+    expect(area).to_be_visible()
+    return area
+
+
+def save(page: Page) -> None:
+    """By the button, until it is done."""
+    page.get_by_role("button", name="Save draft").click()
+    expect_state(page, "Draft saved")
+
+
+def expect_state(page: Page, words: str) -> None:
+    """What stands beside the buttons of the editor."""
+    expect(page.locator(".save-words")).to_have_text(words)
+
+
+def caret(area: Locator) -> tuple[int, int]:
+    """Line and column of the caret, from 1, in code points."""
+    line, column = area.evaluate(
+        "area => { const before = area.value.slice(0, area.selectionStart).split('\\n');"
+        " return [before.length, [...before.at(-1)].length + 1]; }"
+    )
+    return line, column
+
+
+def publish(page: Page, note: str) -> None:
+    """From the editor through the gate."""
+    page.get_by_role("button", name="Save and review").click()
+    page.get_by_label("Note: why this release?").fill(note)
+    page.get_by_role("button", name="Publish", exact=True).click()

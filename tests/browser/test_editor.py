@@ -1,0 +1,341 @@
+"""The editor in a real browser: nothing that somebody typed is lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import PASSWORD, caret, create, expect_state, open_file, save, sign_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+_numbers = itertools.count(1)
+TYPED = "# Typed\n\nNobody may lose this.\n"
+
+
+@pytest.fixture
+def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
+    """The editor of a capability of its own."""
+    page = as_role("publisher")
+    create(page, studio.url, f"test_{next(_numbers)}")
+    return page
+
+
+def _texts(page: Page) -> dict[str, str]:
+    texts: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.code textarea')].map(area => [area.name, area.value]))"
+    )
+    return texts
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('[\n  {"name": "🍎🍎🍎", }]\n', (2, 19)),
+        ('[{"a": "e\u0301𝒳",}]', (1, 13)),
+        ("\n\n\n   {", (4, 5)),
+    ],
+)
+def test_a_finding_leads_to_line_and_column_in_code_points(text: str, place: tuple[int, int], editor: Page) -> None:
+    area = open_file(editor, "tools.json")
+    area.fill(text)
+    link = editor.locator("#findings").get_by_role("link", name=f"tools.json:{place[0]}:{place[1]}")
+    expect(link.first).to_be_visible()
+    open_file(editor, "capability.json")
+    link.first.click()
+    expect(area).to_be_focused()
+    assert caret(area) == place
+
+
+def test_the_place_is_brought_into_sight(editor: Page) -> None:
+    area = open_file(editor, "tools.json")
+    area.fill("[\n" + "1,\n" * 400 + '"' + "x" * 600 + '" oops\n]')
+    editor.get_by_role("link", name="tools.json:402:").first.click()
+    top, left = area.evaluate("area => [area.scrollTop, area.scrollLeft]")
+    assert top > 2000
+    assert left > 500
+    gutter = editor.locator("#panel-tools_json .gutter")
+    assert abs(gutter.evaluate("gutter => gutter.scrollTop") - top) < 40
+    expect(gutter.locator(".mark-error.mark-here")).to_have_text("402")
+
+
+def test_an_address_with_a_place_opens_there(editor: Page) -> None:
+    open_file(editor, "tools.json").fill("[\n  1,\n]")
+    save(editor)
+    editor.goto(editor.url.replace("/edit/", "/publish/"))
+    editor.get_by_role("link", name="tools.json:3:1").click()
+    area = editor.locator("#tools_json")
+    expect(area).to_be_focused()
+    assert caret(area) == (3, 1)
+
+
+def test_every_byte_survives_the_browser(editor: Page) -> None:
+    text = "\n\n leading newlines\n\ttabs\t and trailing spaces   \n🍎 \u202e\u2028 </textarea>&amp;\n\n\n"
+    before = _texts(editor)
+    open_file(editor, "skill.md").fill(text)
+    save(editor)
+    for _ in range(2):
+        editor.reload()
+        assert _texts(editor) == before | {"skill_md": text}
+        editor.get_by_role("button", name="Save draft").click()
+        expect_state(editor, "Draft saved")
+
+
+def test_control_s_saves(editor: Page) -> None:
+    area = open_file(editor, "skill.md")
+    area.fill(TYPED)
+    expect_state(editor, "Unsaved changes")
+    area.press("Control+s")
+    expect_state(editor, "Draft saved")
+    editor.reload()
+    assert _texts(editor)["skill_md"] == TYPED
+
+
+def test_leaving_asks_only_where_something_is_unsaved(editor: Page) -> None:
+    asked: list[str] = []
+    editor.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    area = open_file(editor, "skill.md")
+    area.press("Control+End")
+    area.press_sequentially("x")
+    area.press("Backspace")
+    editor.reload()
+    assert asked == []
+    area = open_file(editor, "skill.md")
+    area.press_sequentially("x")
+    editor.reload()
+    assert asked == ["beforeunload"]
+    open_file(editor, "skill.md").press_sequentially("y")
+    save(editor)
+    editor.reload()
+    editor.get_by_role("button", name="Discard the draft").click()
+    expect(editor.get_by_text("The draft is put away.")).to_be_visible()
+    assert asked == ["beforeunload"]
+
+
+def test_what_is_typed_while_a_save_is_under_way_stays_unsaved_and_can_be_saved(editor: Page) -> None:
+    """The check that runs beside a save must neither end it nor bring back the version from before it."""
+    area = open_file(editor, "skill.md")
+    editor.route("**/draft/save/", lambda route: (editor.wait_for_timeout(900), route.continue_()))
+    area.fill(TYPED)
+    editor.get_by_role("button", name="Save draft").click()
+    area.press("Control+End")
+    area.press_sequentially("And more.")
+    expect_state(editor, "Unsaved changes")
+    editor.wait_for_timeout(1500)
+    expect_state(editor, "Unsaved changes")
+    editor.unroute("**/draft/save/")
+    save(editor)
+    editor.reload()
+    assert _texts(editor)["skill_md"] == TYPED + "And more."
+
+
+def test_saving_twice_in_a_row_is_no_conflict_with_oneself(editor: Page) -> None:
+    area = open_file(editor, "skill.md")
+    for number in range(4):
+        area.fill(f"{TYPED}{number}")
+        area.press("Control+s")
+    expect_state(editor, "Draft saved")
+    editor.wait_for_load_state("networkidle")
+    editor.reload()
+    assert _texts(editor)["skill_md"] == f"{TYPED}3"
+
+
+def test_coming_back_from_the_review_goes_on_where_one_was(editor: Page) -> None:
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.get_by_role("button", name="Save and review").click()
+    expect(editor.get_by_role("heading", name="Publish")).to_be_visible()
+    editor.go_back()
+    assert _texts(editor)["skill_md"] == TYPED
+    open_file(editor, "skill.md").fill(f"{TYPED}More.")
+    save(editor)
+
+
+@pytest.mark.parametrize("keeps_mine", [True, False])
+def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page) -> None:
+    other = editor.context.new_page()
+    other.goto(editor.url)
+    address = editor.url
+    open_file(other, "skill.md").fill("# Theirs\n")
+    save(other)
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.get_by_role("button", name="Save draft").click()
+    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(editor.get_by_label("Your skill.md")).to_have_value(TYPED)
+    expect(editor.get_by_label("Their skill.md")).to_have_value("# Theirs\n")
+    editor.get_by_role("button" if keeps_mine else "link", name="Keep mine" if keeps_mine else "Take theirs").click()
+    expect(editor).to_have_url(address)
+    assert _texts(editor)["skill_md"] == (TYPED if keeps_mine else "# Theirs\n")
+    save(editor)
+
+
+def test_a_conflict_can_be_reloaded_without_an_error(editor: Page) -> None:
+    other = editor.context.new_page()
+    other.goto(editor.url)
+    save(other)
+    address = editor.url
+    editor.get_by_role("button", name="Save draft").click()
+    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    editor.goto(editor.url)
+    expect(editor).to_have_url(address)
+
+
+def test_who_is_signed_out_loses_nothing_and_saves_after_signing_in(
+    editor: Page, studio: Studio, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console += ["401", "403"]
+    other = editor.context.new_page()
+    other.goto(f"{studio.url}/capabilities/")
+    other.get_by_role("button", name="Sign out").click()
+    expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
+    area = open_file(editor, "skill.md")
+    area.fill(TYPED)
+    editor.get_by_role("button", name="Save draft").click()
+    notice = editor.get_by_role("alert").filter(has_text="You are signed out.")
+    expect(notice).to_be_visible()
+    expect_state(editor, "Not saved")
+    assert area.input_value() == TYPED
+    with editor.context.expect_page() as opened:
+        notice.get_by_role("link", name="Sign in in another tab").click()
+    sign_in(opened.value, studio.url, "the-publisher", PASSWORD)
+    save(editor)
+    expect(notice).to_be_hidden()
+    editor.reload()
+    assert _texts(editor)["skill_md"] == TYPED
+
+
+@pytest.mark.parametrize("button", ["Save draft", "Save and review"])
+def test_a_browser_that_forgot_its_cookies_loses_nothing(
+    button: str, editor: Page, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console += ["401", "403"]
+    area = open_file(editor, "skill.md")
+    area.fill(TYPED)
+    editor.context.clear_cookies()
+    editor.get_by_role("button", name=button).click()
+    expect(editor.get_by_text("You are signed out.")).to_be_visible()
+    assert area.input_value() == TYPED
+
+
+@pytest.mark.parametrize("path", ["check", "save"])
+def test_a_server_that_is_gone_is_said_and_the_text_stays(
+    path: str, editor: Page, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append("ERR_CONNECTION_REFUSED")
+    area = open_file(editor, "skill.md")
+    editor.route(f"**/draft/{path}/", lambda route: route.abort("connectionrefused"))
+    area.fill(TYPED)
+    if path == "save":
+        area.press("Control+s")
+    expect(editor.get_by_text("The server cannot be reached.")).to_be_visible()
+    assert area.input_value() == TYPED
+    editor.unroute(f"**/draft/{path}/")
+    save(editor)
+    expect(editor.get_by_text("The server cannot be reached.")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(500, "Something went wrong"), (503, "Something went wrong"), (404, "no longer on the server")],
+)
+def test_a_fault_of_the_server_is_said_and_the_text_stays(
+    status: int, words: str, editor: Page, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append(str(status))
+    area = open_file(editor, "skill.md")
+    editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body="<p>no</p>"))
+    area.fill(TYPED)
+    editor.get_by_role("button", name="Save and review").click()
+    expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
+    assert area.input_value() == TYPED
+    editor.unroute("**/draft/save/")
+    save(editor)
+    expect(editor.get_by_role("heading", name="Edit")).to_be_visible()
+
+
+def test_a_text_that_is_too_large_is_said_and_stays(editor: Page, allowed_on_console: list[str]) -> None:
+    allowed_on_console.append("422")
+    area = open_file(editor, "skill.md")
+    area.evaluate("area => { area.value = 'x'.repeat(1024 * 1024 + 1); }")
+    editor.get_by_role("button", name="Save draft").click()
+    expect(editor.get_by_text("Not saved: skill.md is too large")).to_be_visible()
+    expect_state(editor, "Not saved")
+    assert area.evaluate("area => area.value.length") == 1024 * 1024 + 1
+    area.fill(TYPED)
+    save(editor)
+
+
+def test_what_no_server_would_read_is_said_and_stays(editor: Page, allowed_on_console: list[str]) -> None:
+    allowed_on_console += ["400", "ERR_"]
+    area = open_file(editor, "skill.md")
+    area.evaluate("area => { area.value = 'ü'.repeat(2 * 1024 * 1024); }")
+    editor.get_by_role("button", name="Save draft").click()
+    expect(editor.get_by_role("alert").filter(has_text="at most 2 MiB together")).to_be_visible()
+    assert area.evaluate("area => area.value.length") == 2 * 1024 * 1024
+    area.fill(TYPED)
+    save(editor)
+
+
+def test_the_files_are_reached_by_keyboard_alone(editor: Page) -> None:
+    first = editor.get_by_role("tab", name="capability.json")
+    first.focus()
+    for key, name in [
+        ("ArrowRight", "skill.md"),
+        ("ArrowRight", "tools.json"),
+        ("End", "ui_schemas.json"),
+        ("ArrowRight", "capability.json"),
+        ("ArrowLeft", "ui_schemas.json"),
+        ("Home", "capability.json"),
+        ("ArrowRight", "skill.md"),
+    ]:
+        editor.keyboard.press(key)
+        expect(editor.get_by_role("tab", name=name)).to_be_focused()
+        expect(editor.get_by_role("tab", selected=True)).to_have_count(1)
+        expect(editor.get_by_role("tab", selected=True)).to_contain_text(name)
+    editor.keyboard.press("Tab")
+    expect(editor.locator("#skill_md")).to_be_focused()
+    editor.keyboard.press("Control+End")
+    editor.keyboard.type("typed")
+    editor.keyboard.press("Shift+Tab")
+    expect(editor.get_by_role("tab", name="skill.md")).to_be_focused()
+    assert _texts(editor)["skill_md"].endswith("typed")
+    save(editor)
+
+
+def test_a_file_of_twenty_thousand_lines_can_be_typed_in(editor: Page) -> None:
+    area = open_file(editor, "skill.md")
+    area.evaluate("area => { area.value = 'a line\\n'.repeat(20000); area.dispatchEvent(new Event('input')); }")
+    milliseconds = area.evaluate(
+        "area => { const began = performance.now();"
+        " for (let at = 0; at < 20; at += 1) { area.value += 'x\\n'; area.dispatchEvent(new Event('input')); }"
+        " return (performance.now() - began) / 20; }"
+    )
+    assert milliseconds < 100
+    expect(editor.locator("#panel-skill_md .gutter")).to_contain_text("20021")
+
+
+def test_without_scripts_the_four_files_stand_below_each_other(studio: Studio, as_role: Callable[[str], Page]) -> None:
+    page = as_role("publisher")
+    browser = page.context.browser
+    assert browser is not None
+    context = browser.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
+    plain = context.new_page()
+    plain.goto(f"{studio.url}/capabilities/weights/edit/")
+    for name in ("capability_json", "skill_md", "tools_json", "ui_schemas_json"):
+        expect(plain.locator(f"#{name}")).to_be_visible()
+    expect(plain.get_by_role("tab")).to_have_count(0)
+    plain.locator("#skill_md").press("Control+End")
+    plain.locator("#skill_md").press_sequentially("One more line.\n")
+    plain.get_by_role("button", name="Save draft").click()
+    expect(plain.get_by_text("Draft saved.")).to_be_visible()
+    plain.get_by_role("button", name="Save and review").click()
+    expect(plain.locator(".diff-line.is-added")).to_contain_text("One more line.")
+    assert plain.locator(".diff").count() == 1
+    context.close()

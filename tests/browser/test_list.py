@@ -1,0 +1,56 @@
+"""The list: search while typing, and the way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+
+def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.get_by_label("Search by id or name").press_sequentially("weig", delay=20)
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"q=weig"))
+    page.get_by_label("Status").select_option("retired")
+    expect(page.get_by_text("Nothing fits.")).to_be_visible()
+    page.get_by_role("link", name="Show all capabilities").click()
+    expect(page.locator("tbody tr")).to_have_count(7)
+    page.go_back()
+    expect(page.get_by_text("Nothing fits.")).to_be_visible()
+    expect(page.get_by_role("banner")).to_be_visible()
+    page.go_back()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_role("banner")).to_be_visible()
+
+
+def test_a_search_after_the_session_has_ended_leads_to_the_sign_in(
+    as_role: Callable[[str], Page], allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append("401")
+    page = as_role("viewer")
+    page.context.clear_cookies()
+    page.get_by_label("Search by id or name").press_sequentially("w")
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    assert page.url.endswith("/sign-in/?next=/capabilities/")
+
+
+def test_the_theme_follows_the_system_until_it_is_chosen(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    root = page.locator("html")
+    page.emulate_media(color_scheme="dark")
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    page.get_by_role("button", name="Theme").click()
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    page.reload()
+    expect(root).to_have_attribute("data-bs-theme", "light")

@@ -1,0 +1,198 @@
+"""The fast path answers what the view would: status, headers and bytes, for every shape of request."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.test import RequestFactory
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from agent_api.fast_path import LIST, LOAD, FastPath
+from registry import keys, publishing
+from registry.actors import SYSTEM
+from registry.snapshot import HOLDER
+from registry.snapshot.bodies import BODIES
+from tests.cases import valid_bundle
+
+pytestmark = pytest.mark.django_db
+
+METHODS = ("GET", "HEAD", "POST", "OPTIONS")
+QUERIES = {
+    LIST: (
+        "",
+        "fields=minimal",
+        "fields=all",
+        "limit=1",
+        "os=darwin",
+        "group=x",
+        "limit=0",
+        "cursor=x",
+        "&",
+        "fields=minimal&",
+    ),
+    LOAD: (
+        "capability_id=sleep_tracking",
+        "capability_id=sleep%5Ftracking",
+        "capability_id=sleep_tracking&revision=1",
+        "capability_id=sleep_tracking&revision=01",
+        "capability_id=sleep_tracking&revision=7",
+        "capability_id=sleep_tracking&x=1",
+        "capability_id=sleep_tracking&capability_id=minimal",
+        "capability_id=nothing_here",
+        "capability_id=",
+        "",
+    ),
+}
+ENCODINGS = ("", "gzip", "zstd, gzip", "gzip;q=0, *;q=0.1", "identity", "br")
+
+
+class Spy:
+    """Django's own handler, counting how often it is asked."""
+
+    def __init__(self) -> None:
+        self.handler = WSGIHandler()
+        self.asked = 0
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        self.asked += 1
+        return self.handler(environ, start_response)
+
+
+@pytest.fixture(autouse=True)
+def _keep_connection() -> Iterator[None]:
+    """As Django's test client does: the end of a request must not close the connection of the test's transaction."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def key() -> str:
+    return keys.create_key(name="reader", by=SYSTEM)[1]
+
+
+@pytest.fixture
+def spy(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Spy]:
+    """Two capabilities are published, and the snapshot is held as in a serving process."""
+    for name in ("minimal", "with_tools"):
+        assert publishing.publish(files=valid_bundle(name), by=SYSTEM).status == "published"
+    HOLDER.forget()
+    BODIES.forget()
+    HOLDER.refresh()
+    monkeypatch.setattr(HOLDER, "is_watched", True)
+    yield Spy()
+    HOLDER.forget()
+    BODIES.forget()
+
+
+def _ask(
+    application: Any, method: str, path: str, query: str, headers: dict[str, str]
+) -> tuple[str, dict[str, str], bytes]:
+    extra = {
+        f"HTTP_{name.upper().replace('-', '_')}": value
+        for name, value in ({"Host": "testserver"} | headers).items()
+        if value
+    }
+    environ = RequestFactory().generic(method, path, QUERY_STRING=query, **extra).environ
+    seen: list[Any] = []
+    body = b"".join(application(environ, lambda status, headers, *_: seen.extend([status, headers])))
+    names = [name.lower() for name, _ in seen[1]]
+    assert len(names) == len(set(names))
+    return seen[0], {name.lower(): value for name, value in seen[1]}, body
+
+
+def _shapes(key: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+    authorizations = ("", f"Bearer {key}", f"bearer {key}", f"Bearer  {key}", "Bearer wrong", "Basic x", key)
+    for path, queries in QUERIES.items():
+        for method, query, authorization in itertools.product(METHODS, queries, authorizations):
+            yield method, path, query, {"Authorization": authorization}
+        for encoding, query in itertools.product(ENCODINGS, queries[:2]):
+            yield "GET", path, query, {"Accept-Encoding": encoding, "Authorization": f"Bearer {key}"}
+            yield "GET", path, query, {"Accept-Encoding": encoding}
+        for origin in ("https://a.example", "null"):
+            yield "GET", path, queries[0], {"Origin": origin}
+        for host in ("testserver", "evil.example", "127.0.0.1:80", "a b", "[::1]"):
+            yield "GET", path, queries[0], {"Host": host}
+
+
+@pytest.mark.parametrize("public", [True, False])
+@pytest.mark.parametrize("origins", [(), ("https://a.example",)])
+def test_every_shape_is_answered_as_the_view_answers_it(
+    spy: Spy, key: str, settings: Settings, public: bool, origins: tuple[str, ...]
+) -> None:
+    settings.AGENT_API_PUBLIC_READ = public
+    settings.CORS_ALLOWED_ORIGINS = origins
+    settings.RATE_LIMITS = {}
+    fast = FastPath(spy)
+    shapes = list(_shapes(key))
+    for shape in shapes:
+        expected = _ask(spy.handler, *shape)
+        for _ in range(3):
+            assert _ask(fast, *shape) == expected, shape
+    # The comparison would prove nothing if all of them had gone on to Django.
+    assert spy.asked < len(shapes) * 3 - 40
+
+
+def test_conditional_requests_in_every_form(spy: Spy, key: str, settings: Settings) -> None:
+    settings.AGENT_API_PUBLIC_READ = True
+    fast = FastPath(spy)
+    for path, queries in QUERIES.items():
+        for encoding in ENCODINGS:
+            headers = {"Accept-Encoding": encoding, "Authorization": f"Bearer {key}"}
+            _, first, _ = _ask(spy.handler, "GET", path, queries[0], headers)
+            etag = first["etag"]
+            for tag in (etag, f"W/{etag}", f'"x", {etag}', "*", '"x"', etag.replace('"', ""), etag[:-1] + '-gzip"'):
+                shape = ("GET", path, queries[0], headers | {"If-None-Match": tag})
+                expected = _ask(spy.handler, *shape)
+                for _ in range(3):
+                    assert _ask(fast, *shape) == expected, shape
+
+
+@pytest.mark.parametrize(
+    ("path", "query"), [(LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=sleep_tracking")]
+)
+def test_a_warm_read_asks_neither_django_nor_the_database(
+    spy: Spy, key: str, path: str, query: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = FastPath(spy)
+    headers = {"Authorization": f"Bearer {key}"}
+    for _ in range(3):
+        _ask(fast, "GET", path, query, headers)
+    asked = spy.asked
+    with django_assert_num_queries(0):
+        status, _, _ = _ask(fast, "GET", path, query, headers)
+    assert status == "200 OK"
+    assert spy.asked == asked
+
+
+def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: str, settings: Settings) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
+    fast = FastPath(spy)
+    shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
+    for _ in range(3):
+        assert _ask(fast, *shape)[0] == "200 OK"
+    publishing.deprecate(capability_id="sleep_tracking", by=SYSTEM, replaced_by="minimal")
+    HOLDER.refresh()
+    assert b'"status":"deprecated","replaced_by":"minimal"' in _ask(fast, *shape)[2]
+    publishing.retire(capability_id="sleep_tracking", by=SYSTEM)
+    HOLDER.refresh()
+    assert _ask(fast, *shape)[0] == "404 Not Found"
+    keys.revoke_key(name="reader", by=SYSTEM)
+    HOLDER.refresh()
+    assert _ask(fast, *shape)[0] == "401 Unauthorized"
+
+
+def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:
+    _, publisher = keys.create_key(name="publisher", by=SYSTEM, scopes=["publish"])
+    HOLDER.refresh()
+    fast = FastPath(spy)
+    for _ in range(3):
+        assert _ask(fast, "GET", LIST, "", {"Authorization": f"Bearer {publisher}"})[0] == "403 Forbidden"

@@ -1,0 +1,49 @@
+"""Which ids are nearest, cheap enough for ten thousand."""
+
+from __future__ import annotations
+
+import time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.likeness import close_names, nearest
+
+NAMES = ["billing_refund", "meals", "sleep_tracking", "sleeping", "weights", "workouts"]
+TEN_THOUSAND = [f"{name}_{number}" for number in range(1667) for name in NAMES]
+
+
+def test_the_nearest_come_first() -> None:
+    assert nearest("sleep_trackin", NAMES, most=2) == ["sleep_tracking", "sleeping"]
+    assert nearest("workuot", NAMES, most=1) == ["workouts"]
+    assert nearest("WEIGHTS", NAMES, most=9)[-1] in NAMES
+
+
+def test_equally_far_ones_are_in_order_and_all_are_there() -> None:
+    assert nearest("zzz", NAMES, most=9) == NAMES
+    assert nearest("zzz", NAMES, most=2) == NAMES[:2]
+    assert nearest("anything", [], most=9) == []
+
+
+def test_only_what_may_have_been_meant_is_suggested() -> None:
+    assert close_names("workout", nearest("workout", NAMES, most=6), most=5) == ["workouts"]
+    assert close_names("zzz", nearest("zzz", NAMES, most=6), most=5) == []
+
+
+def test_the_best_of_ten_thousand_is_found() -> None:
+    assert nearest("mealz_1655", TEN_THOUSAND, most=100)[0] == "meals_1655"
+
+
+def test_ten_thousand_take_milliseconds() -> None:
+    nearest("warm", TEN_THOUSAND, most=100)
+    started = time.thread_time()
+    nearest("sleep_traking_77", TEN_THOUSAND, most=100)
+    # 7 ms where it was measured; a comparison letter by letter of all of them took 300.
+    assert time.thread_time() - started < 0.1
+
+
+@given(st.text(max_size=300), st.integers(0, 8))
+def test_any_text_is_answered(wanted: str, most: int) -> None:
+    found = nearest(wanted, NAMES, most=most)
+    assert len(found) == min(most, len(NAMES))
+    assert set(found) <= set(NAMES)

@@ -1,0 +1,166 @@
+"""Every constraint of the database bites: whatever the code above it does, what must hold holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+
+from registry import keys, publishing
+from registry.models import (
+    AgentKey,
+    AuditEvent,
+    Capability,
+    DemandMiss,
+    Draft,
+    Incident,
+    LoadCount,
+    Operator,
+    RegistryState,
+    Release,
+    Revision,
+    ToolName,
+)
+from tests.factories import OLGA, publish, tool
+
+pytestmark = pytest.mark.django_db
+
+Break = Callable[[], Any]
+
+
+def _alpha() -> Capability:
+    return Capability.objects.get(capability_id="alpha")
+
+
+def _set(model: type[models.Model], **columns: Any) -> Break:
+    return lambda: model._default_manager.update(**columns)
+
+
+def _again(model: type[models.Model], **changes: Any) -> Break:
+    """A second row like the first but for these columns."""
+
+    def insert() -> None:
+        row = model._default_manager.order_by("pk").first()
+        assert row is not None
+        automatic = isinstance(model._meta.pk, models.AutoField | models.BigAutoField)
+        if automatic:
+            row.pk = None
+        for name, value in changes.items():
+            setattr(row, name, value() if callable(value) else value)
+        row._state.adding = True
+        row.save(force_insert=True)
+
+    return insert
+
+
+BREAKS: dict[str, Break] = {
+    "operator_role_known": _set(Operator, role="root"),
+    "registry_state_single_row": lambda: RegistryState.objects.create(id=2),
+    "capability_status_known": _set(Capability, status="hidden"),
+    "capability_status_fits_revision": _set(Capability, status="draft"),
+    "capability_replacement_fits_status": lambda: Capability.objects.update(replaced_by=_beta()),
+    "capability_id_not_empty": _set(Capability, capability_id=""),
+    "revision_number_unique": _again(Revision),
+    "revision_number_positive": _set(Revision, number=0),
+    "revision_digest_form": _set(Revision, digest="md5:0"),
+    "release_status_known": _set(Release, status="draft"),
+    "release_revision_positive": _set(Release, registry_revision=0),
+    "draft_one_per_capability": _again(Draft, version=2),
+    "draft_version_unique": _again(Draft, discarded_at=timezone.now),
+    "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
+    "load_count_unique": _again(LoadCount),
+    "incident_open_once": _again(Incident),
+    # Columns that are unique by themselves.
+    "Capability.capability_id": _again(Capability),
+    "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
+    "AgentKey.key_hash": _again(AgentKey, name="another"),
+    "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
+    "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
+    "Operator.username": _again(Operator),
+    # Tables whose key is the rule.
+    "ToolName.name": _again(ToolName),
+    "Release.registry_revision": _again(Release),
+    "DemandMiss.capability_id": _again(DemandMiss),
+    "RegistryState.id": _again(RegistryState),
+}
+
+
+def _beta() -> Capability:
+    return Capability.objects.create(capability_id="beta")
+
+
+@pytest.fixture(autouse=True)
+def one_of_each() -> None:
+    """A row in every table."""
+    publish(tools=[tool("alpha_list")])
+    Draft.objects.create(capability=_alpha(), version=1, saved_by="operator:olga")
+    keys.create_key(name="agent", by=OLGA)
+    Operator.objects.create(username="vera")
+    revision = Revision.objects.get()
+    Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
+    LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
+    DemandMiss.objects.create(capability_id="gamma")
+
+
+def _declared() -> Iterator[str]:
+    for model in apps.get_app_config("registry").get_models():
+        yield from (constraint.name for constraint in model._meta.constraints)
+        for field in model._meta.local_fields:
+            if field.unique and not isinstance(field, models.AutoField | models.BigAutoField):
+                yield f"{model.__name__}.{field.name}"
+
+
+def test_every_constraint_has_a_case_here() -> None:
+    assert set(_declared()) <= set(BREAKS)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_constraint_bites(name: str) -> None:
+    with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        BREAKS[name]()
+    # PostgreSQL names the constraint, SQLite the columns of a unique one.
+    message = str(caught.value).lower()
+    assert name.rpartition(".")[2].lower() in message or "pkey" in message or _columns_of(name) in message
+
+
+def _columns_of(name: str) -> str:
+    for model in apps.get_app_config("registry").get_models():
+        for constraint in model._meta.constraints:
+            if constraint.name == name and isinstance(constraint, models.UniqueConstraint):
+                columns = {field.name: field.column for field in model._meta.local_fields}
+                return ", ".join(f"{model._meta.db_table}.{columns[field]}" for field in constraint.fields)
+    return name
+
+
+def test_half_a_revocation_is_refused_on_either_side() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AgentKey.objects.update(revoked_at=timezone.now())
+
+
+def test_nothing_replaces_itself() -> None:
+    publishing.deprecate(capability_id="alpha", by=OLGA)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Capability.objects.update(replaced_by=_alpha())
+
+
+def test_a_published_one_has_a_revision() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Capability.objects.update(published_revision=None)
+
+
+def test_what_history_rests_on_cannot_be_deleted() -> None:
+    for row in (Revision.objects.get(), _alpha()):
+        with pytest.raises(models.ProtectedError):
+            row.delete()
+
+
+def test_absent_and_empty_files_are_two_things() -> None:
+    revision = Revision()
+    revision.files = {"skill.md": "", "tools.json": "[]"}
+    assert (revision.capability_json, revision.skill_md) == (None, "")
+    assert revision.files == {"skill.md": "", "tools.json": "[]"}

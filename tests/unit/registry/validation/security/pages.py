@@ -1,0 +1,49 @@
+"""Helpers for the tests of the security rules: a passage put where an author would write it, and what comes of it."""
+
+from __future__ import annotations
+
+from registry.validation.problems import Problem, by_code
+from registry.validation.security import CODES, AuthorText, check_texts, json_texts
+
+TABLE = by_code(CODES)
+PAGE = """# Weight log
+
+## When to use
+When the user records a weight.
+
+## Default behavior
+{}
+
+## Examples
+Weigh-in: 80 kg.
+"""
+
+
+def problems_of_page(passage: str) -> list[Problem]:
+    return check_texts([AuthorText("skill.md", (), PAGE.format(passage))])
+
+
+def problems_of_tools(tools: list[dict[str, object]]) -> list[Problem]:
+    return check_texts(json_texts("tools.json", tools))
+
+
+def severity(problem: Problem) -> str:
+    return problem.severity or TABLE[problem.code].severity
+
+
+def verdict(problems: list[Problem]) -> str:
+    if any(severity(problem) == "error" for problem in problems):
+        return "error"
+    return "warning" if problems else "none"
+
+
+def verdict_of_page(passage: str) -> str:
+    return verdict(problems_of_page(passage))
+
+
+def verdict_of_description(passage: str) -> str:
+    return verdict(problems_of_tools([{"name": "weight_list", "description": passage, "policy": {"kind": "read"}}]))
+
+
+def codes_of_page(passage: str) -> set[str]:
+    return {problem.code for problem in problems_of_page(passage)}

@@ -1,0 +1,83 @@
+"""How our own sentences are shown, and the pages that say that something is wrong."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import Client
+from django.utils import timezone
+
+from studio.templatetags.words import ago, who, words
+from tests.unit.studio.conftest import SignIn
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`a` of `b` is new", "<code>a</code> of <code>b</code> is new"),
+        ("`<b>`", "<code>&lt;b&gt;</code>"),
+        ("<i>`a", "&lt;i&gt;`a"),
+        ("``", "``"),
+        ("`a\nb`", "`a\nb`"),
+        ("`a``b`", "<code>a</code><code>b</code>"),
+        ("'\"&", "&#x27;&quot;&amp;"),
+    ],
+)
+def test_what_stands_in_backticks_is_code(text: str, shown: str) -> None:
+    assert words(text) == shown
+
+
+def test_a_moment_is_said_as_people_do() -> None:
+    now = timezone.now()
+    assert ago(now) == "just now"
+    assert ago(now + timedelta(hours=1)) == "just now"
+    assert ago(now - timedelta(hours=2, minutes=5, seconds=5)) == "2\xa0hours, 5\xa0minutes ago"
+
+
+@pytest.mark.parametrize(
+    ("actor", "shown"),
+    [
+        ("operator:olga", "olga"),
+        ("agent_key:ci: two", "agent key ci: two"),
+        ("system:registry", "system registry"),
+        ("", ""),
+        ("operator:", "operator"),
+    ],
+)
+def test_an_actor_is_said_in_words(actor: str, shown: str) -> None:
+    assert who(actor) == shown
+
+
+@pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "500"])
+def test_an_error_page_needs_nothing_from_the_server(name: str) -> None:
+    page = render_to_string(f"{name}.html")
+    assert '<html lang="en">' in page
+    assert '<a href="/">' in page
+    assert "go back" in page.lower() or name in ("403", "404")
+
+
+@pytest.mark.django_db
+def test_a_refusal_names_the_role(signed_in: SignIn) -> None:
+    answer = signed_in("viewer").get("/new-capability/")
+    assert answer.status_code == 403
+    assert "Your role, viewer, may not change drafts." in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_fault_of_ours_is_a_page_too(signed_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = signed_in("viewer")
+    client.raise_request_exception = False
+    monkeypatch.setattr("studio.views.incident.queries.open_incidents", lambda: 1 / 0)
+    answer = client.get("/incidents/")
+    assert answer.status_code == 500
+    assert b"Something went wrong" in answer.content
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/nowhere/", "/capabilities/../x/", "/%00", "/%ff"])
+def test_an_unknown_address_is_a_page_that_says_so(address: str) -> None:
+    answer = Client().get(address)
+    assert answer.status_code == 404
+    assert b"Nothing here" in answer.content

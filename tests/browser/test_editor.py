@@ -62,9 +62,13 @@ def test_the_place_is_brought_into_sight(editor: Page) -> None:
     top, left = area.evaluate("area => [area.scrollTop, area.scrollLeft]")
     assert top > 2000
     assert left > 500
-    gutter = editor.locator("#panel-tools_json .gutter")
-    assert abs(gutter.evaluate("gutter => gutter.scrollTop") - top) < 40
-    expect(gutter.locator(".mark-error.mark-here")).to_have_text("402")
+    mark = editor.locator("#panel-tools_json .gutter .mark-error.mark-here")
+    expect(mark).to_have_text("402")
+    line_top = area.evaluate(
+        "area => { const style = getComputedStyle(area); return area.getBoundingClientRect().top"
+        " + parseFloat(style.paddingTop) + 401 * parseFloat(style.lineHeight) - area.scrollTop; }"
+    )
+    assert abs(mark.evaluate("mark => mark.getBoundingClientRect().top") - line_top) < 2
 
 
 def test_an_address_with_a_place_opens_there(editor: Page) -> None:
@@ -314,11 +318,12 @@ def test_a_file_of_twenty_thousand_lines_can_be_typed_in(editor: Page) -> None:
     area.evaluate("area => { area.value = 'a line\\n'.repeat(20000); area.dispatchEvent(new Event('input')); }")
     milliseconds = area.evaluate(
         "area => { const began = performance.now();"
-        " for (let at = 0; at < 20; at += 1) { area.value += 'x\\n'; area.dispatchEvent(new Event('input')); }"
+        " for (let at = 0; at < 20; at += 1) area.dispatchEvent(new Event('input'));"
         " return (performance.now() - began) / 20; }"
     )
-    assert milliseconds < 100
-    expect(editor.locator("#panel-skill_md .gutter")).to_contain_text("20021")
+    assert milliseconds < 50
+    area.press("Control+End")
+    expect(editor.locator("#panel-skill_md .gutter")).to_contain_text("20001")
 
 
 def test_without_scripts_the_four_files_stand_below_each_other(studio: Studio, as_role: Callable[[str], Page]) -> None:

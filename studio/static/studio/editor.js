@@ -57,42 +57,39 @@ function draw() {
     if (!mark) continue;
     const words = document.createElement("span");
     words.className = "visually-hidden";
-    words.textContent = mark === "error" ? ", has errors" : ", has warnings";
+    words.textContent = mark === "error" ? " (has errors)" : " (has warnings)";
     tab.append(words);
   }
 }
 
-// One text node between two marks: a file of 20,000 lines is drawn at every line that is added.
+// The lines that are in sight and no others: a file may have twenty thousand.
 function drawGutter(panel, own) {
   const text = textOf(panel);
-  const gutter = panel.querySelector(".gutter");
-  const count = text.value.split("\n").length;
+  const rows = panel.querySelector(".gutter-rows");
+  const height = parseFloat(getComputedStyle(text).lineHeight);
+  const first = Math.floor(text.scrollTop / height);
+  const last = Math.min(lineCount(panel), first + Math.ceil(text.clientHeight / height) + 1);
   const current = here?.file === panel.dataset.file ? here.line : 0;
-  const key = JSON.stringify([count, own, current]);
-  if (gutter.dataset.key === key) return;
-  gutter.dataset.key = key;
-  const special = new Set([...Object.keys(own).map(Number), current]);
-  const rows = document.createDocumentFragment();
-  let plain = [];
-  const flush = () => {
-    if (plain.length) rows.append(plain.join("\n"));
-    plain = [];
-  };
-  for (let line = 1; line <= count; line += 1) {
-    if (!special.has(line)) {
-      plain.push(line);
-      continue;
-    }
-    flush();
+  const drawn = document.createDocumentFragment();
+  for (let line = first + 1; line <= last; line += 1) {
     const row = document.createElement("div");
     row.textContent = String(line);
     if (own[line]) row.classList.add(`mark-${own[line]}`);
     if (line === current) row.classList.add("mark-here");
-    rows.append(row);
+    drawn.append(row);
   }
-  flush();
-  gutter.replaceChildren(rows);
-  gutter.scrollTop = text.scrollTop;
+  rows.replaceChildren(drawn);
+  rows.style.transform = `translateY(${first * height - text.scrollTop}px)`;
+}
+
+const counted = new WeakMap();
+function lineCount(panel) {
+  const { value } = textOf(panel);
+  const known = counted.get(panel);
+  if (known?.value === value) return known.count;
+  const count = value.split("\n").length;
+  counted.set(panel, { value, count });
+  return count;
 }
 
 // Columns count code points, selections count UTF-16 units.
@@ -154,9 +151,7 @@ for (const [index, panel] of panels.entries()) {
     draw();
     tellState(isDirty() ? "Unsaved changes" : "As last saved");
   });
-  text.addEventListener("scroll", () => {
-    panel.querySelector(".gutter").scrollTop = text.scrollTop;
-  });
+  text.addEventListener("scroll", () => drawGutter(panel, marks()[panel.dataset.file] ?? {}));
 }
 document.getElementById("findings").addEventListener("click", (event) => {
   const place = event.target.closest("a.finding-place");
@@ -210,6 +205,12 @@ document.querySelector(".editor-foot")?.addEventListener("submit", leave);
 window.addEventListener("beforeunload", (event) => {
   if (isDirty()) event.preventDefault();
 });
+
+window.addEventListener("resize", draw);
+
+// Going back, a browser may show the page as it first was, from before it was saved; what the server has is newer.
+const [navigation] = performance.getEntriesByType("navigation");
+if (navigation?.type === "back_forward" && !isDirty()) location.reload();
 
 const asked = Object.fromEntries(new URLSearchParams(location.search));
 show(tabs[0].dataset.file);

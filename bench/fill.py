@@ -1,4 +1,4 @@
-"""Fill a new data directory: `DATA_DIR=... python bench/fill.py COUNT` publishes so many capabilities and keeps a key."""
+"""Fill a new data directory: `DATA_DIR=... python bench/fill.py COUNT` publishes capabilities and keeps a key."""
 
 from __future__ import annotations
 
@@ -81,9 +81,8 @@ def main(count: int) -> None:
     key = keys.create_key(name="bench", by=SYSTEM)[1]
     (Path(settings.DATA_DIR) / "key").write_text(key)
     seconds.sort()
-    print(
-        f"{count} published; p50 {seconds[len(seconds) // 2] * 1000:.1f} ms, p95 {seconds[int(len(seconds) * 0.95)] * 1000:.1f} ms"
-    )
+    middle, late = (seconds[int(len(seconds) * share)] * 1000 for share in (0.5, 0.95))
+    print(f"{count} published; p50 {middle:.1f} ms, p95 {late:.1f} ms")
 
 
 if __name__ == "__main__":

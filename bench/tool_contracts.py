@@ -2,8 +2,9 @@
 
     python bench/tool_contracts.py FOLDER
 
-FOLDER holds `*.jsonl`, one tool a line, whose `_source.schema_2020_12` is `valid`, `invalid` or `missing` (recorded with
-`jsonschema`'s Draft202012Validator.check_schema). Prints the agreement, every disagreement, and seconds per 1,000 tools.
+FOLDER holds `*.jsonl`, one tool a line, whose `_source.schema_2020_12` is `valid`, `invalid` or `missing` (recorded
+with `jsonschema`'s Draft202012Validator.check_schema). Prints the agreement, every disagreement, and seconds per 1,000
+tools.
 """
 
 from __future__ import annotations

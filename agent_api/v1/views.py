@@ -15,7 +15,6 @@ from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
 from agent_api.v1.loading import load_answer
 from registry import snapshot
 
-
 _LIST_PARAMETERS = (
     query("group", "Only capabilities of this skill group."),
     query("os", "Only what works there; common is included.", enum=list(OS)),

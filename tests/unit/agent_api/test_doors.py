@@ -1,0 +1,128 @@
+"""Who may come in where, by which method; and that every refusal wears the same envelope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from registry.keys import SCOPES
+from tests.factories import agent_key, bearer, publish
+
+pytestmark = pytest.mark.django_db
+
+OPEN_TO_ALL = {"/api/v1/schema", "/api/v1/docs"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND")
+
+
+def _paths(found: Any = None, prefix: str = "/") -> list[str]:
+    """Every address below `/api/v1/`, whoever adds one."""
+    paths: list[str] = []
+    for pattern in found if found is not None else get_resolver("agent_api.urls").url_patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            paths += _paths(pattern.url_patterns, route)
+        elif isinstance(pattern, URLPattern) and route.startswith("/api/v1/"):
+            paths.append(route)
+    return paths
+
+
+def _methods(path: str) -> set[str]:
+    from agent_api.openapi.document import openapi_document
+
+    if path in OPEN_TO_ALL:
+        return {"GET", "HEAD"}
+    found = {method.upper() for method in openapi_document()["paths"][path]}
+    return found | ({"HEAD"} if "GET" in found else set())
+
+
+def test_there_are_addresses() -> None:
+    assert len(_paths()) > 15
+
+
+@pytest.mark.usefixtures("closed")
+@pytest.mark.parametrize("path", _paths())
+def test_a_stranger_is_refused_everywhere_but_at_the_description(api: Any, path: str) -> None:
+    for method in _methods(path):
+        response = api.call(method, path, data=b"{}" if method == "POST" else b"", content_type="application/json")
+        if path in OPEN_TO_ALL:
+            assert response.status_code == 200
+        else:
+            assert response.status_code == 401
+            assert response.headers["WWW-Authenticate"].startswith("Bearer")
+            if method != "HEAD":
+                api.error(response, 401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize("path", [path for path in _paths() if "/operator/" in path])
+def test_an_operators_path_needs_the_scope_publish_whatever_is_public(api: Any, path: str) -> None:
+    publish()
+    (method,) = _methods(path) - {"HEAD"}
+    options = {"data": b"{}" if method == "POST" else b"", "content_type": "application/json"}
+    api.error(api.call(method, path, **options), 401, "UNAUTHENTICATED")
+    others = [scope for scope in SCOPES if scope != "publish"]
+    response = api.call(method, path, headers=bearer(*others), **options)
+    assert "publish" in api.error(response, 403, "FORBIDDEN")["message"]
+    assert api.call(method, path, headers=bearer("publish"), **options).status_code in (200, 400)
+
+
+@pytest.mark.parametrize("path", _paths())
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_that_a_path_lacks_is_told_in_the_envelope(api: Any, path: str, method: str) -> None:
+    allowed = _methods(path)
+    if method in allowed:
+        return
+    response = api.call(method, path, data=b"{}", content_type="application/json")
+    api.error(response, 405, "METHOD_NOT_ALLOWED")
+    assert {word.strip() for word in response.headers["Allow"].split(",")} == allowed
+
+
+UNKNOWN = [
+    "/api",
+    "/api/",
+    "/api/v1",
+    "/api/v1/",
+    "/api/v2/schema",
+    "/api/v1/nobody",
+    "/api/v1/schema/",
+    "/api/v1/operator",
+    "/api/v1/operator/x",
+    "/api/v1/capability_registry_list/",
+    "/api/v1//schema",
+    "/api/v1/../schema",
+    "/api/v1/%00",
+    "/api/v1/%ff",
+    "/api/v1/a%0d%0aSet-Cookie:x",
+    "/api/v1/" + "x" * 5000,
+]
+
+
+@pytest.mark.parametrize("path", UNKNOWN, ids=lambda path: path[:40])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
+def test_an_unknown_address_is_told_in_the_envelope(api: Any, path: str, method: str) -> None:
+    api.error(api.call(method, path, data=b"{}", content_type="application/json"), 404, "NOT_FOUND")
+
+
+def test_a_failure_of_ours_tells_nothing_of_its_cause(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent_api.v1 import views
+
+    def fail(*args: Any) -> None:
+        raise RuntimeError("the secret is 12345")
+
+    monkeypatch.setattr(views, "list_answer", fail)
+    response = api.get("capability_registry_list")
+    assert "12345" not in str(api.error(response, 500, "INTERNAL_ERROR"))
+
+
+def test_guessing_keys_is_stopped_and_a_good_key_still_opens(api: Any, settings: Any) -> None:
+    key = agent_key("read")
+    count = settings.RATE_LIMITS["guess"].count
+    bad = {"Authorization": "Bearer csk_guess"}
+    for _ in range(count):
+        api.error(api.get("capability_registry_list", headers=bad), 401, "UNAUTHENTICATED")
+    response = api.get("capability_registry_list", headers=bad)
+    api.error(response, 429, "RATE_LIMITED")
+    assert int(response.headers["Retry-After"]) >= 1
+    good = api.get("capability_registry_list", headers={"Authorization": f"Bearer {key}"})
+    assert good.status_code == 200

@@ -1,0 +1,166 @@
+"""Whatever is sent, nothing is ever a 500, and every answer is JSON of ours."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.factories import agent_key, publish
+from tests.shapes import assert_shape
+
+pytestmark = pytest.mark.django_db
+
+FUZZ = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+NAMES = ["capability_registry_list", "capability_skill_load", "capability_skill_reload"]
+OPERATIONS = [
+    "bundle_validate",
+    "bundle_publish",
+    "bundle_import",
+    "bundle_rollback",
+    "capability_deprecate",
+    "capability_retire",
+    "capability_restore",
+    "draft_save",
+    "draft_publish",
+]
+PARAMETERS = [
+    "capability_id",
+    "digest",
+    "revision",
+    "group",
+    "os",
+    "limit",
+    "cursor",
+    "fields",
+    "updated_since_revision",
+    "x",
+]
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@pytest.fixture
+def key() -> str:
+    """A key that may do everything, so that nothing is refused at the door."""
+    publish()
+    return agent_key("read", "publish", "feedback", "propose")
+
+
+def _call(method: str, path: str, key: str, **options: Any) -> Any:
+    headers = {"Authorization": f"Bearer {key}"} | options.pop("headers", {})
+    response = Client(enforce_csrf_checks=True, raise_request_exception=False).generic(
+        method, path, headers=headers, **options
+    )
+    assert response.status_code < 500, (response.status_code, response.content[:500])
+    if response.status_code >= 400 and method != "HEAD":
+        assert_shape(json.loads(response.content), "error")
+    return response
+
+
+@FUZZ
+@given(path=st.binary(max_size=60), method=st.sampled_from(["GET", "POST", "HEAD", "DELETE"]))
+def test_any_path(key: str, path: bytes, method: str) -> None:
+    _call(method, "/api/v1/" + quote_from_bytes(path, safe="/"), key)
+
+
+@FUZZ
+@given(
+    name=st.sampled_from(NAMES[:2]),
+    pairs=st.lists(st.tuples(st.sampled_from(PARAMETERS), st.binary(max_size=30)), max_size=5),
+)
+def test_any_query(key: str, name: str, pairs: list[tuple[str, bytes]]) -> None:
+    query = "&".join(f"{parameter}={quote_from_bytes(value)}" for parameter, value in pairs)
+    _call("GET", f"/api/v1/{name}?{query}", key)
+
+
+@FUZZ
+@given(name=st.sampled_from(NAMES[:2]), query=st.binary(max_size=80))
+def test_any_query_string(key: str, name: str, query: bytes) -> None:
+    _call("GET", f"/api/v1/{name}", key, QUERY_STRING=query.decode("latin-1"))
+
+
+@FUZZ
+@given(name=st.sampled_from(NAMES[1:] + [f"operator/{name}" for name in OPERATIONS]), body=st.binary(max_size=200))
+def test_any_bytes_as_a_body(key: str, name: str, body: bytes) -> None:
+    _call("POST", f"/api/v1/{name}", key, data=body, content_type="application/json")
+
+
+@FUZZ
+@given(
+    name=st.sampled_from(NAMES[1:] + [f"operator/{name}" for name in OPERATIONS]),
+    body=st.dictionaries(
+        st.sampled_from(
+            [
+                "capability_id",
+                "files",
+                "based_on",
+                "to",
+                "draft_version",
+                "bundles",
+                "note",
+                "acknowledge",
+                "replaced_by",
+                "digest",
+                "revision",
+                "dry_run",
+            ]
+        ),
+        JSON_VALUES | st.just("alpha"),
+        max_size=6,
+    ),
+)
+def test_any_json_as_a_body(key: str, name: str, body: dict[str, Any]) -> None:
+    from hypothesis import assume
+
+    try:
+        data = json.dumps(body).encode()
+    except UnicodeEncodeError:
+        assume(False)
+        return
+    _call("POST", f"/api/v1/{name}", key, data=data, content_type="application/json")
+
+
+@FUZZ
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "Accept",
+                "Accept-Encoding",
+                "Authorization",
+                "Content-Type",
+                "If-None-Match",
+                "Origin",
+                "Range",
+                "If-Range",
+                "Cookie",
+                "Idempotency-Key",
+                "X-HTTP-Method-Override",
+                "Accept-Language",
+                "Access-Control-Request-Method",
+            ]
+        ),
+        st.text(st.characters(max_codepoint=255), max_size=60),
+        max_size=4,
+    )
+)
+def test_any_headers(key: str, headers: dict[str, str]) -> None:
+    for name in NAMES[:2]:
+        _call("GET", f"/api/v1/{name}?capability_id=alpha", key, headers=headers)
+
+
+@FUZZ
+@given(st.binary(max_size=300))
+def test_any_bytes_as_a_zip(key: str, data: bytes) -> None:
+    _call("POST", "/api/v1/operator/bundle_validate", key, data=data, content_type="application/zip")

@@ -8,6 +8,6 @@ from agent_api.schema_files import schema_file
 urlpatterns = [
     path("api/v1/", include("agent_api.v1.urls")),
     path("api/v1/operator/", include("agent_api.operator.urls")),
-    re_path(r"^api(?:/.*)?$", unknown_address),
+    re_path(r"^api(?:/[\s\S]*)?\Z", unknown_address),
     path("schemas/<path:name>", schema_file, name="schema_file"),
 ]

@@ -4,8 +4,8 @@
 
 Three servers answer the same questions with the same bytes: the product, granian with a function that returns those
 bytes (`bare`), and a Django REST framework view with token authentication and the ORM (`plain`). Rounds are
-interleaved, so that a machine whose speed drifts moves all three. Needs wrk (apt install wrk). Prints CPU per request and requests a
-second as medians with quartiles, and the ratios; the answers are compared before anything is measured.
+interleaved, so that a machine whose speed drifts moves all three. Needs wrk (apt install wrk). Prints CPU per request
+and requests a second as medians with quartiles, and the ratios; the answers are compared before anything is measured.
 """
 
 from __future__ import annotations

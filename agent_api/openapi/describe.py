@@ -51,7 +51,9 @@ def describe(
 ) -> Callable[[View], View]:
     """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
-    responses: dict[Any, Any] = {200: _response(answer, "Done.")}
+    # drf-spectacular takes the media type of an answer that is no JSON beside the status.
+    done: Any = (200, "application/zip") if answer == "zip" else 200
+    responses: dict[Any, Any] = {done: _response(answer, "Done.")}
     responses |= {status: _response(name, words) for status, (name, words) in sorted(others.items())}
     request: Any = None
     if body:

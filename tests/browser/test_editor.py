@@ -40,7 +40,7 @@ def _texts(page: Page) -> dict[str, str]:
     ("text", "place"),
     [
         ('[\n  {"name": "🍎🍎🍎", }]\n', (2, 19)),
-        ('[{"a": "e\u0301𝒳",}]', (1, 13)),
+        ('[{"a": "e\u0301𝒳",}]', (1, 14)),
         ("\n\n\n   {", (4, 5)),
     ],
 )
@@ -163,7 +163,8 @@ def test_coming_back_from_the_review_goes_on_where_one_was(editor: Page) -> None
 
 
 @pytest.mark.parametrize("keeps_mine", [True, False])
-def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page) -> None:
+def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page, allowed_on_console: list[str]) -> None:
+    allowed_on_console.append("409")
     other = editor.context.new_page()
     other.goto(editor.url)
     address = editor.url
@@ -180,7 +181,8 @@ def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page) -> None:
     save(editor)
 
 
-def test_a_conflict_can_be_reloaded_without_an_error(editor: Page) -> None:
+def test_a_conflict_can_be_reloaded_without_an_error(editor: Page, allowed_on_console: list[str]) -> None:
+    allowed_on_console.append("409")
     other = editor.context.new_page()
     other.goto(editor.url)
     save(other)
@@ -232,7 +234,7 @@ def test_a_browser_that_forgot_its_cookies_loses_nothing(
 def test_a_server_that_is_gone_is_said_and_the_text_stays(
     path: str, editor: Page, allowed_on_console: list[str]
 ) -> None:
-    allowed_on_console.append("ERR_CONNECTION_REFUSED")
+    allowed_on_console += ["ERR_CONNECTION_REFUSED", "htmx:sendError", "htmx:afterRequest"]
     area = open_file(editor, "skill.md")
     editor.route(f"**/draft/{path}/", lambda route: route.abort("connectionrefused"))
     area.fill(TYPED)

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
 """Characters that a reader does not see and a model does.
 
 Sources: Unicode 15.1 (default-ignorable code points), UTS 51 (emoji: joiners, selectors, tag sequences), UAX 31

@@ -65,7 +65,7 @@ class Hit:
 
 @dataclass(slots=True)
 class Budget:
-    """What the patterns of one document may cost: a try its rule's `cost`, a look around one unit or more for 16 characters."""
+    """What the patterns of one document may cost: a try its rule's `cost`, a look around by its width and its needs."""
 
     left: int
     spent: bool = field(default=False)

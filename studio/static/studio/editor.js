@@ -212,6 +212,11 @@ window.addEventListener("resize", draw);
 const [navigation] = performance.getEntriesByType("navigation");
 if (navigation?.type === "back_forward" && !isDirty()) location.reload();
 
-const asked = Object.fromEntries(new URLSearchParams(location.search));
 show(tabs[0].dataset.file);
-if (asked.file) goTo({ file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 });
+const asked = Object.fromEntries(new URLSearchParams(location.search));
+if (asked.file) {
+  const place = { file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 };
+  // The part behind # is for browsers without scripts; following it would take the focus away again.
+  history.replaceState(null, "", location.pathname + location.search);
+  goTo(place);
+}

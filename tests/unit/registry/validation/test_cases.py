@@ -20,6 +20,7 @@ RAISED_ELSEWHERE = {
     "FILE_TOO_LARGE": "test_limits.py",
     "FINDINGS_CUT": "test_limits.py",
     "POLICY_LOOSENED": "test_gate.py",
+    "SEC_LOOKALIKE_ID": "security/test_identity.py",
     "TOOL_NAME_COLLISION": "test_publishing.py",
 }
 

@@ -89,4 +89,4 @@ def test_a_long_honest_text_is_checked_to_the_end() -> None:
     page = (
         "Read the entry, ask the user, send the summary to the team and save it. See https://docs.test/a for more.\n\n"
     )
-    assert check_texts([AuthorText("skill.md", (), page * 1000)]) == []
+    assert check_texts([AuthorText("skill.md", (), page * 400)]) == []

@@ -65,7 +65,7 @@ def test_a_write_tool_may_write() -> None:
 
 
 def test_junk_is_passed_over() -> None:
-    junk = [
+    junk: list[object] = [
         None,
         1,
         "x",

@@ -1,0 +1,111 @@
+"""`crashes.py`: publishes in a child that kills itself before or after a named step; prints what each leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "studio.settings"
+
+import django
+
+django.setup()
+
+from django.apps import apps
+from django.db import connection, connections
+
+from registry import audit, drafts, publishing, writing
+from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
+from tests.factories import OLGA, bundle, tool
+
+STEPS: dict[str, tuple[Any, str]] = {
+    "store_revision": (publishing, "_store_revision"),
+    "replace_draft": (publishing, "_replace_draft"),
+    "take_tool_names": (publishing, "_take_tool_names"),
+    "close_incidents": (publishing, "close_incidents"),
+    "move_registry": (publishing, "move_registry"),
+    "release": (publishing, "_release"),
+    "audit": (audit, "record"),
+    "notify": (writing, "_tell"),
+    "commit": (connection, "_commit"),
+}
+
+
+def dying(step: Callable[..., Any], when: str) -> Callable[..., Any]:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        step(*args, **kwargs)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return run
+
+
+def everything() -> dict[str, Any]:
+    """Every row of ours."""
+    found = {
+        model.__name__: [list(map(str, row)) for row in model._default_manager.order_by("pk").values_list()]
+        for model in apps.get_app_config("registry").get_models()
+    }
+    return found
+
+
+def faults() -> Iterator[str]:
+    """What would show that a write was torn."""
+    state = RegistryState.objects.get()
+    releases = list(Release.objects.select_related("revision", "capability").order_by("registry_revision"))
+    if [release.registry_revision for release in releases] != list(range(1, state.registry_revision + 1)):
+        yield "releases do not count up to the registry revision"
+    for capability in Capability.objects.exclude(status="draft"):
+        last = [release for release in releases if release.capability_id == capability.pk][-1]
+        if (last.revision_id, last.status) != (capability.published_revision_id, capability.status):
+            yield f"the pointer of {capability} is not its last release"
+        names = set(publishing.bundle_of(last.revision).tool_names)  # type: ignore[attr-defined]
+        if names != set(ToolName.objects.filter(capability=capability).values_list("name", flat=True)):
+            yield f"the tool names of {capability} are not those of its revision"
+    published = apps.get_model("registry", "AuditEvent").objects.filter(verb="capability.publish").count()
+    if not published == Revision.objects.count() == len(releases):
+        yield "revisions, releases and audit rows differ in number"
+    if audit.first_broken() is not None:
+        yield "the audit log is broken"
+
+
+def crash(step: str, when: str, number: int) -> dict[str, Any]:
+    """One child that dies, then a publish that must work."""
+    files = bundle(tools=[tool(f"alpha_{number}")], body=f"Number {number}.")
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+    before = everything()
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        owner, name = STEPS[step]
+        setattr(owner, name, dying(getattr(owner, name), when))
+        publishing.publish_draft(capability_id="alpha", by=OLGA)
+        os._exit(0)
+    _, ended = os.waitpid(child, 0)
+    after = everything()
+    return {
+        "killed": os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGKILL,
+        "old": after == before,
+        "faults": list(faults()),
+        "draft_left": Draft.objects.filter(discarded_at=None).exists(),
+        "next": publishing.publish(files=files, by=OLGA).status,
+    }
+
+
+def main() -> None:
+    publishing.publish(files=bundle(tools=[tool("alpha_0")]), by=OLGA)
+    report = {}
+    number = 1
+    for step in STEPS:
+        for when in ("before", "after"):
+            report[f"{step} {when}"] = crash(step, when, number)
+            number += 1
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

@@ -29,7 +29,7 @@ class AlwaysJson(BaseContentNegotiation):
 
 
 def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)) -> Callable[[View], View]:
-    """Make a function an endpoint that takes these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
+    """Make a function an endpoint with these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
 
     def decorate(view: View) -> View:
         wrapped = api_view(list(methods))(view)

@@ -1,4 +1,4 @@
-"""One handler and one shape for every refusal: `{"error": {"code", "message", ...}}` (schemas/api/error.schema.json)."""
+"""One handler and one shape for every refusal: `{"error": {"code", "message", ...}}`, schemas/api/error.schema.json."""
 
 from __future__ import annotations
 

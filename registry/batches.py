@@ -20,7 +20,6 @@ from registry.validation.findings import in_order
 from registry.validation.json_text import locate
 from registry.validation.texts import Lines
 
-
 Mode = Literal["draft", "publish"]
 # What a draft could not keep, or would take the place of another bundle of the same call.
 _UNSTORABLE: Final = frozenset(

@@ -225,7 +225,7 @@ class AgentKey(models.Model):
 
 
 class LoadCount(models.Model):
-    """How often a capability was loaded on a day (UTC), by revision and key; counted in memory, added every few seconds."""
+    """How often a capability was loaded on a day (UTC), by revision and key; added every few seconds from memory."""
 
     day = models.DateField()
     capability_id = models.CharField(max_length=64)

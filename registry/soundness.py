@@ -1,4 +1,4 @@
-"""Is a stored revision still what was published, and does it still pass? If not, agents get an error they can act on."""
+"""Is a stored revision still what was published, and does it still pass? If not, agents get an error with the mend."""
 
 from __future__ import annotations
 

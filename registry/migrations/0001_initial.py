@@ -8,260 +8,459 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='DemandMiss',
+            name="DemandMiss",
             fields=[
-                ('capability_id', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('count', models.PositiveBigIntegerField(default=0)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('last_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ("capability_id", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("count", models.PositiveBigIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("last_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
         ),
         migrations.CreateModel(
-            name='AgentKey',
+            name="AgentKey",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=80, unique=True)),
-                ('key_hash', models.CharField(max_length=64, unique=True)),
-                ('hint', models.CharField(help_text='The first characters, to tell keys apart.', max_length=16)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('created_by', models.CharField(max_length=200)),
-                ('last_used_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('revoked_by', models.CharField(blank=True, default='', max_length=200)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=80, unique=True)),
+                ("key_hash", models.CharField(max_length=64, unique=True)),
+                ("hint", models.CharField(help_text="The first characters, to tell keys apart.", max_length=16)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("created_by", models.CharField(max_length=200)),
+                ("last_used_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                ("revoked_by", models.CharField(blank=True, default="", max_length=200)),
             ],
             options={
-                'ordering': ['name'],
-                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('revoked_at__isnull', True), ('revoked_by', '')), models.Q(('revoked_at__isnull', False), models.Q(('revoked_by', ''), _negated=True)), _connector='OR'), name='agent_key_revocation_paired')],
+                "ordering": ["name"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("revoked_at__isnull", True), ("revoked_by", "")),
+                            models.Q(("revoked_at__isnull", False), models.Q(("revoked_by", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="agent_key_revocation_paired",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AuditEvent',
+            name="AuditEvent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('actor_kind', models.CharField(max_length=16)),
-                ('actor_name', models.CharField(max_length=200)),
-                ('verb', models.CharField(max_length=40)),
-                ('subject', models.CharField(help_text="A capability_id, a key's or an operator's name.", max_length=200)),
-                ('detail', models.JSONField(default=dict)),
-                ('previous_hash', models.CharField(max_length=64, unique=True)),
-                ('hash', models.CharField(max_length=64, unique=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField()),
+                ("actor_kind", models.CharField(max_length=16)),
+                ("actor_name", models.CharField(max_length=200)),
+                ("verb", models.CharField(max_length=40)),
+                (
+                    "subject",
+                    models.CharField(help_text="A capability_id, a key's or an operator's name.", max_length=200),
+                ),
+                ("detail", models.JSONField(default=dict)),
+                ("previous_hash", models.CharField(max_length=64, unique=True)),
+                ("hash", models.CharField(max_length=64, unique=True)),
             ],
             options={
-                'ordering': ['id'],
-                'indexes': [models.Index(fields=['subject', '-id'], name='audit_of_subject')],
+                "ordering": ["id"],
+                "indexes": [models.Index(fields=["subject", "-id"], name="audit_of_subject")],
             },
         ),
         migrations.CreateModel(
-            name='Capability',
+            name="Capability",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('capability_id', models.CharField(max_length=64, unique=True)),
-                ('status', models.CharField(choices=[('draft', 'Draft'), ('published', 'Published'), ('deprecated', 'Deprecated'), ('retired', 'Retired')], default='draft', max_length=16)),
-                ('draft_counter', models.PositiveIntegerField(default=0, help_text='The version of the newest draft, discarded ones included.')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('replaced_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='replaces', to='registry.capability')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("capability_id", models.CharField(max_length=64, unique=True)),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("published", "Published"),
+                            ("deprecated", "Deprecated"),
+                            ("retired", "Retired"),
+                        ],
+                        default="draft",
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "draft_counter",
+                    models.PositiveIntegerField(
+                        default=0, help_text="The version of the newest draft, discarded ones included."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "replaced_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="replaces",
+                        to="registry.capability",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['capability_id'],
+                "ordering": ["capability_id"],
             },
         ),
         migrations.CreateModel(
-            name='LoadCount',
+            name="LoadCount",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('capability_id', models.CharField(max_length=64)),
-                ('revision', models.PositiveIntegerField()),
-                ('key_name', models.CharField(blank=True, default='', max_length=80)),
-                ('count', models.PositiveBigIntegerField(default=0)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("day", models.DateField()),
+                ("capability_id", models.CharField(max_length=64)),
+                ("revision", models.PositiveIntegerField()),
+                ("key_name", models.CharField(blank=True, default="", max_length=80)),
+                ("count", models.PositiveBigIntegerField(default=0)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('day', 'capability_id', 'revision', 'key_name'), name='load_count_unique')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("day", "capability_id", "revision", "key_name"), name="load_count_unique"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RegistryState',
+            name="RegistryState",
             fields=[
-                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('registry_revision', models.BigIntegerField(default=0, help_text='Moves with what agents can read.')),
-                ('access_revision', models.BigIntegerField(default=0, help_text='Moves with keys and settings.')),
+                ("id", models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("registry_revision", models.BigIntegerField(default=0, help_text="Moves with what agents can read.")),
+                ("access_revision", models.BigIntegerField(default=0, help_text="Moves with keys and settings.")),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='registry_state_single_row')],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="registry_state_single_row")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('capability_json', models.TextField(null=True)),
-                ('skill_md', models.TextField(null=True)),
-                ('tools_json', models.TextField(null=True)),
-                ('ui_schemas_json', models.TextField(null=True)),
-                ('number', models.PositiveIntegerField()),
-                ('name', models.CharField(max_length=80)),
-                ('digest', models.CharField(help_text='What agents see: sha256: + hex.', max_length=71)),
-                ('content_digest', models.CharField(help_text='As digest, with the utterances.', max_length=71)),
-                ('texts_digest', models.CharField(help_text='Over the stored texts: tells a damaged row.', max_length=71)),
-                ('rules_version', models.CharField(help_text='The rules that passed it.', max_length=16)),
-                ('note', models.TextField(blank=True, default='')),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('created_by', models.CharField(max_length=200)),
-                ('capability', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='registry.capability')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("capability_json", models.TextField(null=True)),
+                ("skill_md", models.TextField(null=True)),
+                ("tools_json", models.TextField(null=True)),
+                ("ui_schemas_json", models.TextField(null=True)),
+                ("number", models.PositiveIntegerField()),
+                ("name", models.CharField(max_length=80)),
+                ("digest", models.CharField(help_text="What agents see: sha256: + hex.", max_length=71)),
+                ("content_digest", models.CharField(help_text="As digest, with the utterances.", max_length=71)),
+                (
+                    "texts_digest",
+                    models.CharField(help_text="Over the stored texts: tells a damaged row.", max_length=71),
+                ),
+                ("rules_version", models.CharField(help_text="The rules that passed it.", max_length=16)),
+                ("note", models.TextField(blank=True, default="")),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("created_by", models.CharField(max_length=200)),
+                (
+                    "capability",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="revisions", to="registry.capability"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['capability', 'number'],
+                "ordering": ["capability", "number"],
             },
         ),
         migrations.CreateModel(
-            name='Release',
+            name="Release",
             fields=[
-                ('registry_revision', models.BigIntegerField(primary_key=True, serialize=False)),
-                ('status', models.CharField(max_length=16)),
-                ('replaced_by', models.CharField(blank=True, default='', help_text='A capability_id, or empty.', max_length=64)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('capability', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='registry.capability')),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='releases', to='registry.revision')),
+                ("registry_revision", models.BigIntegerField(primary_key=True, serialize=False)),
+                ("status", models.CharField(max_length=16)),
+                (
+                    "replaced_by",
+                    models.CharField(blank=True, default="", help_text="A capability_id, or empty.", max_length=64),
+                ),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "capability",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="registry.capability"
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="releases", to="registry.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['registry_revision'],
+                "ordering": ["registry_revision"],
             },
         ),
         migrations.CreateModel(
-            name='Incident',
+            name="Incident",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cause', models.CharField(help_text='SHA-256 over what is wrong: the same fault is one incident.', max_length=64)),
-                ('message', models.TextField()),
-                ('details', models.TextField()),
-                ('findings', models.JSONField(default=list)),
-                ('count', models.PositiveBigIntegerField(default=1)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('last_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('capability', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='incidents', to='registry.capability')),
-                ('revision', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='incidents', to='registry.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "cause",
+                    models.CharField(
+                        help_text="SHA-256 over what is wrong: the same fault is one incident.", max_length=64
+                    ),
+                ),
+                ("message", models.TextField()),
+                ("details", models.TextField()),
+                ("findings", models.JSONField(default=list)),
+                ("count", models.PositiveBigIntegerField(default=1)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("last_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("closed_at", models.DateTimeField(null=True)),
+                (
+                    "capability",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="incidents", to="registry.capability"
+                    ),
+                ),
+                (
+                    "revision",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="incidents", to="registry.revision"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-last_seen_at'],
+                "ordering": ["-last_seen_at"],
             },
         ),
         migrations.CreateModel(
-            name='Draft',
+            name="Draft",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('capability_json', models.TextField(null=True)),
-                ('skill_md', models.TextField(null=True)),
-                ('tools_json', models.TextField(null=True)),
-                ('ui_schemas_json', models.TextField(null=True)),
-                ('version', models.PositiveIntegerField()),
-                ('saved_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('saved_by', models.CharField(max_length=200)),
-                ('discarded_at', models.DateTimeField(null=True)),
-                ('capability', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drafts', to='registry.capability')),
-                ('based_on', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='registry.revision')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("capability_json", models.TextField(null=True)),
+                ("skill_md", models.TextField(null=True)),
+                ("tools_json", models.TextField(null=True)),
+                ("ui_schemas_json", models.TextField(null=True)),
+                ("version", models.PositiveIntegerField()),
+                ("saved_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("saved_by", models.CharField(max_length=200)),
+                ("discarded_at", models.DateTimeField(null=True)),
+                (
+                    "capability",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="drafts", to="registry.capability"
+                    ),
+                ),
+                (
+                    "based_on",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="registry.revision"
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='capability',
-            name='published_revision',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='registry.revision'),
+            model_name="capability",
+            name="published_revision",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="registry.revision"
+            ),
         ),
         migrations.CreateModel(
-            name='ToolName',
+            name="ToolName",
             fields=[
-                ('name', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('capability', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tool_names', to='registry.capability')),
+                ("name", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                (
+                    "capability",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="tool_names", to="registry.capability"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Operator',
+            name="Operator",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('author', 'Author'), ('publisher', 'Publisher'), ('admin', 'Admin')], default='viewer', max_length=16)),
-                ('must_change_password', models.BooleanField(default=False)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("author", "Author"),
+                            ("publisher", "Publisher"),
+                            ("admin", "Admin"),
+                        ],
+                        default="viewer",
+                        max_length=16,
+                    ),
+                ),
+                ("must_change_password", models.BooleanField(default=False)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'author', 'publisher', 'admin'])), name='operator_role_known')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["viewer", "author", "publisher", "admin"])),
+                        name="operator_role_known",
+                    )
+                ],
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('capability', 'number'), name='revision_number_unique'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("capability", "number"), name="revision_number_unique"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='revision_number_positive'),
+            model_name="revision",
+            constraint=models.CheckConstraint(condition=models.Q(("number__gte", 1)), name="revision_number_positive"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.CheckConstraint(condition=models.Q(('digest__startswith', 'sha256:')), name='revision_digest_form'),
+            model_name="revision",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("digest__startswith", "sha256:")), name="revision_digest_form"
+            ),
         ),
         migrations.AddIndex(
-            model_name='release',
-            index=models.Index(fields=['capability', '-registry_revision'], name='release_of_capability'),
+            model_name="release",
+            index=models.Index(fields=["capability", "-registry_revision"], name="release_of_capability"),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['published', 'deprecated', 'retired'])), name='release_status_known'),
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["published", "deprecated", "retired"])), name="release_status_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='release',
-            constraint=models.CheckConstraint(condition=models.Q(('registry_revision__gte', 1)), name='release_revision_positive'),
+            model_name="release",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("registry_revision__gte", 1)), name="release_revision_positive"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='incident',
-            constraint=models.UniqueConstraint(condition=models.Q(('closed_at__isnull', True)), fields=('capability', 'cause'), name='incident_open_once'),
+            model_name="incident",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("closed_at__isnull", True)),
+                fields=("capability", "cause"),
+                name="incident_open_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='draft',
-            constraint=models.UniqueConstraint(condition=models.Q(('discarded_at__isnull', True)), fields=('capability',), name='draft_one_per_capability'),
+            model_name="draft",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("discarded_at__isnull", True)),
+                fields=("capability",),
+                name="draft_one_per_capability",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='draft',
-            constraint=models.UniqueConstraint(fields=('capability', 'version'), name='draft_version_unique'),
+            model_name="draft",
+            constraint=models.UniqueConstraint(fields=("capability", "version"), name="draft_version_unique"),
         ),
         migrations.AddConstraint(
-            model_name='capability',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['draft', 'published', 'deprecated', 'retired'])), name='capability_status_known'),
+            model_name="capability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["draft", "published", "deprecated", "retired"])),
+                name="capability_status_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='capability',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('published_revision__isnull', True), ('status', 'draft')), models.Q(models.Q(('status', 'draft'), _negated=True), ('published_revision__isnull', False)), _connector='OR'), name='capability_status_fits_revision'),
+            model_name="capability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("published_revision__isnull", True), ("status", "draft")),
+                    models.Q(models.Q(("status", "draft"), _negated=True), ("published_revision__isnull", False)),
+                    _connector="OR",
+                ),
+                name="capability_status_fits_revision",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='capability',
-            constraint=models.CheckConstraint(condition=models.Q(('replaced_by__isnull', True), models.Q(models.Q(('replaced_by', models.F('id')), _negated=True), ('status__in', ['deprecated', 'retired'])), _connector='OR'), name='capability_replacement_fits_status'),
+            model_name="capability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("replaced_by__isnull", True),
+                    models.Q(
+                        models.Q(("replaced_by", models.F("id")), _negated=True),
+                        ("status__in", ["deprecated", "retired"]),
+                    ),
+                    _connector="OR",
+                ),
+                name="capability_replacement_fits_status",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='capability',
-            constraint=models.CheckConstraint(condition=models.Q(('capability_id', ''), _negated=True), name='capability_id_not_empty'),
+            model_name="capability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("capability_id", ""), _negated=True), name="capability_id_not_empty"
+            ),
         ),
     ]

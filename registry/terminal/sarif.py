@@ -37,7 +37,9 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(path: str, finding: Finding) -> dict[str, Any]:
-    location: dict[str, Any] = {"artifactLocation": {"uri": quote(posixpath.join(path, finding.file), errors="surrogateescape")}}
+    location: dict[str, Any] = {
+        "artifactLocation": {"uri": quote(posixpath.join(path, finding.file), errors="surrogateescape")}
+    }
     if finding.line is not None:
         location["region"] = {"startLine": finding.line, "startColumn": finding.column}
     message = f"{finding.message}. {finding.hint}".rstrip() if finding.hint else finding.message

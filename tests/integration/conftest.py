@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,22 +32,19 @@ class Site:
         return json.loads(done.stdout)
 
 
-def new_database(url: str) -> str:
-    """An empty database on the server of `url`."""
+def new_database(url: str, template: str = "template1") -> str:
+    """A database on the server of `url`, like the template."""
     import psycopg
 
     name = f"site_{uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
     before, _, after = url.partition("?")
     return f"{before.rpartition('/')[0]}/{name}" + (f"?{after}" if after else "")
 
 
-def settings_for(kind: str, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings that an operator gives for a database of this kind."""
-    if kind == "sqlite":
-        return {}
-    url = new_database(request.getfixturevalue("postgresql_url"))
+def on_postgresql(url: str) -> dict[str, str]:
+    """The settings that an operator gives for it."""
     return {
         "DATABASE_URL": url,
         "SECRET_KEY": "for-these-tests-alone-" + "x" * 40,
@@ -56,8 +53,28 @@ def settings_for(kind: str, request: pytest.FixtureRequest) -> dict[str, str]:
     }
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    env = studio_environment(tmp_path, **settings_for(request.param, request))
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated database file to be copied."""
+    folder = tmp_path_factory.mktemp("migrated")
+    run_manage("migrate", "--verbosity", "0", env=studio_environment(folder))
+    return folder / "studio.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url: str) -> str:
+    """The name of a migrated database to be copied."""
+    url = new_database(postgresql_url)
+    env = studio_environment(tmp_path_factory.mktemp("migrated"), **on_postgresql(url))
     run_manage("migrate", "--verbosity", "0", env=env)
-    yield Site(request.param, env)
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "studio.sqlite3")
+        return Site(request.param, studio_environment(tmp_path))
+    template = request.getfixturevalue("migrated_postgresql")
+    url = new_database(request.getfixturevalue("postgresql_url"), template)
+    return Site(request.param, studio_environment(tmp_path, **on_postgresql(url)))

@@ -34,12 +34,18 @@ def test_the_tour_prints_what_the_readme_shows(live_studio: Studio, tmp_path: Pa
     (tmp_path / "schemas").symlink_to(ROOT / "schemas")
     steps = _console_blocks()
     assert len(steps) >= 6
-    for command, expected in steps:
-        command = command.replace("http://127.0.0.1:8000", live_studio.url)
-        command = command.replace("python3 run.py manage", f"'{sys.executable}' '{ROOT / 'manage.py'}'")
+    manage = f"'{sys.executable}' '{ROOT / 'manage.py'}'"
+    for shown, expected in steps:
+        command = shown.replace("http://127.0.0.1:8000", live_studio.url).replace("python3 run.py manage", manage)
         done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=live_studio.env, capture_output=True, text=True, timeout=60, check=False
-        )  # fmt: skip
+            ["bash", "-c", command],
+            cwd=tmp_path,
+            env=live_studio.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         assert done.stdout == expected, f"$ {command}\n{done.stderr}"
 
 

@@ -16,8 +16,8 @@ from registry.validation import checks, validate
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
-# The promise is 2 s on an idle machine; CPU time with some room, so that a busy or slow one does not decide a test. What
-# these texts are made to cause takes minutes.
+# The promise is 2 s on an idle machine; CPU time with some room, so that a busy or slow one does not decide a test.
+# What these texts are made to cause takes minutes.
 CPU_SECONDS_MAX = 5
 
 

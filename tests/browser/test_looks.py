@@ -1,0 +1,237 @@
+"""Every page on a phone and on a desk, light and dark: nothing overflows or overlaps, and axe finds nothing."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import open_file, save
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (390, 1440)
+THEMES = ("light", "dark")
+ADDRESSES = {
+    "list": "/capabilities/",
+    "list, nothing found": "/capabilities/?q=nothing+like+it",
+    "new": "/new-capability/",
+    "overview": "/capabilities/weights/",
+    "overview of a draft": "/capabilities/many/",
+    "overview, deprecated": "/capabilities/workouts/",
+    "overview, retired": "/capabilities/introduction/",
+    "editor": "/capabilities/weights/edit/",
+    "editor with findings": "/capabilities/many/edit/?file=tools.json&line=2&column=3",
+    "gate": "/capabilities/weights/publish/",
+    "gate with findings": "/capabilities/many/publish/",
+    "history": "/capabilities/weights/history/",
+    "older revision": "/capabilities/weights/history/1/",
+    "published revision": "/capabilities/weights/history/2/",
+    "keys": "/keys/",
+    "incidents": "/incidents/",
+    "password": "/password/",
+}
+# Controls that lie over one another, and text that leaves its box.
+OVERLAPS = """() => {
+    const boxes = [...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea, summary')]
+        .filter(one => one.checkVisibility() && !one.closest('.skip-link'))
+        .map(one => [one, one.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 1 && box.height > 1);
+    const found = [];
+    for (const [one, a] of boxes) for (const [other, b] of boxes) {
+        if (one === other || one.contains(other) || other.contains(one)) continue;
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        if (across > 2 && down > 2) found.push(`${one.outerHTML.slice(0, 80)} over ${other.outerHTML.slice(0, 80)}`);
+    }
+    return found;
+}"""
+OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studio:
+    """Something to see on every page: long words, many findings, every status, an incident."""
+    from tests.factories import bundle, to_json, tool
+    from tests.servers import ROOT
+
+    folder = tmp_path_factory.mktemp("bundles") / "weights"
+    folder.mkdir()
+    for file in (ROOT / "examples" / "weights").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    document = json.loads((folder / "tools.json").read_text("utf-8"))
+    properties = document[0]["args_schema"]["properties"]
+    properties["a_very_long_name_" + "x" * 40] = {"type": "string", "description": "d" * 400}
+    (folder / "tools.json").write_text(json.dumps(document, indent=2), "utf-8")
+    note = "Why it was done, at some length, since whoever reads the history later was not there " + "w" * 60
+    studio.manage("bundle", "publish", str(folder), "--note", note)
+    for each in document:
+        each["policy"].pop("requires_approval", None)
+    (folder / "tools.json").write_text(json.dumps(document), "utf-8")
+    studio.manage("bundle", "import", str(folder), "--as-draft")
+    many = folder.parent / "many"
+    many.mkdir()
+    for name, text in (bundle("many") | {"tools.json": to_json([{"name": f"t{n}"} for n in range(80)])}).items():
+        (many / name).write_text(text, "utf-8")
+    studio.manage("bundle", "import", str(many), "--as-draft", check=False)
+    studio.manage("bundle", "deprecate", "workouts", "--replaced-by", "weights")
+    studio.manage("bundle", "retire", "introduction")
+    studio.manage(
+        "agent_key", "create", "a key with quite a long name, " + "n" * 40, "--scopes", "read,feedback,propose,publish"
+    )
+    _damage(studio)
+    assert tool
+    return studio
+
+
+def _damage(studio: Studio) -> None:
+    """A damaged row, and an agent that meets it."""
+    import urllib.error
+    import urllib.request
+
+    with sqlite3.connect(next(Path(studio.data_dir).glob("*.sqlite3"))) as database:
+        database.execute(
+            "UPDATE registry_revision SET tools_json = '[{}]' WHERE capability_id ="
+            " (SELECT id FROM registry_capability WHERE capability_id = 'meals')"
+        )
+    database.close()
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(f"{studio.url}/api/v1/capability_skill_load?capability_id=meals")
+
+
+@pytest.fixture
+def at(furnished: Studio, as_role: Callable[[str], Page]) -> Callable[[str], Page]:
+    """Opens a page as an admin."""
+    page = as_role("admin")
+
+    def open_page(name: str) -> Page:
+        page.goto(furnished.url + ADDRESSES[name])
+        return page
+
+    return open_page
+
+
+def _in_every_form(page: Page, check: Callable[[Page, str], None]) -> None:
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            check(page, f"{theme}, {width}")
+
+
+def _fits(page: Page, form: str) -> None:
+    assert page.evaluate(OVERFLOW) <= 0, form
+    assert page.evaluate(OVERLAPS) == [], form
+
+
+def _is_accessible(page: Page, form: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    told = [(rule["id"], node["html"][:200], node["failureSummary"]) for rule in found for node in rule["nodes"][:3]]
+    assert not told, (form, told)
+
+
+def _looks_right(page: Page, form: str) -> None:
+    _fits(page, form)
+    _is_accessible(page, form)
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_page_fits_and_is_accessible(name: str, at: Callable[[str], Page]) -> None:
+    page = at(name)
+    assert page.title().endswith(" · Capability Studio")
+    for fold in page.locator("details").all():
+        fold.evaluate("fold => { fold.open = true; }")
+    _in_every_form(page, _looks_right)
+
+
+@pytest.mark.parametrize("form", ["sign in", "wrong password"])
+def test_the_sign_in_fits_and_is_accessible(form: str, furnished: Studio, page: Page) -> None:
+    page.goto(f"{furnished.url}/sign-in/")
+    if form == "wrong password":
+        page.get_by_label("Username").fill("x")
+        page.get_by_label("Password").fill("y")
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("alert").filter(has_text="correct username")).to_be_visible()
+    _in_every_form(page, _looks_right)
+
+
+def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], allowed_on_console: list[str]) -> None:
+    allowed_on_console.append("400")
+    page = at("new")
+    page.get_by_label("Name").fill("x")
+    page.get_by_label("Id", exact=True).fill("Not An Id")
+    page.get_by_label("What it does").fill("x")
+    page.get_by_role("button", name="Create the draft").click()
+    expect(page.get_by_text("Use lower-case words")).to_be_visible()
+    expect(page.get_by_label("Id", exact=True)).to_have_accessible_description(
+        "Lower-case words joined by _, such as weight_tracking. It never changes. "
+        "Use lower-case words and digits, joined by single underscores."
+    )
+    _in_every_form(page, _looks_right)
+
+
+def test_a_new_key_fits_and_is_accessible(at: Callable[[str], Page]) -> None:
+    page = at("keys")
+    page.get_by_label("Name").fill("new")
+    page.get_by_role("button", name="Make the key").click()
+    expect(page.locator("#new-key")).to_contain_text("csk_")
+    _in_every_form(page, _looks_right)
+
+
+def test_a_conflict_and_a_notice_fit_and_are_accessible(
+    at: Callable[[str], Page], allowed_on_console: list[str]
+) -> None:
+    allowed_on_console += ["409", "503"]
+    page = at("editor")
+    page.route("**/draft/save/", lambda route: route.fulfill(status=503))
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Something went wrong")).to_be_visible()
+    _in_every_form(page, _looks_right)
+    page.unroute("**/draft/save/")
+    other = page.context.new_page()
+    other.goto(page.url)
+    open_file(other, "skill.md").press_sequentially("theirs")
+    save(other)
+    open_file(page, "skill.md").press_sequentially("mine")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    _in_every_form(page, _looks_right)
+
+
+@pytest.mark.parametrize("address", ["/nowhere/", "/capabilities/nowhere/"])
+def test_a_page_that_is_not_there_fits_and_is_accessible(
+    address: str, furnished: Studio, as_role: Callable[[str], Page], allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append("404")
+    page = as_role("viewer")
+    page.goto(furnished.url + address)
+    _in_every_form(page, _looks_right)
+
+
+def test_every_page_has_one_heading_and_says_what_it_is_for(at: Callable[[str], Page]) -> None:
+    for name in ADDRESSES:
+        page = at(name)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        expect(page.get_by_role("main").locator("p").filter(has_text=".").first).to_be_visible()
+        assert page.locator("html").get_attribute("lang") == "en"
+
+
+def test_the_first_tab_leads_past_the_navigation(at: Callable[[str], Page]) -> None:
+    page = at("list")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="New capability")).to_be_focused()

@@ -36,7 +36,7 @@ PUBLIC = Caller("", frozenset({"read"}))
 def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Caller:
     """Who asks, if they may.
 
-    Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope), or `RateLimited`: bad keys are counted
+    Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope) or `RateLimited`: bad keys are counted
     by address, writes by key; reading with a good key is not limited.
     """
     header = request.headers.get("Authorization")

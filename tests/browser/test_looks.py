@@ -62,7 +62,7 @@ OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElemen
 @pytest.fixture(scope="module")
 def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studio:
     """Something to see on every page: long words, many findings, every status, an incident."""
-    from tests.factories import bundle, to_json, tool
+    from tests.factories import bundle, to_json
     from tests.servers import ROOT
 
     folder = tmp_path_factory.mktemp("bundles") / "weights"
@@ -90,7 +90,6 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
         "agent_key", "create", "a key with quite a long name, " + "n" * 40, "--scopes", "read,feedback,propose,publish"
     )
     _damage(studio)
-    assert tool
     return studio
 
 
@@ -184,7 +183,7 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
 
 def test_a_new_key_fits_and_is_accessible(at: Callable[[str], Page]) -> None:
     page = at("keys")
-    page.get_by_label("Name").fill("new")
+    page.get_by_role("textbox", name="Name").fill("new")
     page.get_by_role("button", name="Make the key").click()
     expect(page.locator("#new-key")).to_contain_text("csk_")
     _in_every_form(page, _looks_right)

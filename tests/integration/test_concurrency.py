@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from tests.integration.conftest import Site
 
 RACERS = 20
@@ -60,8 +58,3 @@ def test_one_draft_is_published_once(site: Site) -> None:
     assert counts.pop("published") == 1
     assert set(counts) <= {"DRAFT_NOT_FOUND", "DRAFT_CONFLICT"}
     assert report["revisions"] == [1]
-
-
-@pytest.mark.parametrize("site", ["sqlite"], indirect=True)
-def test_nobody_waits_long_for_the_lock(site: Site) -> None:
-    assert _race(site, "publish_same")["slowest_seconds"] < 10

@@ -53,6 +53,8 @@ class Command(VerbCommand):
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, metavar="PATH")
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
+        # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
+        _formats(parser, ["bundle", "text", "json"])
         parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")

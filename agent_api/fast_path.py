@@ -17,6 +17,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from agent_api.representations import entity_tag, form_of
+from agent_api.streamed import measure_body
 from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
 from registry import tallies
 from registry.keys import hash_key
@@ -57,6 +58,7 @@ class FastPath:
             answer = self._answer(environ, start_response)
             if answer is not None:
                 return answer
+        measure_body(environ)
         return self.application(environ, start_response)
 
     def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes] | None:

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.steps import PASSWORD, caret, create, expect_state, open_file, save, sign_in
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Dialog, Page, Route
 
     from tests.servers import Studio
 
@@ -105,7 +105,12 @@ def test_control_s_saves(editor: Page) -> None:
 
 def test_leaving_asks_only_where_something_is_unsaved(editor: Page) -> None:
     asked: list[str] = []
-    editor.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def agree(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    editor.on("dialog", agree)
     area = open_file(editor, "skill.md")
     area.press("Control+End")
     area.press_sequentially("x")
@@ -127,7 +132,12 @@ def test_leaving_asks_only_where_something_is_unsaved(editor: Page) -> None:
 def test_what_is_typed_while_a_save_is_under_way_stays_unsaved_and_can_be_saved(editor: Page) -> None:
     """The check that runs beside a save must neither end it nor bring back the version from before it."""
     area = open_file(editor, "skill.md")
-    editor.route("**/draft/save/", lambda route: (editor.wait_for_timeout(900), route.continue_()))
+
+    def slowly(route: Route) -> None:
+        editor.wait_for_timeout(900)
+        route.continue_()
+
+    editor.route("**/draft/save/", slowly)
     area.fill(TYPED)
     editor.get_by_role("button", name="Save draft").click()
     area.press("Control+End")

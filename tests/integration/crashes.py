@@ -1,5 +1,7 @@
 """`crashes.py`: publishes in a child that kills itself before or after a named step; prints what each leaves behind."""
 
+# ruff: noqa: E402 (Django is set up before its models can be imported)
+
 from __future__ import annotations
 
 import json

@@ -3,6 +3,8 @@
 The children are forked, so that all are ready when the start is given; each has a database connection of its own.
 """
 
+# ruff: noqa: E402 (Django is set up before its models can be imported)
+
 from __future__ import annotations
 
 import json
@@ -67,9 +69,8 @@ def publish_draft(number: int) -> str:
 
 
 VERBS: dict[str, Callable[[int], str]] = {
-    verb.__name__: verb
-    for verb in (publish_tool, publish_same, publish_equal, save_draft, save_first, publish_draft)
-}  # fmt: skip
+    verb.__name__: verb for verb in (publish_tool, publish_same, publish_equal, save_draft, save_first, publish_draft)
+}
 
 
 def race(verb: Callable[[int], str], count: int) -> list[dict[str, Any]]:
@@ -100,7 +101,7 @@ def _run(verb: Callable[[int], str], number: int, start: float, writing: int) ->
         outcome["seconds"] = time.monotonic() - began
     except RegistryError as error:
         outcome = {"outcome": error.code}
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 (whatever it was, the parent tells it)
         outcome = {"outcome": f"{type(error).__name__}: {error}"}
     os.write(writing, json.dumps(outcome).encode())
     os._exit(0)

@@ -41,7 +41,8 @@ def _ids(document: Any) -> list[str]:
 
 
 def _pages(api: Any, **query: Any) -> list[list[str]]:
-    pages, cursor = [], None
+    pages: list[list[str]] = []
+    cursor = None
     while cursor is not None or not pages:
         document = _list(api, **query, **({"cursor": cursor} if cursor else {}))
         pages.append(_ids(document))
@@ -75,7 +76,7 @@ def test_an_entry_has_its_defaults_written_in(api: Any) -> None:
 
 
 def test_an_entry_has_what_its_author_wrote(api: Any) -> None:
-    more = {
+    more: dict[str, Any] = {
         "skill_groups": ["health"],
         "os": ["darwin", "linux"],
         "dependency_level": {"darwin": "external"},

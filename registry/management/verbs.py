@@ -62,7 +62,7 @@ class VerbCommand(BaseCommand):
         except RegistryError as error:
             code = self.refuse(error, options)
         except (DatabaseError, InterfaceError) as error:
-            words = f"The database cannot be used: {error}. Run: python3 run.py manage migrate"
+            words = f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: python3 run.py manage migrate"
             code = self.refuse(RegistryUnavailable(words), options)
         except BrokenPipeError:
             code = 1

@@ -96,8 +96,12 @@ class BodyCache:
 
     def peek(self, key: Any) -> Rendered | None:
         """The kept answer; None where it is not held or not good."""
-        kept = self._items.get(key)
-        return kept if isinstance(kept, Rendered) else None
+        with self._lock:
+            kept = self._items.get(key)
+            if not isinstance(kept, Rendered):
+                return None
+            self._items.move_to_end(key)
+        return kept
 
     def _keep(self, key: Any, item: Rendered | _Malformed) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import orjson
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from registry.likeness import letter_pairs
 from registry.models import AgentKey, RegistryState, Release
@@ -92,8 +92,15 @@ def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dic
     # A database that was restored from a backup counts lower: then nothing of the old snapshot holds.
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
-    entries, retired = dict(base.entries), dict(base.retired)
-    for release in releases_at(registry_revision, since=since):
+    released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
+    return _with(released, dict(base.entries), dict(base.retired))
+
+
+def _with(
+    released: QuerySet[Release], entries: dict[str, Entry], retired: dict[str, int]
+) -> tuple[dict[str, Entry], dict[str, int]]:
+    """The two maps with the last of these releases of each capability put in."""
+    for release in last_releases(released):
         capability_id = release.capability.capability_id
         # Kept by id: the first request for an unknown one finds all of them ready.
         letter_pairs(capability_id)
@@ -106,16 +113,23 @@ def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dic
     return dict(sorted(entries.items())), retired
 
 
-def snapshot_at(registry_revision: int) -> Snapshot:
-    """The registry as it was at a past revision, read back from its releases; without keys."""
-    entries, retired = _moved(EMPTY, registry_revision)
-    return Snapshot(registry_revision, 0, entries, retired)
+def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
+    """The registry as it was at a past revision, read back from its releases; without keys.
+
+    What has not moved since then is taken from a newer snapshot: only the rest is read.
+    """
+    entries = {name: entry for name, entry in newer.entries.items() if entry.changed_at <= registry_revision}
+    retired = {name: at for name, at in newer.retired.items() if at <= registry_revision}
+    released = Release.objects.filter(registry_revision__lte=registry_revision)
+    if newer is not EMPTY:
+        moved = Release.objects.filter(registry_revision__gt=registry_revision)
+        released = released.filter(capability__in=moved.values("capability"))
+    return Snapshot(registry_revision, 0, *_with(released, entries, retired))
 
 
-def releases_at(registry_revision: int, *, since: int = 0) -> Iterable[Release]:
-    """The last release of each capability up to a registry revision; with `since`, of those released after it."""
-    span = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
-    last = span.values("capability").annotate(last=Max("registry_revision")).values("last")
+def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
+    """The last one of each capability."""
+    last = released.values("capability").annotate(last=Max("registry_revision")).values("last")
     heavy = ("revision__skill_md", "revision__tools_json", "revision__ui_schemas_json")
     found = Release.objects.filter(registry_revision__in=last).select_related("capability", "revision").defer(*heavy)
     return found.iterator(chunk_size=500)

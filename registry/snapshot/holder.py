@@ -74,7 +74,7 @@ class Holder:
             return self.snapshot if registry_revision == self.snapshot.registry_revision else None
         found = self._past.get(registry_revision)
         if found is None:
-            found = snapshot_at(registry_revision)
+            found = snapshot_at(registry_revision, newer=self.snapshot)
             with self._lock:
                 self._remember(found)
         return found

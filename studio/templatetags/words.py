@@ -30,6 +30,7 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def who(actor: str) -> str:
-    """An actor as it is stored, in words: people by their name alone."""
+    """An actor as it is stored (`registry.actors.Actor`), in words: people by their name alone."""
     kind, _, name = actor.partition(":")
-    return name if kind == "operator" and name else f"{kind.replace('_', ' ')} {name}".strip()
+    kinds = {"operator": name, "agent_key": f"the key {name}", "command_line": f"{name} at the command line"}
+    return kinds.get(kind, "Capability Studio" if kind == "system" else actor)

@@ -5,18 +5,40 @@ from __future__ import annotations
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, LogoutView
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from registry import operators
+from registry import limits, operators
 from registry.errors import InvalidRequest
 from studio.access import StudioRequest, actor_of, operator_required
 
-sign_in = LoginView.as_view(template_name="studio/session/sign_in.html", redirect_authenticated_user=True)
+_sign_in = LoginView.as_view(template_name="studio/session/sign_in.html", redirect_authenticated_user=True)
 sign_out = LogoutView.as_view()
+
+
+@sensitive_post_parameters()
+def sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Sign in. Wrong passwords are counted by address; once they are too many, a right one is not looked at either."""
+    address = str(request.META.get("REMOTE_ADDR"))
+    if request.method == "POST" and limits.is_spent("guess", address):
+        return _too_many(request)
+    response = _sign_in(request)
+    if request.method == "POST" and response.status_code == 200:
+        # The form again: name or password were wrong.
+        limits.spend("guess", address)
+    return response
+
+
+def _too_many(request: HttpRequest) -> HttpResponse:
+    words = "Too many wrong passwords from this address. Wait a minute, then try again."
+    return render(
+        request, "studio/session/sign_in.html", {"form": AuthenticationForm(request), "too_many": words}, status=429
+    )
 
 
 def _password_input(autocomplete: str) -> forms.PasswordInput:

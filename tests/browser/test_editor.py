@@ -269,6 +269,9 @@ def test_a_fault_of_the_server_is_said_and_the_text_stays(
     editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body="<p>no</p>"))
     area.fill(TYPED)
     editor.get_by_role("button", name="Save and review").click()
+    with editor.expect_response("**/draft/check/"):
+        expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
+    expect(editor.get_by_text("The section 'Examples' is missing")).to_be_visible()
     expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
     assert area.input_value() == TYPED
     editor.unroute("**/draft/save/")

@@ -25,11 +25,12 @@ const WORDS = {
 };
 let wasRetried = false;
 
-function tell(status) {
+function tell(status, { path }) {
   document.dispatchEvent(new Event("studio:failed"));
   const words = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);
+  notice.dataset.path = path;
   notice.textContent = words;
   if (status === 401) {
     const link = document.createElement("a");
@@ -56,20 +57,22 @@ async function renewToken() {
 }
 
 document.body.addEventListener("htmx:responseError", async (event) => {
-  const { xhr, elt } = event.detail;
+  const { xhr, elt, requestConfig } = event.detail;
   // 409 is no failure: the editor shows both texts.
   if (xhr.status === 409) return;
-  if (xhr.status !== 403 || wasRetried) return tell(xhr.status);
+  if (xhr.status !== 403 || wasRetried) return tell(xhr.status, requestConfig);
   wasRetried = true;
   const status = await renewToken().catch(() => 0);
-  if (status !== 200) return tell(status);
+  if (status !== 200) return tell(status, requestConfig);
   if (elt.matches("button")) elt.click();
   else htmx.trigger(elt, "input");
 });
-document.body.addEventListener("htmx:sendError", () => tell(0));
-document.body.addEventListener("htmx:timeout", () => tell(0));
+document.body.addEventListener("htmx:sendError", (event) => tell(0, event.detail.requestConfig));
+document.body.addEventListener("htmx:timeout", (event) => tell(0, event.detail.requestConfig));
 document.body.addEventListener("htmx:afterRequest", (event) => {
-  if (!event.detail.successful) return;
+  const { successful, elt, requestConfig } = event.detail;
+  if (!successful) return;
   wasRetried = false;
-  notice.hidden = true;
+  // A check that went well does not undo a save that did not.
+  if (elt.matches("[data-save]") || notice.dataset.path === requestConfig.path) notice.hidden = true;
 });

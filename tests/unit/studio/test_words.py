@@ -40,10 +40,11 @@ def test_a_moment_is_said_as_people_do() -> None:
     ("actor", "shown"),
     [
         ("operator:olga", "olga"),
-        ("agent_key:ci: two", "agent key ci: two"),
-        ("system:registry", "system registry"),
+        ("agent_key:ci: two", "the key ci: two"),
+        ("command_line:root", "root at the command line"),
+        ("system:registry", "Capability Studio"),
         ("", ""),
-        ("operator:", "operator"),
+        ("odd:one", "odd:one"),
     ],
 )
 def test_an_actor_is_said_in_words(actor: str, shown: str) -> None:

@@ -30,6 +30,8 @@ class Manage:
 
     def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         self._capsys, self._monkeypatch = capsys, monkeypatch
+        # A command closes what it opened; here that is the test's own transaction.
+        monkeypatch.setattr("django.core.management.base.connections.close_all", lambda: None)
 
     def __call__(self, *arguments: str, stdin: str = "") -> Done:
         self._monkeypatch.setattr("sys.stdin", io.StringIO(stdin))

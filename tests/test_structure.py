@@ -1,0 +1,124 @@
+"""How the rooms stand to each other (docs/style.md says why), and what a committed file never holds."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.servers import ROOT
+
+ROOMS = ("agent_client", "registry", "agent_api", "studio")
+# What a room never imports. studio/urls.py and studio/wsgi.py are the one crossing to agent_api, by name.
+BANNED = {
+    "agent_client": ("django", "rest_framework", "registry", "agent_api", "studio"),
+    "registry": (
+        "agent_api",
+        "studio",
+        "rest_framework",
+        "django.http",
+        "django.shortcuts",
+        "django.views",
+        "django.urls",
+    ),
+    "agent_api": ("studio",),
+    "studio": ("agent_api",),
+}
+CROSSINGS = {"studio/wsgi.py", "studio/urls.py", "studio/settings.py"}
+
+
+def _modules(room: str) -> Iterator[Path]:
+    return (path for path in (ROOT / room).rglob("*.py") if "node_modules" not in path.parts)
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = node.module or ""
+            assert node.level == 0, f"{path}:{node.lineno} imports relatively"
+            yield node.lineno, module
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+
+
+def _is_within(module: str, banned: str) -> bool:
+    return module == banned or module.startswith(f"{banned}.")
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
+    faults = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in _modules(room)
+        if path.relative_to(ROOT).as_posix() not in CROSSINGS
+        for line, module in _imports(path)
+        for banned in BANNED[room]
+        if _is_within(module, banned)
+    ]
+    assert not faults, faults
+
+
+def test_nobody_imports_the_tests() -> None:
+    faults = [
+        f"{path}:{line}"
+        for room in ROOMS
+        for path in _modules(room)
+        for line, name in _imports(path)
+        if _is_within(name, "tests")
+    ]
+    assert not faults, faults
+
+
+def test_schemas_hold_no_code() -> None:
+    assert not list((ROOT / "schemas").rglob("*.py"))
+
+
+def test_settings_are_reached_through_django_alone() -> None:
+    allowed = {"studio/settings.py"}
+    faults = [
+        f"{path}:{line}"
+        for room in ROOMS
+        for path in _modules(room)
+        if path.relative_to(ROOT).as_posix() not in allowed
+        for line, module in _imports(path)
+        if _is_within(module, "studio.settings")
+    ]
+    assert not faults, faults
+
+
+def _committed() -> list[str]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        # A download without its history: everything that is there, but for what a run makes.
+        skipped = {".venv", ".data", "node_modules", "__pycache__", ".git"}
+        found = (path for path in ROOT.rglob("*") if path.is_file() and not skipped & set(path.parts))
+        return [path.relative_to(ROOT).as_posix() for path in found]
+    return [name for name in done.stdout.split("\0") if name]
+
+
+# Homes of the machines on which things are written; the names of examples are nobody's.
+_HOMES = r"(?<![\w.~/-])(?:/(?:home|Users)/(?!user\b|you\b|me\b|alice\b|bob\b)\w|/root/\w|[A-Z]:\\Users\\)"
+
+
+def _places() -> re.Pattern[str]:
+    here = f"|{re.escape(str(ROOT))}(?![\\w-])" if len(ROOT.parts) > 2 else ""
+    return re.compile(_HOMES + here)
+
+
+def test_no_committed_file_names_a_place_on_somebodys_machine() -> None:
+    faults, places = [], _places()
+    for name in _committed():
+        path = ROOT / name
+        if name == "tests/test_structure.py" or not path.is_file():
+            continue
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        faults += [f"{name}: {match[0]}" for match in places.finditer(text)]
+    assert not faults, faults

@@ -1,0 +1,163 @@
+"""The snapshot that a process holds: whole, fresh, and the same however it came to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connection
+
+from registry import keys, publishing
+from registry.errors import RegistryUnavailable
+from registry.models import RegistryState, Release, Revision
+from registry.snapshot import HOLDER, current, is_stale
+from registry.snapshot.content import EMPTY, Snapshot, read_snapshot, snapshot_at
+from registry.snapshot.holder import Holder
+from tests.factories import OLGA, damage, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def _fail(*args: Any, **kwargs: Any) -> Any:
+    raise OperationalError("connection refused")
+
+
+def _busy_registry() -> None:
+    for name in ("gamma", "alpha", "beta"):
+        publish(name)
+    publish("alpha", body="Two.")
+    publishing.deprecate(capability_id="alpha", replaced_by="gamma", by=OLGA)
+    publishing.retire(capability_id="beta", by=OLGA)
+
+
+def test_an_empty_registry() -> None:
+    assert read_snapshot(EMPTY) == EMPTY
+
+
+def test_it_holds_what_readers_can_load_in_order() -> None:
+    _busy_registry()
+    snapshot = current()
+    assert list(snapshot.entries) == ["alpha", "gamma"]
+    assert snapshot.retired == {"beta": 6}
+    alpha = snapshot.entries["alpha"]
+    assert (alpha.status, alpha.replaced_by, alpha.revision, alpha.changed_at) == ("deprecated", "gamma", 2, 5)
+    assert snapshot.names == {"alpha": "Alpha", "gamma": "Gamma"}
+
+
+def test_step_by_step_is_the_same_as_at_once() -> None:
+    """Every write, read one by one, ends where a new process begins."""
+    holder = Holder()
+    for step in (
+        lambda: publish("alpha"),
+        lambda: publish("beta"),
+        lambda: publish("alpha", body="Two."),
+        lambda: publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA),
+        lambda: publishing.rollback(capability_id="alpha", to=1, by=OLGA),
+        lambda: publishing.retire(capability_id="beta", by=OLGA),
+        lambda: publishing.restore(capability_id="beta", by=OLGA),
+        lambda: keys.create_key(name="agent", by=OLGA),
+        lambda: keys.revoke_key(name="agent", by=OLGA),
+    ):
+        step()
+        assert holder.refresh() == read_snapshot(EMPTY)
+
+
+def test_a_past_state_is_read_back() -> None:
+    _busy_registry()
+    past = snapshot_at(4)
+    assert [(e.capability_id, e.status, e.revision) for e in past.entries.values()] == [
+        ("alpha", "published", 2),
+        ("beta", "published", 1),
+        ("gamma", "published", 1),
+    ]
+    assert HOLDER.refresh().registry_revision == 6
+    found = HOLDER.at(4)
+    assert found is not None
+    assert (found.entries, found.principals) == (past.entries, {})
+    assert HOLDER.at(6) is HOLDER.snapshot
+    assert HOLDER.at(7) is None
+
+
+def test_a_past_state_is_the_same_whatever_it_is_derived_from() -> None:
+    _busy_registry()
+    newest = HOLDER.refresh()
+    publish("alpha", body="Three.")
+    publish("delta")
+    for at in range(6):
+        assert snapshot_at(at, newer=newest) == snapshot_at(at)
+    for at in range(8):
+        assert snapshot_at(at, newer=read_snapshot(EMPTY)) == snapshot_at(at)
+
+
+def test_what_did_not_move_is_taken_over(django_assert_num_queries: Any) -> None:
+    _busy_registry()
+    before = HOLDER.refresh()
+    with django_assert_num_queries(1):
+        assert HOLDER.refresh() is before
+    publish("delta")
+    after = HOLDER.refresh()
+    assert after.entries["gamma"] is before.entries["gamma"]
+    keys.create_key(name="agent", by=OLGA)
+    assert HOLDER.refresh().entries is after.entries
+
+
+def test_reading_takes_as_many_queries_for_one_as_for_many(django_assert_num_queries: Any) -> None:
+    for number in range(12):
+        publish(f"capability_{number}")
+    with django_assert_num_queries(3):
+        read_snapshot(EMPTY)
+
+
+def test_a_key_opens_until_it_is_revoked() -> None:
+    key = keys.create_key(name="agent", by=OLGA)[1]
+    principal = current().principals[keys.hash_key(key)]
+    assert (principal.name, principal.scopes) == ("agent", frozenset({"read", "feedback"}))
+    keys.revoke_key(name="agent", by=OLGA)
+    assert current().principals == {}
+
+
+def test_the_last_key_may_go_and_another_come() -> None:
+    for number in range(3):
+        keys.create_key(name=f"agent {number}", by=OLGA)
+        assert len(current().principals) == 1
+        keys.revoke_key(name=f"agent {number}", by=OLGA)
+        assert not current().principals
+
+
+def test_a_database_put_back_from_a_backup_is_read_anew() -> None:
+    _busy_registry()
+    HOLDER.refresh()
+    Release.objects.filter(registry_revision__gt=3).delete()
+    RegistryState.objects.update(registry_revision=3)
+    assert list(HOLDER.refresh().entries) == ["alpha", "beta", "gamma"]
+    assert HOLDER.snapshot.entries["alpha"].revision == 1
+
+
+def test_the_database_is_away() -> None:
+    with connection.execute_wrapper(_fail), pytest.raises(RegistryUnavailable):
+        current()
+    publish()
+    before = current()
+    assert not is_stale()
+    with connection.execute_wrapper(_fail):
+        assert current() is before
+        assert is_stale()
+    assert current() is before
+    assert not is_stale()
+
+
+def test_a_watched_process_asks_nobody(django_assert_num_queries: Any) -> None:
+    publish()
+    HOLDER.refresh()
+    HOLDER.is_watched = True
+    with django_assert_num_queries(0):
+        assert isinstance(current(), Snapshot)
+
+
+@pytest.mark.parametrize("capability_json", ["{", "[]", "{}", None, '{"capability_id": 7}'])
+def test_a_damaged_row_stays_listed_by_what_is_known_of_it(capability_json: str | None) -> None:
+    publish()
+    publish("beta")
+    damage(Revision.objects.get(capability__capability_id="alpha"), capability_json=capability_json)
+    snapshot = read_snapshot(EMPTY)
+    assert snapshot.names == {"alpha": "Alpha", "beta": "Beta"}

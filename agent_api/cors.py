@@ -39,7 +39,7 @@ class CorsMiddleware:
         else:
             response = self.get_response(request)
         if settings.CORS_ALLOWED_ORIGINS:
-            patch_vary_headers(response, ["Origin"])  # type: ignore[arg-type]
+            patch_vary_headers(response, ["Origin"])
         if is_allowed:
             response["Access-Control-Allow-Origin"] = origin
             response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning"

@@ -13,7 +13,7 @@ _CHUNK_BYTES: Final = 64 * 1024
 def measure_body(environ: dict[str, Any]) -> None:
     """Read a chunked body and say its length; without one Django takes it for empty.
 
-    Nothing is read past one byte more than the largest body that any endpoint takes, which is then refused as too large.
+    Nothing is read past one byte more than the largest body that any endpoint takes: that is refused as too large.
     """
     if environ.get("CONTENT_LENGTH") or "chunked" not in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
         return

@@ -6,6 +6,7 @@ import difflib
 import heapq
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 # Only so many are compared letter by letter, at some 30 us each; the others follow by the pairs of letters they share.
@@ -20,7 +21,7 @@ def letter_pairs(name: str) -> int:
     """The pairs of neighbouring letters as a set of bits, so that a comparison is one machine instruction or two."""
     pairs = 0
     padded = f" {name[:LENGTH_MAX]} "
-    for first, second in zip(padded, padded[1:], strict=False):
+    for first, second in pairwise(padded):
         pairs |= 1 << ((ord(first) * 31 + ord(second)) % _BITS)
     return pairs
 

@@ -54,4 +54,4 @@ WHITENOISE_AUTOREFRESH = True
 # A real hasher takes a quarter of a second for each sign-in.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Hundreds of wrong keys come from one address here; the limits are tested by themselves.
-RATE_LIMITS: dict[str, object] = {}
+RATE_LIMITS = {}

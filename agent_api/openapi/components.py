@@ -50,12 +50,19 @@ def _convert(schema: Any, file: str) -> Any:
         if keyword == "properties":
             converted["properties"] = {name: _convert(item, file) for name, item in value.items()}
         elif keyword == "const":
-            converted["enum"] = [value]
+            converted.update(_const(value))
         elif keyword == "type":
             converted.update(_type(value))
         elif keyword not in _DROPPED:
             converted[keyword] = _convert(value, file)
     return converted
+
+
+def _const(value: Any) -> dict[str, Any]:
+    """One value: a boolean as its type alone, since generators of clients know no list of booleans."""
+    if isinstance(value, bool):
+        return {"type": "boolean"}
+    return {"type": "string", "enum": [value]} if isinstance(value, str) else {"enum": [value]}
 
 
 def _type(value: str | list[str]) -> dict[str, Any]:

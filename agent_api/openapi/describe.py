@@ -9,6 +9,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
 from agent_api.openapi.components import reference
+from agent_api.parameters import INTEGER_MAX
 
 View = Any
 
@@ -31,10 +32,19 @@ MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pas
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
 
 
+CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200}
+DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+
+
+def whole_number(least: int, most: int = INTEGER_MAX) -> dict[str, Any]:
+    """The schema of a number that `agent_api.parameters.whole_number` reads."""
+    return {"type": "integer", "format": "int64", "minimum": least, "maximum": most}
+
+
 def query(
     name: str, words: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any
 ) -> OpenApiParameter:
-    """A parameter of the query string."""
+    """A parameter of the query string; `kind` is a type, or a schema."""
     return OpenApiParameter(name, kind, OpenApiParameter.QUERY, required=required, description=words, **more)
 
 

@@ -12,7 +12,7 @@ from agent_api import parameters
 from agent_api.authentication import Caller, require_scope
 from agent_api.bodies import BoundedJSONParser, ZipParser
 from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import CONFLICT, NOT_FOUND, describe, query
+from agent_api.openapi.describe import CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query
 from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
 from registry import batches, drafts, publishing, queries, snapshot
@@ -20,7 +20,7 @@ from registry.errors import InvalidRequest
 from registry.models import Capability
 from registry.sources import write_zip
 
-_ID_PARAMETERS = (query("capability_id", "Which capability.", required=True),)
+_ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _EXPORT_PARAMETERS = (*_ID_PARAMETERS, query("format", "bundle: the four files.", enum=["bundle"]))
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
 

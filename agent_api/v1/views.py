@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
 from rest_framework.request import Request
 
 from agent_api import parameters
 from agent_api.authentication import require_scope
 from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import MALFORMED, NOT_FOUND, NOT_MODIFIED, describe, query
+from agent_api.openapi.describe import (
+    CAPABILITY_ID,
+    DIGEST,
+    MALFORMED,
+    NOT_FOUND,
+    NOT_MODIFIED,
+    describe,
+    query,
+    whole_number,
+)
 from agent_api.representations import respond
 from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
 from agent_api.v1.loading import load_answer
@@ -18,15 +26,15 @@ from registry import snapshot
 _LIST_PARAMETERS = (
     query("group", "Only capabilities of this skill group."),
     query("os", "Only what works there; common is included.", enum=list(OS)),
-    query("updated_since_revision", "Only what changed after this registry_revision.", kind=OpenApiTypes.INT64),
-    query("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=OpenApiTypes.INT),
+    query("updated_since_revision", "Only what changed after this registry_revision.", kind=whole_number(0)),
+    query("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=whole_number(1, LIMIT_MAX)),
     query("cursor", "next_cursor of the page before."),
     query("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
 )
 _PIN_PARAMETERS = (
-    query("capability_id", "Which capability.", required=True),
-    query("digest", "Pin the release with this digest."),
-    query("revision", "Pin this revision.", kind=OpenApiTypes.INT64),
+    query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),
+    query("digest", "Pin the release with this digest.", kind=DIGEST),
+    query("revision", "Pin this revision.", kind=whole_number(1)),
 )
 
 

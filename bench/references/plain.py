@@ -39,6 +39,8 @@ from rest_framework.response import Response
 
 
 class Capability(models.Model):
+    objects: models.Manager[Capability]
+
     capability_id = models.CharField(max_length=64, unique=True)
     entry = models.JSONField()
     body = models.JSONField()

@@ -101,7 +101,7 @@ def _ask(
         for name, value in ({"Host": "testserver"} | headers).items()
         if value
     }
-    environ = RequestFactory().generic(method, path, QUERY_STRING=query, **extra).environ
+    environ = RequestFactory().generic(method, path, QUERY_STRING=query, **extra).environ  # type: ignore[arg-type]
     seen: list[Any] = []
     body = b"".join(application(environ, lambda status, headers, *_: seen.extend([status, headers])))
     names = [name.lower() for name, _ in seen[1]]

@@ -13,7 +13,7 @@ from studio.values import Rate
 
 def test_the_call_over_the_limit_is_refused_until_the_window_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(limits.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("registry.limits.time.monotonic", lambda: now[0])
     limiter = RateLimiter()
     for _ in range(3):
         limiter.spend("write", "a", count=3, seconds=60)

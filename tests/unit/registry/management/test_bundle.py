@@ -331,7 +331,8 @@ def test_hostile_texts_never_reach_the_terminal(manage: Any, tmp_path: Path) -> 
     evil = "\x1b[2J\x1b]0;x\x07\u202e\x9b31m\r"
     path = _folder(
         tmp_path / "evil",
-        bundle(name=evil, intent_trigers=evil, metadata={evil: evil}) | {"skill.md": f"# {evil}\n## {evil}\n`{evil}_x`\n"},
+        bundle(name=evil, intent_trigers=evil, metadata={evil: evil})
+        | {"skill.md": f"# {evil}\n## {evil}\n`{evil}_x`\n"},
     )
     for verb in (["validate", path], ["publish", path], ["publish", path, "--dry-run"], ["import", path], ["list"]):
         done = manage("bundle", *verb)

@@ -32,7 +32,7 @@ MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pas
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
 
 
-CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200}
+CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
 DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 
 

@@ -42,6 +42,8 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     for operations in result["paths"].values():
         for operation in operations.values():
             operation.pop("security", None)
+            if "requestBody" in operation:
+                operation["requestBody"]["required"] = True
     return result
 
 

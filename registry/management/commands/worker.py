@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -27,7 +28,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         worker = Worker()
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: _drain(worker))
+            # In a thread of its own: the signal may come while the main one holds the event's lock.
+            signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())
         if not options["once"]:
             worker.run()
             return
@@ -40,12 +42,7 @@ class Command(BaseCommand):
 def _drain(worker: Worker) -> None:
     """The job at hand may end; one that does not is left to whoever comes after its lease."""
     worker.stop.set()
-    timer = threading.Timer(GRACE_SECONDS, _leave)
-    timer.daemon = True
-    timer.start()
-
-
-def _leave() -> None:
+    time.sleep(GRACE_SECONDS)
     print(f"The worker leaves a job behind that took more than {GRACE_SECONDS:.0f} s to end.", file=sys.stderr)
     sys.stderr.flush()
     os._exit(0)

@@ -225,7 +225,11 @@ class AgentKey(models.Model):
 
 
 class LoadCount(models.Model):
-    """How often a capability was loaded on a day (UTC), by revision and key; added every few seconds from memory."""
+    """How often a capability was loaded on a day (UTC), by revision and key.
+
+    Counted in memory, added every few seconds. What is older than 90 days is kept by month: one row, on the first of
+    it (registry/usage.py).
+    """
 
     day = models.DateField()
     capability_id = models.CharField(max_length=64)
@@ -269,6 +273,63 @@ class Incident(models.Model):
                 fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
             )
         ]
+
+
+class Job(models.Model):
+    """Work that a write left behind, stored in the writer's own transaction (registry/jobs.py).
+
+    Whoever works on it holds a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
+    """
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        PARKED = "parked"
+
+    kind = models.CharField(max_length=64)
+    payload = models.JSONField(default=dict)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    dedupe_key = models.CharField(max_length=200, blank=True, default="", help_text="One open job a key; empty: any.")
+    run_after = models.DateTimeField(default=timezone.now)
+    tries = models.PositiveSmallIntegerField(default=0)
+    leased_until = models.DateTimeField(null=True)
+    fence = models.PositiveIntegerField(default=0, help_text="The number of the newest lease.")
+    last_error = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            # What a poll asks for once a second, however many finished jobs there are.
+            models.Index(fields=["state", "run_after"], name="job_due"),
+            models.Index(fields=["dedupe_key"], name="job_of_dedupe_key"),
+        ]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "parked"]), name="job_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="running", leased_until__isnull=False)
+                | (~Q(state="running") & Q(leased_until__isnull=True)),
+                name="job_lease_fits_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["done", "parked"], finished_at__isnull=False)
+                | (~Q(state__in=["done", "parked"]) & Q(finished_at__isnull=True)),
+                name="job_end_fits_state",
+            ),
+            models.CheckConstraint(condition=~Q(kind=""), name="job_kind_not_empty"),
+            models.UniqueConstraint(
+                fields=["dedupe_key"],
+                condition=Q(state__in=["queued", "running"]) & ~Q(dedupe_key=""),
+                name="job_open_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk} ({self.kind})"
 
 
 class AuditEvent(models.Model):

@@ -1,7 +1,8 @@
-"""Is a stored revision still what was published, and does it still pass? If not, agents get an error with the mend."""
+"""Is a stored revision still what was published, and does it still pass? If not, agents get an error to act on."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from registry.errors import SkillMalformed
@@ -18,6 +19,15 @@ _WHAT: Final = {
 }
 
 
+@dataclass(frozen=True)
+class Fault:
+    """Why a stored revision cannot be handed out: for agents, and the findings behind it (none for a damaged row)."""
+
+    message: str
+    details: str
+    findings: tuple[Finding, ...]
+
+
 def require_sound(revision: Revision) -> None:
     """Raise `SkillMalformed` for a damaged or outdated revision, and note the incident.
 
@@ -26,19 +36,32 @@ def require_sound(revision: Revision) -> None:
     """
     if revision.rules_version == RULES_VERSION and is_intact(revision):
         return
+    fault = find_fault(revision)
+    if fault is None:
+        return
+    note_fault(revision, fault)
+    raise SkillMalformed(
+        fault.message,
+        details=fault.details,
+        findings=[finding.as_dict() for finding in fault.findings[:20]],
+        last_good_digest=_last_good_digest(revision),
+    )
+
+
+def find_fault(revision: Revision) -> Fault | None:
+    """What today's rules have against the stored texts, by the whole validation; None where they are sound."""
     findings, details = _faults(revision)
     if not details:
-        return
+        return None
     name = revision.capability.capability_id
     what = _WHAT.get(findings[0].file, "files") if findings else ""
     message = f"Skill '{name}' has invalid {what}" if what else f"Skill '{name}' does not match its digest"
-    open_incident(revision=revision, message=message, details=details, findings=findings)
-    raise SkillMalformed(
-        message,
-        details=details,
-        findings=[finding.as_dict() for finding in findings[:20]],
-        last_good_digest=_last_good_digest(revision),
-    )
+    return Fault(message, details, findings)
+
+
+def note_fault(revision: Revision, fault: Fault) -> None:
+    """Open an incident for it, or count it where it is known."""
+    open_incident(revision=revision, message=fault.message, details=fault.details, findings=fault.findings)
 
 
 def is_intact(revision: Revision) -> bool:

@@ -218,7 +218,21 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
+# A worker that says nothing for so long has lost its job to another one.
+JOB_LEASE_SECONDS = 60.0
+# The pause after the first failure; each further one doubles it.
+JOB_BACKOFF_SECONDS = 10.0
+# With REDIS_URL, `manage.py worker` leaves a job to Celery for so long before it takes it for lost.
+JOB_SWEEP_AFTER_SECONDS = 10.0
+
 CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_DEFAULT_QUEUE = "studio"
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+# A message is done with when the job is: one that a killed worker had comes again, and the job's lease decides.
+CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_connect_timeout": 2}
 # A message carries a job's id alone; what came of it is kept in the job's row.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -237,9 +251,11 @@ LOGGING = {
     "loggers": {
         # Django's own handlers would mail admins and print twice.
         "django": {"handlers": [], "propagate": True},
-        # A stranger's Host header is no incident.
         # A 4xx is the answer that the caller gets; only what fails here is logged.
         "django.request": {"handlers": [], "level": "ERROR"},
+        # One line a job, which is all that a worker says.
+        "registry.jobs": {"handlers": [], "level": "INFO"},
+        # A stranger's Host header is no incident.
         "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
     },
 }

@@ -38,9 +38,10 @@ def serve(setup: Setup, environment: Environment) -> int:
     with StopSignals() as stop:
         try:
             processes.start("server", server_command(python, address=address, port=environment.port))
+            _await_answer(processes, environment, _ASKED.get(address, address), stop)
+            # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
             if has_command(setup.root, "worker"):
                 processes.start("worker", [str(python), str(setup.root / "manage.py"), "worker"])
-            _await_answer(processes, environment, _ASKED.get(address, address), stop)
             ended = processes.wait_for_end(stop)
         finally:
             processes.stop_all()

@@ -19,6 +19,7 @@ from registry.models import (
     DemandMiss,
     Draft,
     Incident,
+    Job,
     LoadCount,
     Operator,
     RegistryState,
@@ -75,6 +76,11 @@ BREAKS: dict[str, Break] = {
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "incident_open_once": _again(Incident),
+    "job_state_known": _set(Job, state="asleep"),
+    "job_lease_fits_state": _set(Job, leased_until=timezone.now()),
+    "job_end_fits_state": _set(Job, state="done"),
+    "job_kind_not_empty": _set(Job, kind=""),
+    "job_open_once": _again(Job),
     # Columns that are unique by themselves.
     "Capability.capability_id": _again(Capability),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
@@ -105,6 +111,7 @@ def one_of_each() -> None:
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     DemandMiss.objects.create(capability_id="gamma")
+    Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
 
 
 def _declared() -> Iterator[str]:

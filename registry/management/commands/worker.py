@@ -1,0 +1,48 @@
+"""`manage.py worker`: does what writes left behind. `run.py` starts it beside the server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any, Final
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError
+
+from registry.worker import Worker
+
+# Less than run.py waits before it ends what does not stop.
+GRACE_SECONDS: Final = 10.0
+
+
+class Command(BaseCommand):
+    help = "Do queued jobs, until SIGTERM or Ctrl-C; with REDIS_URL, those that Celery has missed."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--once", action="store_true", help="do what is due now, and end")
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
+        worker = Worker()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            # In a thread of its own: the signal may come while the main one holds the event's lock.
+            signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())
+        if not options["once"]:
+            worker.run()
+            return
+        try:
+            worker.run_due()
+        except (DatabaseError, InterfaceError) as error:
+            raise CommandError(f"The database cannot be used: {error}".strip()) from error
+
+
+def _drain(worker: Worker) -> None:
+    """The job at hand may end; one that does not is left to whoever comes after its lease."""
+    worker.stop.set()
+    time.sleep(GRACE_SECONDS)
+    print(f"The worker leaves a job behind that took more than {GRACE_SECONDS:.0f} s to end.", file=sys.stderr)
+    sys.stderr.flush()
+    os._exit(0)

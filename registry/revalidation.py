@@ -1,0 +1,91 @@
+"""Published bundles held against today's rules: one job a capability.
+
+A rule that was tightened shows as an incident before an agent meets it; one that was loosened again closes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from registry import audit, jobs
+from registry.actors import Actor
+from registry.incidents import close_incidents
+from registry.jobs import Lease, Write
+from registry.models import Capability, Job, Revision
+from registry.queries import LISTED
+from registry.soundness import Fault, find_fault, note_fault
+from registry.validation import RULES_VERSION
+from registry.writing import writing
+
+KIND: Final = "revalidate"
+# Publishing waits while a transaction stores jobs: ten thousand in one would hold it for seconds.
+_JOBS_A_TRANSACTION: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """How many jobs were stored, and how many capabilities were waiting for theirs already."""
+
+    queued: int
+    already_queued: int
+
+
+def queue_all(*, by: Actor) -> Queued:
+    """A job for every capability that readers can load."""
+    with writing():
+        published = _published()
+        audit.record(by=by, verb="registry.revalidate", subject="registry", detail={"capabilities": len(published)})
+    return _queue(published)
+
+
+def queue_outdated() -> Queued:
+    """A job for what other rules than today's have passed, once for each revision and version of the rules.
+
+    What today's rules refuse stays outdated: it is not checked again at each start of a worker.
+    """
+    known = set(Job.objects.filter(kind=KIND).values_list("dedupe_key", flat=True))
+    return _queue([revision_id for revision_id in _published(outdated=True) if _key(revision_id) not in known])
+
+
+def _published(*, outdated: bool = False) -> list[int]:
+    """The primary keys of the revisions that readers see."""
+    found = Revision.objects.filter(pk__in=Capability.objects.filter(status__in=LISTED).values("published_revision"))
+    if outdated:
+        found = found.exclude(rules_version=RULES_VERSION)
+    return list(found.order_by("pk").values_list("pk", flat=True))
+
+
+def _key(revision_id: int) -> str:
+    return f"{KIND}:{RULES_VERSION}:{revision_id}"
+
+
+def _queue(revision_ids: Sequence[int]) -> Queued:
+    queued = 0
+    for start in range(0, len(revision_ids), _JOBS_A_TRANSACTION):
+        with writing():
+            for revision_id in revision_ids[start : start + _JOBS_A_TRANSACTION]:
+                queued += jobs.enqueue(KIND, {"revision_id": revision_id}, dedupe_key=_key(revision_id))[1]
+    return Queued(queued, len(revision_ids) - queued)
+
+
+def revalidate(lease: Lease) -> Write | None:
+    """The handler; payload `{"revision_id": primary key}`."""
+    revision = Revision.objects.select_related("capability").filter(pk=lease.payload["revision_id"]).first()
+    if revision is None:
+        return None
+    fault = find_fault(revision)
+    return lambda: _note(revision, fault)
+
+
+def _note(revision: Revision, fault: Fault | None) -> None:
+    """Under the registry's lock. What readers no longer see is left alone: its successor went through the gate."""
+    capability = Capability.objects.get(pk=revision.capability_id)
+    if capability.status not in LISTED or capability.published_revision_id != revision.pk:
+        return
+    if fault is not None:
+        note_fault(revision, fault)
+        return
+    Revision.objects.filter(pk=revision.pk).update(rules_version=RULES_VERSION)
+    close_incidents(capability)

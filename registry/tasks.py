@@ -1,0 +1,14 @@
+"""Celery entry points, one call each. Imported by Celery's worker alone."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from registry import jobs
+from registry.job_messages import TASK
+
+
+@shared_task(name=TASK)  # type: ignore[untyped-decorator] # Celery carries no types
+def run_job(job_id: int) -> None:
+    """Do a job; nothing where somebody else has it or has done it."""
+    jobs.run_next(job_id=job_id)

@@ -1,0 +1,25 @@
+"""Celery's application, for `celery -A studio worker`. No other process imports this module."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+
+from django.conf import settings
+
+from studio.environment import ConfigurationError
+
+try:
+    if not settings.REDIS_URL:
+        sys.exit("REDIS_URL is not set: expected Celery's broker, for example redis://127.0.0.1:6379/0")
+except ConfigurationError as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+
+app = Celery("studio")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["registry"])

@@ -1,0 +1,42 @@
+"""Jobs that say when they begin and wait until they may end.
+
+`slow`: `{"trace": file, "seconds": how long, "renew": whether the lease is held meanwhile}`; it adds a line
+`begin PID` to the file, then in the end one to the table of misses. `poison` always fails.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from django.db.models import F
+
+from registry import jobs
+from registry.job_handlers import HANDLERS
+from registry.jobs import Lease, Write
+from registry.models import DemandMiss
+
+
+def slow(lease: Lease) -> Write:
+    with Path(lease.payload["trace"]).open("a") as trace:
+        trace.write(f"begin {os.getpid()}\n")
+    until = time.monotonic() + lease.payload.get("seconds", 0)
+    while time.monotonic() < until:
+        time.sleep(0.1)
+        if lease.payload.get("renew"):
+            jobs.renew(lease)
+
+    def write() -> None:
+        row, _ = DemandMiss.objects.get_or_create(capability_id="slow")
+        DemandMiss.objects.filter(pk=row.pk).update(count=F("count") + 1)
+
+    return write
+
+
+def poison(lease: Lease) -> None:
+    raise RuntimeError(f"poisoned by {lease.payload['word']}")
+
+
+HANDLERS["slow"] = slow
+HANDLERS["poison"] = poison

@@ -1,0 +1,298 @@
+"""Workers as processes: killed, suspended and asked to end in the middle of a job, with and without Redis."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories import bundle
+from tests.integration.conftest import Site, new_database, on_postgresql
+from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
+
+EMBEDDED = ("manage.py", "worker")
+CELERY = ("-m", "celery", "-A", "studio", "worker", "--concurrency", "1", "--loglevel", "INFO")
+
+
+def _database(kind: str, request: pytest.FixtureRequest) -> dict[str, str]:
+    """The settings for an empty database of this kind."""
+    if kind == "sqlite":
+        return {}
+    return on_postgresql(new_database(request.getfixturevalue("postgresql_url")))
+
+
+@dataclass
+class Desk:
+    """A registry with jobs, and the workers that were started on it."""
+
+    site: Site
+    folder: Path
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def trace(self) -> Path:
+        return self.folder / "trace"
+
+    def enqueue(self, kind: str = "slow", **payload: Any) -> int:
+        payload = {"trace": str(self.trace), **payload}
+        job_id: int = self.site.run("job_desk.py", "enqueue", kind, json.dumps(payload))["job_id"]
+        return job_id
+
+    def start(self, *command: str) -> Path:
+        """Start a worker; answers its log."""
+        log = self.folder / f"worker {len(self.started)}.log"
+        # PYTHONPATH stands for the working directory that manage.py and -A would be looked for in.
+        process = keep([sys.executable, *command], log=log, env=self.site.env, cwd=ROOT)
+        self.started.append(process)
+        return log
+
+    def begun(self) -> list[int]:
+        """The ids of the processes that began the slow job, in that order."""
+        text = self.trace.read_text() if self.trace.exists() else ""
+        return [int(pid) for pid in re.findall(r"begin (\d+)\n", text)]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Asked of the database itself: a process of ours for each look would take the workers' time."""
+        if self.site.kind == "sqlite":
+            with closing(sqlite3.connect(Path(self.site.env["DATA_DIR"]) / "studio.sqlite3", timeout=20)) as database:
+                return database.execute(query).fetchall()
+        import psycopg
+
+        with psycopg.connect(self.site.env["DATABASE_URL"]) as connection:
+            return connection.execute(query.encode()).fetchall()
+
+    def row(self, job_id: int) -> dict[str, Any]:
+        columns = ("state", "tries", "fence", "last_error")
+        (row,) = self.rows(f"SELECT {', '.join(columns)} FROM registry_job WHERE id = {int(job_id)}")
+        return dict(zip(columns, row, strict=True))
+
+    @property
+    def written(self) -> int:
+        """How often a slow job wrote what comes of it."""
+        return sum(
+            count for (count,) in self.rows("SELECT count FROM registry_demandmiss WHERE capability_id = 'slow'")
+        )
+
+    def wait_for(self, job_id: int, state: str, seconds: float = 20) -> dict[str, Any]:
+        wait_until(lambda: self.row(job_id)["state"] == state, seconds, self)
+        return self.row(job_id)
+
+    def words(self) -> str:
+        return "".join(log.read_text(errors="replace") for log in sorted(self.folder.glob("worker *.log")))
+
+    def stop(self) -> None:
+        for process in self.started:
+            if process.stdin is not None:
+                process.stdin.close()
+        for process in self.started:
+            process.wait(30)
+
+
+def wait_until(is_true: Callable[[], bool], seconds: float, desk: Desk) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        if time.monotonic() > deadline:
+            raise ServerError(f"nothing came of it within {seconds} s:\n{desk.words()}")
+        time.sleep(0.1)
+
+
+def _desk(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: str) -> Iterator[Desk]:
+    env = studio_environment(folder, **_database(kind, request), **settings)
+    env["DJANGO_SETTINGS_MODULE"] = "tests.integration.job_settings"
+    run_manage("migrate", "--verbosity", "0", env=env)
+    desk = Desk(Site(kind, env), folder)
+    yield desk
+    desk.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    """Without Redis, on either database."""
+    yield from _desk(request.param, request, tmp_path)
+
+
+@pytest.fixture
+def redis_desk(request: pytest.FixtureRequest, tmp_path: Path, redis_url: str) -> Iterator[Desk]:
+    """With a Redis, on PostgreSQL, as in production."""
+    yield from _desk("postgresql", request, tmp_path, REDIS_URL=redis_url)
+
+
+def test_the_embedded_worker_does_a_job_and_leaves_when_asked(desk: Desk) -> None:
+    log = desk.start(*EMBEDDED)
+    job_id = desk.enqueue()
+    desk.wait_for(job_id, "done")
+    assert desk.written == 1
+    assert re.search(rf"INFO registry.jobs: job {job_id} slow done, try 1", log.read_text())
+    os.kill(desk.begun()[0], signal.SIGTERM)
+    assert desk.started[0].wait(10) == 0
+
+
+def test_published_capabilities_are_checked_by_command(desk: Desk) -> None:
+    folder = desk.folder / "alpha"
+    folder.mkdir()
+    for name, text in bundle().items():
+        (folder / name).write_text(text)
+    run_manage("bundle", "publish", str(folder), env=desk.site.env)
+    queued = run_manage("registry", "revalidate", "--format", "json", env=desk.site.env).stdout
+    assert json.loads(queued) == {"queued": 1, "already_queued": 0}
+    said = run_manage("worker", "--once", env=desk.site.env).stderr
+    assert re.findall(r"job \d+ (\S+) done", said) == ["revalidate", "jobs.prune", "usage.rollup"]
+
+
+def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> None:
+    desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=1.5)
+    wait_until(lambda: len(desk.begun()) == 1, 15, desk)
+    os.kill(desk.begun()[0], signal.SIGKILL)
+    killed_at = time.monotonic()
+    desk.start(*EMBEDDED)
+    row = desk.wait_for(job_id, "done")
+    assert (row["tries"], row["fence"]) == (2, 2)
+    assert len(set(desk.begun())) == 2
+    assert desk.written == 1
+    # Not before the lease of 2 s was over.
+    assert time.monotonic() - killed_at > 1.5
+
+
+def test_a_worker_that_wakes_up_after_its_lease_writes_nothing(desk: Desk) -> None:
+    """Suspended in the middle, as a machine that hangs: another does the job, and the first finds itself late."""
+    log = desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=1)
+    wait_until(lambda: len(desk.begun()) == 1, 15, desk)
+    first = desk.begun()[0]
+    os.kill(first, signal.SIGSTOP)
+    try:
+        desk.start(*EMBEDDED)
+        desk.wait_for(job_id, "done")
+    finally:
+        os.kill(first, signal.SIGCONT)
+    wait_until(lambda: f"job {job_id} slow lost" in log.read_text(), 15, desk)
+    assert desk.written == 1
+    assert desk.row(job_id)["state"] == "done"
+
+
+def test_a_job_that_takes_longer_than_a_lease_renews_it(desk: Desk) -> None:
+    for _ in range(2):
+        desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=4, renew=True)
+    row = desk.wait_for(job_id, "done")
+    assert (row["tries"], len(desk.begun()), desk.written) == (1, 1, 1)
+
+
+def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
+    desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=1.5)
+    wait_until(lambda: len(desk.begun()) == 1, 15, desk)
+    os.kill(desk.begun()[0], signal.SIGTERM)
+    assert desk.started[0].wait(10) == 0
+    assert desk.row(job_id)["state"] == "done"
+
+
+def test_a_poison_job_is_parked_after_its_tries(desk: Desk) -> None:
+    desk.start(*EMBEDDED)
+    poison, after = desk.enqueue("poison", word="hemlock"), desk.enqueue()
+    row = desk.wait_for(poison, "parked")
+    assert row["tries"] == 5
+    assert "RuntimeError: poisoned by hemlock" in row["last_error"]
+    assert desk.site.run("job_desk.py", "parked") == {"parked": [f"job {poison}"], "audit_broken": False}
+    desk.wait_for(after, "done")
+
+
+def _celery(desk: Desk) -> Path:
+    log = desk.start(*CELERY)
+    wait_until(lambda: " ready." in log.read_text(), 30, desk)
+    return log
+
+
+@pytest.mark.redis
+def test_celery_does_a_job_that_it_is_told_of(redis_desk: Desk) -> None:
+    log = _celery(redis_desk)
+    job_id = redis_desk.enqueue()
+    row = redis_desk.wait_for(job_id, "done")
+    assert (row["tries"], redis_desk.written) == (1, 1)
+    assert f"job {job_id} slow done" in log.read_text()
+
+
+@pytest.mark.redis
+@pytest.mark.slow
+def test_the_sweep_leaves_to_celery_what_celery_does(redis_desk: Desk) -> None:
+    log = _celery(redis_desk)
+    redis_desk.start(*EMBEDDED)
+    job_ids = [redis_desk.enqueue() for _ in range(3)]
+    for job_id in job_ids:
+        redis_desk.wait_for(job_id, "done")
+        assert f"job {job_id} slow done" in log.read_text()
+    assert redis_desk.written == 3
+
+
+@pytest.mark.redis
+def test_a_message_that_is_lost_costs_delay_alone(redis_desk: Desk, redis_url: str) -> None:
+    import redis
+
+    job_id = redis_desk.enqueue()
+    with redis.Redis.from_url(redis_url) as client:
+        assert client.delete("studio") == 1, client.keys()
+    _celery(redis_desk)
+    time.sleep(1)
+    assert redis_desk.row(job_id)["state"] == "queued"
+    redis_desk.start(*EMBEDDED)
+    redis_desk.wait_for(job_id, "done")
+    assert redis_desk.written == 1
+
+
+@pytest.mark.redis
+@pytest.mark.slow
+def test_a_celery_worker_that_is_killed_leaves_its_job_to_the_sweep(redis_desk: Desk) -> None:
+    _celery(redis_desk)
+    job_id = redis_desk.enqueue(seconds=1.5)
+    wait_until(lambda: len(redis_desk.begun()) == 1, 15, redis_desk)
+    # The child that works; its parent would tell the broker.
+    parent = int(Path(f"/proc/{redis_desk.begun()[0]}/stat").read_text().rpartition(")")[2].split()[1])
+    for pid in (parent, redis_desk.begun()[0]):
+        os.kill(pid, signal.SIGKILL)
+    redis_desk.start(*EMBEDDED)
+    row = redis_desk.wait_for(job_id, "done")
+    assert (row["tries"], redis_desk.written) == (2, 1)
+
+
+def test_a_redis_that_is_away_refuses_no_write(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    for desk in _desk("sqlite", request, tmp_path, REDIS_URL="redis://127.0.0.1:1/0"):
+        began = time.monotonic()
+        job_id = desk.enqueue()
+        assert time.monotonic() - began < 10
+        desk.start(*EMBEDDED)
+        desk.wait_for(job_id, "done")
+
+
+def test_celery_without_redis_says_what_is_missing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, *CELERY],
+        env=studio_environment(tmp_path),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode != 0
+    assert "REDIS_URL is not set" in done.stdout + done.stderr
+
+
+def test_a_web_process_loads_neither_celery_nor_redis(tmp_path: Path) -> None:
+    program = "import sys, studio.wsgi; print(sorted({'celery', 'kombu', 'redis'} & set(sys.modules)))"
+    env = studio_environment(tmp_path, REDIS_URL="redis://127.0.0.1:1/0")
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert done.stdout == "[]\n"

@@ -271,7 +271,7 @@ def test_a_redis_that_is_away_refuses_no_write(request: pytest.FixtureRequest, t
     for desk in _desk("sqlite", request, tmp_path, REDIS_URL="redis://127.0.0.1:1/0"):
         began = time.monotonic()
         job_id = desk.enqueue()
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 40
         desk.start(*EMBEDDED)
         desk.wait_for(job_id, "done")
 

@@ -1,11 +1,12 @@
-"""The hot path against the bare server and against a plain build, in one run.
+"""The hot path against the bare server and against a plain build, in one run of less than three minutes.
 
-    python bench/hot_path.py [--seconds 3] [--rounds 5] [--json FILE]
+    python bench/hot_path.py [--seconds 2] [--rounds 5] [--json FILE]
 
 Three servers answer the same questions with the same bytes: the product, granian with a function that returns those
-bytes (`bare`), and a Django REST framework view with token authentication and the ORM (`plain`). Rounds are
-interleaved, so that a machine whose speed drifts moves all three. Needs wrk (apt install wrk). Prints CPU per request
-and requests a second as medians with quartiles, and the ratios; the answers are compared before anything is measured.
+bytes (`bare`), and what one would write first (`plain`): a Django project as `startproject` makes it, with REST
+framework's token authentication, serializers and the ORM. A fourth is the product with 10,000 capabilities. Rounds are
+interleaved and compared in pairs, so that a machine whose speed drifts moves all of them. The answers are compared
+before anything is measured. Needs wrk (apt install wrk).
 """
 
 from __future__ import annotations
@@ -13,226 +14,232 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
+import platform
 import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-KEY_FILE = "key"
-CELLS = {
-    "load 10 KB": "/api/v1/capability_skill_load?capability_id=bench_000",
-    "list of 150": "/api/v1/capability_registry_list",
-    "304 poll": "/api/v1/capability_registry_list",
-}
-CONNECTIONS = 4
+from measuring import ROOT, Sample, Server, measure, paired_ratios, quartiles, serve
+
+LOAD = "/api/v1/capability_skill_load?capability_id=bench_000"
+LIST = "/api/v1/capability_registry_list"
+LARGE = 10_000
 
 
 @dataclass
-class Server:
-    """A server under test. `pids` are its worker processes."""
+class Cell:
+    """One question, asked of several servers; the first one is the product."""
 
     name: str
-    port: int
-    process: subprocess.Popen[bytes]
-    headers: dict[str, str]
-    samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+    path: str
+    servers: list[Server]
+    headers: dict[str, str] = field(default_factory=dict)
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
 
-    def url(self, path: str) -> str:
-        return f"http://127.0.0.1:{self.port}{path}"
-
-    def cpu_seconds(self) -> float:
-        """User and system time of all its processes."""
-        total = 0.0
-        for pid in _family(self.process.pid):
-            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return total
-
-
-def _family(pid: int) -> list[int]:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(one for child in children for one in _family(int(child)))]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@contextmanager
-def _serve(name: str, target: str, env: dict[str, str], headers: dict[str, str], cwd: Path) -> Iterator[Server]:
-    port = _free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "granian",
-        "--interface",
-        "wsgi",
-        target,
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    command += ["--workers", "1", "--blocking-threads", "4", "--no-ws", "--log-level", "error"]
-    process = subprocess.Popen(command, cwd=cwd, env={**os.environ, **env, "PORT": str(port)})
-    try:
-        _wait(port)
-        yield Server(name, port, process, headers)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(10)
-
-
-def _wait(port: int) -> None:
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return
-    raise SystemExit("a server did not start")
-
-
-def _fetch(server: Server, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str], bytes]:
-    request = urllib.request.Request(server.url(path), headers={**server.headers, **headers})
-    try:
-        with urllib.request.urlopen(request) as answer:
-            return answer.status, dict(answer.headers), answer.read()
-    except urllib.error.HTTPError as error:
-        return error.code, dict(error.headers), error.read()
-
-
-def _measure(server: Server, cell: str, headers: dict[str, str], seconds: int) -> None:
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s"]
-    for name, value in {**server.headers, **headers}.items():
-        command += ["-H", f"{name}: {value}"]
-    before = server.cpu_seconds()
-    printed = subprocess.run([*command, server.url(CELLS[cell])], capture_output=True, text=True, check=True).stdout
-    spent = server.cpu_seconds() - before
-    requests = int(re.search(r"(\d+) requests in", printed)[1])  # type: ignore[index]
-    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", printed)[1])  # type: ignore[index]
-    if cell != "304 poll" and "Non-2xx" in printed:
-        raise SystemExit(f"{server.name} answered errors: {printed}")
-    server.samples.setdefault(cell, []).append((spent / requests * 1e6, rate))
-
-
-def _prepare(folder: Path) -> str:
-    """A data directory with 150 capabilities, one of about 10 KB; answers a key."""
-    script = ROOT / "bench" / "fill.py"
-    env = {**os.environ, "DATA_DIR": str(folder), "EXAMPLES": "off"}
-    subprocess.run([sys.executable, str(script), "150"], env=env, check=True, stdout=subprocess.DEVNULL)
-    return (folder / KEY_FILE).read_text()
-
-
-def _quartiles(values: list[float]) -> tuple[float, float, float]:
-    if len(values) < 2:
-        return values[0], values[0], values[0]
-    low, middle, high = statistics.quantiles(values, n=4)
-    return low, middle, high
+    def run(self, rounds: int, seconds: int) -> None:
+        """A round to warm up, then interleaved rounds."""
+        for server in self.servers:
+            measure(server, self.path, self.headers, 1)
+        for _ in range(rounds):
+            for server in self.servers:
+                sample = measure(server, self.path, self.headers, seconds)
+                self.samples.setdefault(server.name, []).append(sample)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     if shutil.which("wrk") is None:
         raise SystemExit("needs wrk: apt install wrk")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        authorization = {"Authorization": f"Bearer {_prepare(folder)}"}
-        env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off"}
-        with _serve("product", "studio.wsgi:application", env, authorization, ROOT) as product:
-            etag = _save_answers(product, folder)
-            plain_env = {"BENCH_FOLDER": str(folder), "PYTHONPATH": str(ROOT / "bench" / "references")}
-            bare = _serve("bare", "bare:application", plain_env, authorization, ROOT)
-            plain = _serve("plain", "plain:application", plain_env, {"Authorization": "Token bench"}, ROOT)
-            with bare as bare_server, plain as plain_server:
-                servers = [product, bare_server, plain_server]
-                _check(servers)
-                _run(servers, options, etag)
-    _report(servers, options.json)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        result = _run(Path(name), stack, options)
+    result["machine"] = {
+        "cores": os.cpu_count(), "python": platform.python_version(), "load_average": os.getloadavg()[0],
+        "seconds": round(time.monotonic() - began),
+    }  # fmt: skip
+    _report(result)
+    if options.json is not None:
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def _save_answers(product: Server, folder: Path) -> str:
-    """The product's own bytes are what the bare server sends back."""
+def _run(folder: Path, stack: ExitStack, options: argparse.Namespace) -> dict[str, Any]:
+    published = {count: _fill(folder / str(count), count) for count in (150, LARGE)}
+    small, large = (stack.enter_context(_product(folder / str(count), count)) for count in (150, LARGE))
+    etags = {server.name: _warm(server) for server in (small, large)}
+    _save_answers(small, folder)
+    references = {"BENCH_FOLDER": str(folder), "PYTHONPATH": str(ROOT / "bench" / "references")}
+    bare = stack.enter_context(serve("bare", "bare:application", references, small.headers))
+    plain = stack.enter_context(serve("plain", "plain:application", references, {"Authorization": "Token bench"}))
+    _check([small, bare, plain])
+    poll = {"If-None-Match": etags[small.name]}
+    cells = [
+        Cell("load of 10 KB", LOAD, [small, bare, plain]),
+        Cell("list of 150", LIST, [small, bare, plain]),
+        Cell("304 poll at 150", LIST, [small, bare], poll),
+    ]
+    for cell in cells:
+        cell.run(options.rounds, options.seconds)
+    return {
+        "cells": {cell.name: _samples(cell) for cell in cells},
+        "poll": _polls(small, large, etags, options),
+        "neighbours": _neighbours(large, options),
+        "publish": published[150],
+        "resident_megabytes": {server.name: round(server.resident_megabytes()) for server in (small, large)},
+    }
+
+
+def _samples(cell: Cell) -> dict[str, list[dict[str, float]]]:
+    return {name: [asdict(sample) for sample in samples] for name, samples in cell.samples.items()}
+
+
+def _fill(folder: Path, count: int) -> dict[str, float]:
+    """A data directory with so many capabilities; how long a publish took."""
+    env = {**os.environ, "DATA_DIR": str(folder), "EXAMPLES": "off"}
+    script = [sys.executable, str(ROOT / "bench" / "fill.py"), str(count)]
+    done = subprocess.run(script, env=env, check=True, capture_output=True, text=True)
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
+@contextmanager
+def _product(folder: Path, count: int) -> Iterator[Server]:
+    headers = {"Authorization": f"Bearer {(folder / 'key').read_text()}"}
+    env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off"}
+    with serve(f"product, {count}", "studio.wsgi:application", env, headers) as server:
+        yield server
+
+
+def _warm(server: Server) -> str:
+    """The first answers of a kind are made by Django and teach the fast path; the list's ETag."""
     etag = ""
-    for cell, path in CELLS.items():
-        # The first answers of a kind are made by Django and teach the fast path.
-        _fetch(product, path, {})
-        _fetch(product, path, {})
-        status, headers, body = _fetch(product, path, {})
-        assert status == 200, (cell, status, body[:200])
-        kept = {key: value for key, value in headers.items() if key.lower() not in ("server", "date", "content-length")}
-        (folder / f"{path.split('/')[-1].split('?')[0]}.json").write_text(
-            json.dumps({"headers": sorted(kept.items()), "body": body.decode()})
-        )
-        if cell == "304 poll":
-            etag = headers.get("ETag") or headers["etag"]
-            _fetch(product, path, {"If-None-Match": etag})
+    for path in (LOAD, LIST):
+        for _ in range(3):
+            answer = server.fetch(path)
+            if answer.status != 200:
+                raise SystemExit(f"{server.name} answered {answer.status} for {path}")
+        etag = {name.lower(): value for name, value in answer.headers.items()}["etag"]
+        if server.fetch(path, {"If-None-Match": etag}).status != 304:
+            raise SystemExit(f"{server.name} does not know its own ETag for {path}")
     return etag
 
 
+def _save_answers(product: Server, folder: Path) -> None:
+    """The product's own headers and bytes are what the bare server sends back."""
+    for path in (LOAD, LIST):
+        answer = product.fetch(path)
+        kept = {k: v for k, v in answer.headers.items() if k.lower() not in ("server", "date", "content-length")}
+        name = path.split("/")[-1].split("?")[0]
+        saved = {"headers": sorted(kept.items()), "body": answer.body.decode()}
+        (folder / f"{name}.json").write_text(json.dumps(saved))
+
+
 def _check(servers: list[Server]) -> None:
-    for path in set(CELLS.values()):
-        bodies = [json.loads(_fetch(server, path, {})[2]) for server in servers]
-        if not (bodies[0] == bodies[1] and _same(bodies[0], bodies[2])):
+    """All three say the same: bare the same bytes, plain the same values."""
+    for path in (LOAD, LIST):
+        ours, bare, plain = (server.fetch(path) for server in servers)
+        if ours.body != bare.body or not _holds(ours.json(), plain.json()):
             raise SystemExit(f"the servers do not answer the same for {path}")
 
 
-def _same(ours: dict[str, Any], plain: dict[str, Any]) -> bool:
-    return all(plain[key] == ours[key] for key in plain)
+def _holds(ours: Any, plain: Any) -> bool:
+    """Whether every value that the plain build answers is ours too; it leaves out what it has no column for."""
+    if isinstance(plain, dict):
+        return bool(plain) and all(_holds(ours[key], value) for key, value in plain.items())
+    if isinstance(plain, list):
+        return len(plain) == len(ours) and all(map(_holds, ours, plain))
+    return bool(plain == ours)
 
 
-def _run(servers: list[Server], options: argparse.Namespace, etag: str) -> None:
-    for cell in CELLS:
-        headers = {"If-None-Match": etag} if cell == "304 poll" else {}
-        taking_part = [server for server in servers if cell != "304 poll" or server.name != "plain"]
-        for server in taking_part:
-            _measure(server, cell, headers, 1)
-            server.samples[cell].clear()
-        for _ in range(options.rounds):
-            for server in taking_part:
-                _measure(server, cell, headers, options.seconds)
+def _polls(small: Server, large: Server, etags: dict[str, str], options: argparse.Namespace) -> dict[str, Any]:
+    """The 304 poll of the small and of the large registry, round by round."""
+    found: dict[str, list[float]] = {small.name: [], large.name: []}
+    for _ in range(options.rounds):
+        for server in (small, large):
+            sample = measure(server, LIST, {"If-None-Match": etags[server.name]}, options.seconds)
+            found[server.name].append(sample.cpu_us)
+    return found
 
 
-def _report(servers: list[Server], target: Path | None) -> None:
-    product, bare, plain = servers
-    print(f"{'cell':12} {'server':8} {'CPU us/request (quartiles)':30} {'requests/s (quartiles)':30}")
-    for cell in CELLS:
-        for server in servers:
-            if cell in server.samples:
-                cpu = _quartiles([sample[0] for sample in server.samples[cell]])
-                rate = _quartiles([sample[1] for sample in server.samples[cell]])
-                cpu_words = f"{cpu[1]:.1f} ({cpu[0]:.1f}-{cpu[2]:.1f})"
-                print(f"{cell:12} {server.name:8} {cpu_words:30} {rate[1]:,.0f} ({rate[0]:,.0f}-{rate[2]:,.0f})")
-        ours = statistics.median(sample[0] for sample in product.samples[cell])
-        if cell in bare.samples:
-            ratio = statistics.median(sample[0] for sample in bare.samples[cell]) / ours
-            print(f"{cell:12} product / bare by CPU: {ratio:.2f}")
-        if cell in plain.samples:
-            ratio = statistics.median(sample[0] for sample in plain.samples[cell]) / ours
-            print(f"{cell:12} product / plain by CPU: {ratio:.0f} times")
-    if target is not None:
-        raw = {server.name: server.samples for server in servers}
-        target.write_text(json.dumps({"cpu_us_and_requests_per_second": raw}, indent=1))
+def _neighbours(server: Server, options: argparse.Namespace) -> dict[str, list[float]]:
+    """The p50 of a load, in ms: alone, and beside two clients that ask for what Django has to work out."""
+    alone, beside = [], []
+    for _ in range(options.rounds):
+        alone.append(measure(server, LOAD, {}, options.seconds).p50_ms)
+        with _two_slow_clients(server):
+            beside.append(measure(server, LOAD, {}, options.seconds).p50_ms)
+    return {"alone_p50_ms": alone, "beside_two_slow_p50_ms": beside}
+
+
+@contextmanager
+def _two_slow_clients(server: Server) -> Iterator[None]:
+    """One asks for ever new unknown ids, one for ever new pages of 1,000: neither is kept by anybody."""
+    stop = threading.Event()
+
+    def ask(path: str) -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            server.fetch(path.format(number, 500 + number % 500))
+
+    paths = ("/api/v1/capability_skill_load?capability_id=unknown_{0}", LIST + "?updated_since_revision={0}&limit={1}")
+    clients = [threading.Thread(target=ask, args=(path,)) for path in paths]
+    for client in clients:
+        client.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for client in clients:
+            client.join()
+
+
+def _report(result: dict[str, Any]) -> None:
+    """Markdown, as docs/performance.md holds it."""
+    print(
+        "| cell | server | CPU µs a request (quartiles) | requests a second (quartiles) | product, by CPU (quartiles) |"
+    )
+    print("| --- | --- | ---: | ---: | ---: |")
+    for name, by_server in result["cells"].items():
+        ours = next(iter(by_server.values()))
+        for server, samples in by_server.items():
+            cpu, rate = ([sample[key] for sample in samples] for key in ("cpu_us", "requests_per_second"))
+            words = "" if samples is ours else _against(server, [s["cpu_us"] for s in ours], cpu)
+            print(f"| {name} | {server} | {_spread(cpu)} | {_spread(rate)} | {words} |")
+    small, large = result["poll"].values()
+    print(f"\n304 at {LARGE:,} against 150, by CPU: {_ratio(small, large)}")
+    alone, beside = result["neighbours"].values()
+    print(f"p50 of a load alone {statistics.median(alone):.3f} ms, beside two slow: {_ratio(alone, beside)} times")
+    print(f"publish: {result['publish']}; MB: {result['resident_megabytes']}; {result['machine']}")
+
+
+def _against(server: str, ours: list[float], other: list[float]) -> str:
+    low, middle, high = paired_ratios(ours, other)
+    if server == "bare":
+        return f"{middle:.2f} ({low:.2f}-{high:.2f}) of bare"
+    return f"{middle:.0f} ({low:.0f}-{high:.0f}) times"
+
+
+def _ratio(ours: list[float], other: list[float]) -> str:
+    low, middle, high = paired_ratios(ours, other)
+    return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+
+
+def _spread(values: list[float]) -> str:
+    low, middle, high = quartiles(values)
+    return f"{middle:,.0f} ({low:,.0f}-{high:,.0f})"
 
 
 if __name__ == "__main__":

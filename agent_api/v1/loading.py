@@ -26,7 +26,7 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
     entry = snapshot.entries.get(wanted)
     if entry is None:
         tallies.count_miss(wanted)
-        raise not_found(wanted, list(snapshot.entries), snapshot.names)
+        raise not_found(wanted, snapshot.ids, snapshot.names)
     revision_id, revision = _pin(entry, number, digest)
     rendered = load_body(entry, revision_id=revision_id, fresh=fresh)
     tallies.count_load(capability_id=wanted, revision=revision, key_name=caller.key_name)

@@ -59,6 +59,11 @@ class Snapshot:
     principals: dict[str, Principal] = field(default_factory=dict)
 
     @cached_property
+    def ids(self) -> list[str]:
+        """All ids that can be loaded, in order."""
+        return list(self.entries)
+
+    @cached_property
     def names(self) -> dict[str, str]:
         """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}

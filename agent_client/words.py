@@ -1,0 +1,57 @@
+"""A message as words with their places: the ground of trigger matching and of every word count."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from agent_client.stems import stem
+
+# A mark that combines with the letter before it belongs to the word; Python's \w leaves most of them out.
+_MARKS: Final = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code))[0] == "M")
+_WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019][^\W_](?:[^\W_]|[{_MARKS}])*)*")
+# Written without spaces between words: Han, kana, Thai, Lao, Myanmar, Khmer.
+UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f]"
+)
+# U+00AD, a soft hyphen, stands inside a word without being seen.
+_HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u00ad")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text: its stem, its place in code points, and whether a hyphen alone stands before the next."""
+
+    stem: str
+    start: int
+    end: int
+    is_hyphened: bool
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text in order."""
+    found: list[Word] = []
+    matches = list(_WORD.finditer(text))
+    for index, match in enumerate(matches):
+        end = match.end()
+        following = matches[index + 1].start() if index + 1 < len(matches) else -1
+        is_hyphened = following == end + 1 and text[end] in _HYPHENS
+        found.append(Word(folded_stem(match[0]), match.start(), end, is_hyphened))
+    return found
+
+
+@lru_cache(maxsize=50_000)
+def folded_stem(word: str) -> str:
+    """The stem without case, width or accent, and without a possessive 's."""
+    return stem(folded(word))
+
+
+def folded(word: str) -> str:
+    """One word without case, width, accent (of Latin, Greek and Cyrillic) and apostrophe."""
+    text = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'")
+    text = "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", text).removesuffix("'s").replace("'", "")

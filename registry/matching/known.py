@@ -1,0 +1,75 @@
+"""What a capability says of itself, as far as matching and search need it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Known:
+    """One capability: its words, its golden sentences, where it belongs. `problem` and what follows: playbooks."""
+
+    capability_id: str
+    name: str
+    description: str = ""
+    triggers: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    counter_sentences: tuple[str, ...] = ()
+    skill_groups: tuple[str, ...] = ()
+    os: tuple[str, ...] = ("common",)
+    priority: int = 0
+    problem: str = ""
+    conditions: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def own_words(self) -> tuple[str, ...]:
+        """What it says of itself, one sample of it each."""
+        said = (self.name, self.description, ", ".join(self.triggers), self.problem, ". ".join(self.conditions))
+        return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if text.strip()))
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """Every sentence that stands for it: its own words, then the golden sentences."""
+        return tuple(dict.fromkeys((*self.own_words, *self.sentences)))
+
+
+def known_of(capability: Mapping[str, Any]) -> Known:
+    """From a capability.json that passed the gate; whatever a damaged one lacks is left empty."""
+    utterances = _mapping(capability.get("utterances"))
+    playbook = _mapping(capability.get("playbook"))
+    return Known(
+        capability_id=str(capability.get("capability_id", "")),
+        name=str(capability.get("name", "")),
+        description=str(capability.get("description", "")),
+        triggers=_texts(capability.get("intent_triggers")),
+        sentences=_texts(utterances.get("should_match")),
+        counter_sentences=_texts(utterances.get("should_not_match")),
+        skill_groups=_texts(capability.get("skill_groups")),
+        os=_texts(capability.get("os")) or ("common",),
+        priority=priority if isinstance(priority := capability.get("priority"), int) else 0,
+        problem=str(playbook.get("problem", "")),
+        conditions=_texts(playbook.get("conditions")),
+        keywords=_texts(playbook.get("keywords")),
+    )
+
+
+def known_of_text(capability_json: str) -> Known:
+    """As `known_of`, from the stored text."""
+    try:
+        return known_of(_mapping(json.loads(capability_json)))
+    except ValueError:
+        return known_of({})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(item for item in value if isinstance(item, str) and item.strip())

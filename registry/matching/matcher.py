@@ -1,0 +1,197 @@
+"""Which capability a message asks for: `match`, `ambiguous` or `none`, and why (CONTRACT 4, docs/matching.md).
+
+Three things are put together for each capability: its triggers in the message, the sentences known of it that come
+nearest, and the probability that it is this capability rather than another one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final, Literal
+
+import numpy as np
+
+from agent_client.triggers import TriggerHit, TriggerIndex
+from agent_client.words import words
+from registry.matching import head
+from registry.matching.evidence import Evidence
+from registry.matching.features import Floats
+from registry.matching.known import Known
+
+Decision = Literal["match", "ambiguous", "none"]
+
+TOP_DEFAULT: Final = 3
+TOP_MAX: Final = 20
+# How much a trigger moves the ranking, beside scores whose difference of 1 makes a capability 2.7 times as probable.
+_TRIGGER_WEIGHT: Final = 1.5
+_WEAK: Final = 0.7
+_TRUST_HALVED_AT: Final = 4
+_TRUST_LEAST: Final = 0.25
+# The parts are added with these weights, and the sum is brought to 0..1.
+_PARTS: Final = {"probability": 1.0, "sentence": 2.0, "trigger": 1.0}
+_SUM: Final = sum(_PARTS.values())
+# The second is as good as the first from this share of its probability on.
+_AMBIGUOUS_FROM: Final = 0.6
+# What has less in common with a message is no near miss.
+_NEAR_MISS_FROM: Final = 0.1
+_TRIGGERS_SHOWN_MAX: Final = 20
+# So many sentences are looked through to learn how telling a trigger is.
+_EVIDENCE_MAX: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One capability for a message. `parts` and `score` are 0 to 1."""
+
+    capability_id: str
+    score: float
+    parts: dict[str, float]
+    triggers: tuple[TriggerHit, ...]
+    is_below_threshold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer, best first; `reason` says in a sentence why."""
+
+    decision: Decision
+    matches: tuple[Match, ...]
+    reason: str
+
+
+class Matcher:
+    """Immutable: made of what is published at one moment."""
+
+    def __init__(self, known: Sequence[Known], evidence: Evidence | None) -> None:
+        """`evidence` has one class for each capability, in the same order; None where nothing is published."""
+        self.known = tuple(known)
+        self.evidence = evidence
+        self.places = {one.capability_id: place for place, one in enumerate(self.known)}
+        self.triggers = TriggerIndex((one.capability_id, trigger) for one in self.known for trigger in one.triggers)
+        self._telling: dict[tuple[str, str], float] = {}
+        self._count_evidence()
+        self.threshold = threshold_of(self.known, has_vectors=evidence is not None and evidence.centroids is not None)
+
+    def _count_evidence(self) -> None:
+        """How telling each trigger is: the share of the sentences with it that belong to its own capability."""
+        owned = [(one.capability_id, text) for one in self.known for text in one.samples]
+        own: Counter[tuple[str, str]] = Counter()
+        seen: Counter[str] = Counter()
+        for owner, text in owned if len(owned) <= _EVIDENCE_MAX else ():
+            hits = {(hit.owner, hit.trigger) for hit in self.triggers.find(text) if not hit.is_weak}
+            seen.update({trigger for _, trigger in hits})
+            own.update((who, trigger) for who, trigger in hits if who == owner)
+        owners = Counter(trigger for one in self.known for trigger in one.triggers)
+        for one in self.known:
+            for trigger in one.triggers:
+                key = (one.capability_id, trigger)
+                self._telling[key] = (own[key] + 1) / (seen[trigger] + owners[trigger])
+
+    def match(
+        self,
+        message: str,
+        vector: Floats | None,
+        *,
+        top: int = TOP_DEFAULT,
+        takes: Callable[[Known], bool] | None = None,
+        counter: Callable[[Known], float] | None = None,
+    ) -> Verdict:
+        """`vector` is the message's own; `takes` says which capabilities may answer at all; `counter` how near the
+        message is to a sentence that must not lead there, 0 to 1."""
+        allowed = np.array([takes is None or takes(one) for one in self.known], bool)
+        if self.evidence is None or not allowed.any():
+            return Verdict("none", (), "No capability is published that could answer.")
+        hits = self._hits(message)
+        trigger = self._trigger_scores(hits)
+        nearness = self.evidence.nearness(message, vector)
+        score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
+        score[~allowed] = -np.inf
+        probability = head.probabilities(score)
+        total = (
+            _PARTS["probability"] * probability + _PARTS["sentence"] * nearness.sentence + _PARTS["trigger"] * trigger
+        )
+        total[~allowed] = -1.0
+        if counter is not None:
+            self._hold_back(total, nearness.sentence, counter)
+        order = np.argsort(-total, kind="stable")[: max(top, 2)]
+        found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
+        return self._decide([one for one in found if one.score > 0], probability[order], top)
+
+    def _hold_back(self, total: Floats, sentence: Floats, counter: Callable[[Known], float]) -> None:
+        """A sentence that must not lead here is nearer than any that must."""
+        for place in np.argsort(-total)[:TOP_MAX]:
+            one = self.known[place]
+            if one.counter_sentences and counter(one) > max(float(sentence[place]), 0.5):
+                total[place] = min(float(total[place]), self.threshold * _SUM * 0.9)
+
+    def _hits(self, message: str) -> dict[str, list[TriggerHit]]:
+        by_owner: dict[str, list[TriggerHit]] = {}
+        for hit in self.triggers.find(message):
+            by_owner.setdefault(hit.owner, []).append(hit)
+        return by_owner
+
+    def _trigger_scores(self, hits: dict[str, list[TriggerHit]]) -> Floats:
+        found = np.zeros(len(self.known), np.float32)
+        for owner, of_owner in hits.items():
+            found[self.places[owner]] = self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+        return found
+
+    def trigger_score(self, hit: TriggerHit) -> float:
+        """How telling a hit is: 0 to 1, more for longer phrases, less for a content word alone."""
+        length = 1 - 0.25 / max(1, len(words(hit.trigger)))
+        return self._telling[hit.owner, hit.trigger] * length * (_WEAK if hit.is_weak else 1.0)
+
+    def _trust(self, owner: str) -> float:
+        """A bare word counts less, the more whole sentences are known: they tell what it looks like in one."""
+        return max(_TRUST_LEAST, 1 / (1 + len(self.known[self.places[owner]].sentences) / _TRUST_HALVED_AT))
+
+    def _match(
+        self, place: int, total: Floats, probability: Floats, sentence: Floats, trigger: Floats,
+        hits: dict[str, list[TriggerHit]],
+    ) -> Match:  # fmt: skip
+        capability_id = self.known[place].capability_id
+        score = max(0.0, float(total[place]) / _SUM)
+        parts = {
+            "trigger": round(float(trigger[place]), 4),
+            "sentence": round(float(sentence[place]), 4),
+            "probability": round(float(probability[place]), 4),
+        }
+        shown = tuple(hits.get(capability_id, ())[:_TRIGGERS_SHOWN_MAX])
+        return Match(capability_id, round(min(1.0, score), 4), parts, shown, score < self.threshold)
+
+    def _decide(self, found: list[Match], probability: Floats, top: int) -> Verdict:
+        near = [one for one in found if one.triggers or one.parts["sentence"] >= _NEAR_MISS_FROM]
+        if not near or near[0].is_below_threshold:
+            reason = f"Nothing reaches the threshold of {self.threshold:.2f}."
+            return Verdict("none", tuple(near[:top]), reason)
+        first = near[0]
+        rivals = [
+            one for one, likely in zip(found[1:], probability[1:], strict=False)
+            if not one.is_below_threshold and likely >= _AMBIGUOUS_FROM * float(probability[0])
+        ]  # fmt: skip
+        if rivals:
+            names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))
+            return Verdict("ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant.")
+        return Verdict("match", tuple(near[:top]), _reason(first))
+
+
+def _reason(first: Match) -> str:
+    if first.triggers:
+        named = ", ".join(dict.fromkeys(f"'{hit.trigger}'" for hit in first.triggers[:3]))
+        return f"The message holds the trigger {named} of '{first.capability_id}'."
+    return f"The message is close to what is known of '{first.capability_id}'."
+
+
+def threshold_of(known: Sequence[Known], *, has_vectors: bool) -> float:
+    """From which score on something is a match, 0 to 1.
+
+    The more example sentences a capability has, the nearer an own message comes to one of them, and so does a foreign
+    one: the threshold rises with their usual number. Measured with 0, 5 and 20 (docs/matching.md).
+    """
+    counts = sorted(len(one.sentences) for one in known)
+    usual = counts[len(counts) // 2] if counts else 0
+    start, rise = (1.15, 0.194) if has_vectors else (0.85, 0.15)
+    return (start + rise * log(1 + min(usual, 50))) / _SUM

@@ -355,6 +355,45 @@ def test_agents_are_answered_while_the_studio_is_away(stack: Stack, agent: httpx
     wait_for(lambda: connect().get("/sign-in/").status_code == 200, 20, "the Studio")
 
 
+@pytest.fixture
+def plain_nginx(stack: Stack) -> Iterator[str]:
+    """nginx in its other mode, NGINX_MODE=http, with the page's own edge.conf; answers its origin."""
+    command = stack.services["nginx"]["entrypoint"]
+    stack.stop("nginx")
+    edge = stack.scratch / "nginx" / "edge.conf"
+    edge.write_text("set_real_ip_from 127.0.0.7;\nreal_ip_header X-Forwarded-For;\nreal_ip_recursive on;\n")
+    stack.services["nginx"]["entrypoint"] = [word.replace("tls.conf", "http.conf") for word in command]
+    try:
+        stack.start("nginx")
+        yield f"http://localhost:{stack.ports['http']}"
+    finally:
+        stack.stop("nginx")
+        edge.unlink()
+        stack.services["nginx"]["entrypoint"] = command
+        stack.start("nginx")
+
+
+def test_behind_something_that_speaks_https(stack: Stack, plain_nginx: str) -> None:
+    """It is believed about scheme and client, and nobody else about the client."""
+
+    def wrong_password(number: int, address: str) -> int:
+        transport = httpx.HTTPTransport(local_address=address)
+        headers = {"X-Forwarded-Proto": "https", "X-Forwarded-For": f"198.51.100.{number}", "Host": stack.url[8:]}
+        with httpx.Client(base_url=plain_nginx, transport=transport, headers=headers) as client:
+            page = client.get("/sign-in/")
+            assert page.headers["Strict-Transport-Security"]
+            token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+            cookie = page.headers["Set-Cookie"].partition(";")[0]
+            assert token is not None
+            form = {"csrfmiddlewaretoken": token[1], "username": "olga", "password": "wrong", "next": ""}
+            # The client is inside and speaks plain HTTP, so it would keep a secure cookie to itself.
+            said = {"Cookie": cookie, "Origin": stack.url, "Referer": f"{stack.url}/sign-in/"}
+            return client.post("/sign-in/", data=form, headers=said).status_code
+
+    assert [wrong_password(number, "127.0.0.7") for number in range(22)] == [200] * 22
+    assert [wrong_password(number, "127.0.0.8") for number in range(22)] == [200] * 20 + [429] * 2
+
+
 def test_every_service_ends_when_it_is_asked(stack: Stack) -> None:
     """Last of all. What begins no new work ends at once; every exit code is 0."""
     below = {service: processes_below(stack.running[service].process.pid) for service in ORDER}

@@ -6,6 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
@@ -27,7 +28,7 @@ def schema_file(request: HttpRequest, name: str) -> HttpResponse:
     if document is None:
         raise Http404
     values: dict[str, Any] = json.loads(document)
-    values["$id"] = request.build_absolute_uri(request.path)
+    values["$id"] = f"{settings.PUBLIC_URL or request.build_absolute_uri('/').rstrip('/')}{request.path}"
     response = HttpResponse(json.dumps(values, indent=2, ensure_ascii=False), content_type="application/schema+json")
     response["Access-Control-Allow-Origin"] = "*"
     response["Cache-Control"] = "public, max-age=300"

@@ -9,6 +9,7 @@ import logging
 import threading
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from django.conf import settings
@@ -23,9 +24,13 @@ POLL_SECONDS: Final = 1.0
 
 @dataclass
 class Worker:
-    """Works in the caller's thread; `stop` may be set from anywhere, and takes effect between two jobs."""
+    """Works in the caller's thread; `stop` may be set from anywhere, and takes effect between two jobs.
+
+    `alive_file` is touched each time the worker has looked for work and reached the database; its age is for a probe.
+    """
 
     stop: threading.Event = field(default_factory=threading.Event)
+    alive_file: Path | None = None
     _scheduled: date | None = None
     _is_away: bool = False
 
@@ -52,6 +57,8 @@ class Worker:
             connection.close()
             return False
         self._is_away = False
+        if self.alive_file is not None:
+            self.alive_file.touch()
         return has_worked
 
     def _step(self) -> bool:

@@ -40,6 +40,7 @@ VARIABLES = (
     "HOST",
     "PORT",
     "DATA_DIR",
+    "STATIC_DIR",
     "DATABASE_URL",
     "REDIS_URL",
     "SECRET_KEY",
@@ -79,6 +80,7 @@ class Environment:
     host: str
     port: int
     data_dir: Path
+    static_dir: Path
     database: Database | None
     redis_url: str | None
     secret_key: str | None
@@ -104,6 +106,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     secret_key = reader.read("SECRET_KEY", parse_secret_key, None)
     public_url = reader.read("PUBLIC_URL", parse_origin, None)
     allowed_hosts = reader.read("ALLOWED_HOSTS", parse_allowed_hosts, None)
+    data_dir = reader.read("DATA_DIR", parse_directory, base_dir / ".data")
     debug = reader.read("DEBUG", parse_boolean, False)  # noqa: FBT003 (the default of a value, not a switch)
     reader.check_production(is_postgresql=reader.is_set("DATABASE_URL"))
     reader.check_debug(debug=debug, host=host)
@@ -111,7 +114,8 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     environment = Environment(
         host=host,
         port=reader.read("PORT", parse_port, 8000),
-        data_dir=reader.read("DATA_DIR", parse_directory, base_dir / ".data"),
+        data_dir=data_dir,
+        static_dir=reader.read("STATIC_DIR", parse_directory, data_dir / "static"),
         database=database,
         redis_url=reader.read("REDIS_URL", parse_redis_url, None),
         secret_key=secret_key,

@@ -28,14 +28,20 @@ def prepare_site(output: TextIO | OutputWrapper) -> None:
     cannot be written and django.db.OperationalError where the database cannot be reached.
     """
     with _one_at_a_time():
-        collect_static_files()
+        _collect_static_files()
         if "prepare" in get_commands():
             call_command("prepare", stdout=output)
         else:
             call_command("migrate", verbosity=0, interactive=False, stdout=output)
 
 
-def collect_static_files() -> None:
+def prepare_static_files() -> None:
+    """Collect the static files alone, which asks no database: for the build of an image and an upgrade's first step."""
+    with _directory_lock(Path(settings.DATA_DIR)):
+        _collect_static_files()
+
+
+def _collect_static_files() -> None:
     """Write hashed and compressed copies of every static file into STATIC_ROOT, unless they are there already."""
     if settings.DEBUG:
         return

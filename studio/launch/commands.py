@@ -21,13 +21,14 @@ python3 run.py test [ARGS]          run the test suite on SQLite and PostgreSQL;
                      --all          the slow tests too: third-party clients, browsers, this program itself
                      --no-skips     a test that is skipped for want of a program is a failure
 python3 run.py manage ARGS...       run manage.py inside .venv
+python3 run.py secrets ADDRESS      write .env for docker compose, with new random secrets; ADDRESS is PUBLIC_URL
 python3 run.py lock [ARGS]          refresh requirements*.lock from pyproject.toml; ARGS go to uv, as --upgrade
 python3 run.py --verbose [...]      show all that pip says
 python3 run.py --help               this page
 
-Settings come from the environment: HOST (127.0.0.1), PORT (8000), DATA_DIR (.data), DATABASE_URL, REDIS_URL,
-SECRET_KEY, DEBUG, ALLOWED_HOSTS, PUBLIC_URL, TRUSTED_PROXIES, CORS_ALLOWED_ORIGINS, EXAMPLES, AGENT_API_PUBLIC_READ,
-RATE_LIMITS."""
+Settings come from the environment: HOST (127.0.0.1), PORT (8000), DATA_DIR (.data), STATIC_DIR,
+DATABASE_URL, REDIS_URL, SECRET_KEY, DEBUG, ALLOWED_HOSTS, PUBLIC_URL, TRUSTED_PROXIES, CORS_ALLOWED_ORIGINS,
+EXAMPLES, AGENT_API_PUBLIC_READ, RATE_LIMITS."""
 
 
 class Interrupted(BaseException):
@@ -67,6 +68,10 @@ def _dispatch(arguments: list[str], setup: Setup) -> int:
         from studio.launch.testing import run_tests
 
         return run_tests(setup, rest)
+    if command == "secrets":
+        from studio.launch.compose_env import write_compose_env
+
+        return write_compose_env(ROOT, rest)
     if command == "lock":
         from studio.launch.locking import refresh_locks
 

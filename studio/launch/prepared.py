@@ -55,7 +55,7 @@ class Prepared:
             "code": self._code(),
             "examples": self._environment.examples,
             "migrations": self._migrations(),
-            "pages": (self._environment.data_dir / "static" / "staticfiles.json").exists(),
+            "pages": (self._environment.static_dir / "staticfiles.json").exists(),
             "python": list(sys.version_info[:2]),
         }
 

@@ -50,11 +50,11 @@ def serve(setup: Setup, environment: Environment) -> int:
     return 0
 
 
-def server_command(python: Path, *, address: str, port: int) -> list[str]:
-    """One worker process with four threads; granian takes no names, and itself says warnings and errors alone."""
+def server_command(python: Path, *, address: str, port: int, workers: int = 1, threads: int = 4) -> list[str]:
+    """Worker processes with so many threads each; granian takes no names, and itself says warnings and errors alone."""
     return [
         *[str(python), "-m", "granian", "--interface", "wsgi", "studio.wsgi:application"],
-        *["--host", address, "--port", str(port), "--workers", "1", "--blocking-threads", "4"],
+        *["--host", address, "--port", str(port), "--workers", str(workers), "--blocking-threads", str(threads)],
         *["--no-ws", "--log-level", "warning", "--no-access-log", "--workers-kill-timeout", "10"],
     ]
 

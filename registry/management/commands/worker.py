@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -24,9 +25,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="do what is due now, and end")
+        parser.add_argument("--alive-file", type=Path, help="touched with each look for work; a probe asks its age")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        worker = Worker()
+        worker = Worker(alive_file=options["alive_file"])
         for number in (signal.SIGTERM, signal.SIGINT):
             # In a thread of its own: the signal may come while the main one holds the event's lock.
             signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())

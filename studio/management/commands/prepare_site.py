@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
-from studio.preparing import prepare_site
+from studio.preparing import prepare_site, prepare_static_files
 
 
 class Command(BaseCommand):
@@ -16,9 +16,15 @@ class Command(BaseCommand):
     help = "Collect the static files, migrate, and publish what a first start publishes."
     requires_system_checks: list[str] = []
 
-    def handle(self, *_args: Any, **_options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--static", action="store_true", help="only the static files; asks no database")
+
+    def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            prepare_site(self.stdout)
+            if options["static"]:
+                prepare_static_files()
+            else:
+                prepare_site(self.stdout)
         except OperationalError as error:
             raise CommandError(f"The database cannot be used: {error}".strip()) from error
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,6 +39,23 @@ def test_a_day_has_its_jobs_once_whoever_asks() -> None:
     assert Worker().run_due() == 0
     assert housekeeping.queue_daily(date(2030, 1, 1)) == 2
     assert housekeeping.queue_daily(date(2030, 1, 1)) == 0
+
+
+def test_a_look_for_work_that_reaches_the_database_is_seen_by_a_probe(tmp_path: Path) -> None:
+    alive = tmp_path / "alive"
+    Worker(alive_file=alive)._try()
+    assert alive.exists()
+
+
+def test_a_look_that_does_not_reach_it_is_not_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OperationalError("away")
+
+    monkeypatch.setattr("registry.worker.revalidation.queue_outdated", refuse)
+    # The test's own connection must stay open.
+    monkeypatch.setattr(connection, "close", lambda: None)
+    Worker(alive_file=tmp_path / "alive")._try()
+    assert not (tmp_path / "alive").exists()
 
 
 def test_a_start_under_other_rules_checks_what_is_published() -> None:

@@ -47,6 +47,7 @@ def test_defaults() -> None:
     environment = read()
     assert (environment.host, environment.port) == ("127.0.0.1", 8000)
     assert environment.data_dir == Path("/base/.data")
+    assert environment.static_dir == Path("/base/.data/static")
     assert environment.database is None
     assert environment.redis_url is None
     assert environment.secret_key is None
@@ -84,6 +85,11 @@ def test_booleans(text: str, *, expected: bool) -> None:
 def test_odd_booleans(variable: str, text: str) -> None:
     message = problem(**{variable: text})
     assert message == f"{variable} is '{text}': expected 1/0, true/false, yes/no or on/off, for example on"
+
+
+def test_static_files_stand_with_the_data_or_where_they_were_collected() -> None:
+    assert read(DATA_DIR="/srv/data").static_dir == Path("/srv/data/static")
+    assert read(DATA_DIR="/srv/data", STATIC_DIR="/srv/static").static_dir == Path("/srv/static")
 
 
 @pytest.mark.parametrize(("text", "port"), [("1", 1), ("8001", 8001), ("65535", 65535)])

@@ -124,8 +124,13 @@ def trickle(head: bytes) -> Reply:
     return reply
 
 
-def flood(connection: socket.socket) -> None:
-    """200 and bytes without an end."""
-    connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
-    for _ in range(20_000):
-        connection.sendall(b"y" * 65536)
+def flood(sent: list[int]) -> Reply:
+    """200 and bytes without an end; `sent` gets the length of each piece that was taken."""
+
+    def reply(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        for _ in range(20_000):
+            connection.sendall(b"y" * 65536)
+            sent.append(65536)
+
+    return reply

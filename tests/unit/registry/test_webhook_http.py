@@ -73,7 +73,7 @@ def test_what_is_no_answer(receiver: Receiver, reply: Reply, expected: str) -> N
 @pytest.mark.parametrize(
     "reply",
     [
-        flood,
+        flood([]),
         trickle(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
         say(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"),
         say(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnoop"),
@@ -88,6 +88,14 @@ def test_the_status_decides_whatever_becomes_of_the_body(receiver: Receiver, rep
     assert answer.is_success
     assert len(answer.excerpt) <= 1000
     assert "\0" not in answer.excerpt
+
+
+def test_no_more_is_read_than_a_bound(receiver: Receiver) -> None:
+    sent: list[int] = []
+    receiver.reply = flood(sent)
+    assert post(receiver.url, body=b"{}", headers={}).is_success
+    # What the system's buffers took, out of more than a thousand MiB.
+    assert sum(sent) < 64 * 1024 * 1024
 
 
 def test_a_receiver_that_is_down(receiver: Receiver) -> None:

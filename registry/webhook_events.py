@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from typing import Any, Final
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid4
 
 from registry import jobs
 from registry.models import AuditEvent, Capability, RegistryState, Webhook, WebhookDelivery
@@ -39,7 +39,6 @@ CHATTY: Final = frozenset({"draft.saved"})
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
 TRIES_MAX: Final = 12
-_NAMESPACE: Final = UUID("5f0c6d5c-5f0e-4a56-9a0c-6a2a1f6b8a55")
 _NOT_TOLD: Final = frozenset({"payload"})
 
 
@@ -52,7 +51,7 @@ def announce(row: AuditEvent) -> None:
     wanted = [webhook for webhook in Webhook.objects.filter(disabled_at__isnull=True) if wants(webhook, kind)]
     if not wanted:
         return
-    event_id = uuid5(_NAMESPACE, row.hash)
+    event_id = uuid4()
     body = _body(event_id, kind, row.at.isoformat(), _data(row))
     for webhook in wanted:
         queue(webhook, event_id=event_id, kind=kind, body=body)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.apps import apps
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.migrations.loader import MigrationLoader
 
@@ -74,7 +75,10 @@ def row_from(model: Model, columns: dict[str, Any]) -> models.Model:
     unknown = sorted(set(columns) - set(fields))
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}' in '{table_name(model)}'")
-    return model(**{name: _from_json(fields[name], value) for name, value in columns.items()})
+    try:
+        return model(**{name: _from_json(fields[name], value) for name, value in columns.items()})
+    except ValidationError as error:
+        raise BackupUnreadable(f"A row of '{table_name(model)}' has an odd value: {error.messages[0]}") from error
 
 
 def _from_json(field: models.Field[Any, Any], value: Any) -> Any:

@@ -88,7 +88,7 @@ BREAKS: dict[str, Break] = {
     "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
     "webhook_secret_form": _set(Webhook, secret="hunter2"),
     "webhook_delivery_once": _again(WebhookDelivery),
-    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost"),
+    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     # Columns that are unique by themselves.
     "Webhook.name": _again(Webhook),

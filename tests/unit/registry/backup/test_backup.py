@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,12 @@ import pytest
 from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.utils import timezone
 
 from registry import audit, drafts, keys, operators, publishing, tallies, webhooks
 from registry.backup import check_archive, create_backup, restore_backup
+from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
 from registry.errors import BackupRefused, BackupUnreadable
 from registry.incidents import open_incident
@@ -83,6 +86,33 @@ def test_everything_comes_back_and_the_counter_goes_on(tmp_path: Path) -> None:
     assert AuditEvent.objects.last().verb == "registry.restore"  # type: ignore[union-attr]
     assert RegistryState.objects.get().registry_revision == done.registry_revision == 1_000_003
     assert publish("next").registry_revision == 1_000_004
+
+
+def test_it_is_one_moment_and_keeps_no_writer_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each of the first tables somebody else publishes, and need not wait for the end."""
+    publish()
+    numbers = iter(range(100))
+    first = [table_name(model) for model in kept_models()][:4]
+
+    def publish_elsewhere() -> None:
+        publish(f"other_{next(numbers)}")
+        connection.close()
+
+    def write(archive: zipfile.ZipFile, name: str, rows: Any) -> Table:
+        table = write_table(archive, name, rows)
+        if name not in first:
+            return table
+        thread = threading.Thread(target=publish_elsewhere)
+        thread.start()
+        thread.join(20)
+        assert not thread.is_alive()
+        return table
+
+    monkeypatch.setattr("registry.backup.creating.write_table", write)
+    _, manifest = create_backup(to=tmp_path)
+    rows = {table.name: table.rows for table in manifest.tables}
+    assert [rows[name] for name in ("capability", "revision", "release", "auditevent")] == [1, 1, 1, 1]
+    assert Capability.objects.count() == 5
 
 
 def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(tmp_path: Path) -> None:

@@ -324,6 +324,8 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
             _deprecate(state, replaced, None)
+            detail = {"replaced_by": None, "note": f"'{capability_id}', which replaced it, was retired"}
+            audit.record(by=by, verb="capability.deprecate", subject=replaced.capability_id, detail=detail)
         _release(state, capability, capability.published_revision, status="retired")
         audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
         return capability

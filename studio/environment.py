@@ -52,6 +52,7 @@ VARIABLES = (
     "EXAMPLES",
     "AGENT_API_PUBLIC_READ",
     "RATE_LIMITS",
+    "WEBHOOK_ALLOWED_NETWORKS",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -92,6 +93,7 @@ class Environment:
     examples: bool
     agent_api_public_read: bool
     rate_limits: Mapping[str, Rate]
+    webhook_allowed_networks: tuple[Network, ...]
     warnings: tuple[str, ...]
 
 
@@ -127,6 +129,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         examples=reader.read("EXAMPLES", parse_boolean, embedded),
         agent_api_public_read=reader.read("AGENT_API_PUBLIC_READ", parse_boolean, embedded and is_loopback(host)),
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
+        webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

@@ -33,6 +33,8 @@ CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
 EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 RATE_LIMITS = ENVIRONMENT.rate_limits
+# Where webhooks may go beside public addresses, and the only ones that they may reach by plain http.
+WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 

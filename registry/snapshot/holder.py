@@ -42,14 +42,22 @@ class Holder:
 
     def _read(self) -> None:
         held = self.snapshot
-        if not self.has_read or counters() != (held.registry_revision, held.access_revision):
+        if not self.has_read or counters() != (held.registry_revision, held.access_revision, held.history):
             self.snapshot = read_snapshot(held)
-            if self.snapshot.registry_revision > held.registry_revision:
+            if self.snapshot.registry_revision < held.registry_revision or self.snapshot.history != held.history:
+                # The database was put back from a backup: what numbers and keys of rows meant is gone.
+                self._forget_past()
+            elif self.snapshot.registry_revision > held.registry_revision:
                 self._remember(held)
-            elif self.snapshot.registry_revision < held.registry_revision:
-                # The database was put back from a backup: what those numbers meant is gone.
-                self._past.clear()
         self.has_read, self.failed_at = True, None
+
+    def _forget_past(self) -> None:
+        # Both read what they keep through this module's snapshot.
+        from registry.snapshot import bodies, pins
+
+        self._past.clear()
+        bodies.BODIES.forget()
+        pins.forget()
 
     def _failed(self, error: Exception) -> None:
         if self.failed_at is None:

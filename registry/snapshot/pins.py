@@ -31,6 +31,11 @@ def pinned_revision(capability_id: str, *, number: int | None = None, digest: st
         raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
 
 
+def forget() -> None:
+    """After a restore, keys of rows may belong to others."""
+    _find.cache_clear()
+
+
 @lru_cache(maxsize=4096)
 def _find(capability_id: str, number: int | None, digest: str | None) -> Pin:
     revisions = Revision.objects.filter(capability__capability_id=capability_id)

@@ -285,8 +285,15 @@ def test_trusted_proxies() -> None:
         ("10.0.0.0/33", "10.0.0.0/33"),
     ],
 )
-def test_odd_trusted_proxies(text: str, expected: str) -> None:
-    assert expected in problem(TRUSTED_PROXIES=text)
+def test_odd_networks(text: str, expected: str) -> None:
+    for variable in ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS"):
+        assert expected in problem(**{variable: text})
+
+
+def test_webhook_allowed_networks() -> None:
+    assert read().webhook_allowed_networks == ()
+    found = read(WEBHOOK_ALLOWED_NETWORKS="10.1.0.0/16").webhook_allowed_networks
+    assert found == (ip_network("10.1.0.0/16"),)
 
 
 @pytest.mark.parametrize(

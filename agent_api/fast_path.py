@@ -8,6 +8,7 @@ from the application behind, and what it sends beside the entity's own headers i
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -44,6 +45,9 @@ _LOAD_QUERY: Final = re.compile(
 _OF_THE_ENTITY: Final = frozenset({"etag", "content-length", "content-encoding", "warning"})
 _OK: Final = "200 OK"
 _NOT_MODIFIED: Final = "304 Not Modified"
+# How many were answered here, by path and whether the client had the bytes already. No lock: `+= 1` on a kept key holds
+# no call and no jump back, which is where CPython lets another thread run, so that no count is lost.
+ANSWERED: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
 
 
 class FastPath:
@@ -95,6 +99,7 @@ class FastPath:
             tallies.note_key_use(key_name)
         if entry is not None:
             tallies.count_load(capability_id=entry.capability_id, revision=entry.revision, key_name=key_name)
+        ANSWERED[kind[0], known] += 1
         headers = [*constant, ("ETag", entity_tag(rendered, coding))]
         if known:
             start_response(_NOT_MODIFIED, [*headers, ("Content-Length", "0")])

@@ -30,6 +30,15 @@ class _Held:
     keys_used: dict[str, datetime] = field(default_factory=dict)
 
 
+@dataclass
+class Totals:
+    """Since the process began, whether handed in or not."""
+
+    loads: int = 0
+    misses: int = 0
+
+
+TOTALS: Final = Totals()
 _held = _Held()
 _lock = threading.Lock()
 
@@ -37,12 +46,14 @@ _lock = threading.Lock()
 def count_load(*, capability_id: str, revision: int, key_name: str) -> None:
     """One load of a revision, `key_name` empty for a public read."""
     with _lock:
+        TOTALS.loads += 1
         _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += 1
 
 
 def count_miss(capability_id: str) -> None:
     """An agent asked for an id that is not published."""
     with _lock:
+        TOTALS.misses += 1
         wanted = capability_id[:64]
         if wanted in _held.misses or len(_held.misses) < MISSES_HELD_MAX:
             _held.misses[wanted] += 1

@@ -26,6 +26,7 @@ FORWARDING_HEADERS = (
 )
 # Their answers hold nothing that depends on the name under which they were asked.
 PROBES = frozenset({"/healthz", "/readyz"})
+METRICS = "/metrics"
 _DONE = "studio.forwarding"
 
 
@@ -41,13 +42,18 @@ class ForwardingMiddleware:
 
 
 class ProbeMiddleware:
-    """Let health probes in under any name: they ask by an address that no operator lists in ALLOWED_HOSTS."""
+    """Let health probes in under any name: they ask by an address that no operator lists in ALLOWED_HOSTS.
+
+    So does Prometheus. Where no key is asked for, its page keeps the check: with a name that was made to lead to this
+    machine, a page in the operator's browser could read it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info in PROBES:
+        is_metrics = request.path_info == METRICS and not settings.AGENT_API_PUBLIC_READ
+        if is_metrics or request.path_info in PROBES:
             name = settings.ALLOWED_HOSTS[0]
             request.META["HTTP_HOST"] = "localhost" if name == "*" else name.removeprefix(".")
         return self.get_response(request)

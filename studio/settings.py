@@ -19,6 +19,9 @@ from studio.values import Database
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT: Environment = read_environment(os.environ, base_dir=BASE_DIR)
 
+# As in pyproject.toml; a test compares the two.
+STUDIO_VERSION = "0.1.0"
+
 HOST = ENVIRONMENT.host
 PORT = ENVIRONMENT.port
 DATA_DIR = ENVIRONMENT.data_dir
@@ -60,6 +63,8 @@ MIDDLEWARE = [
     # First, so that everything below sees the client's own address, scheme and host.
     "studio.proxies.ForwardingMiddleware",
     "studio.proxies.ProbeMiddleware",
+    # Before whatever may answer by itself, so that this is counted too.
+    "agent_api.metrics.requests.CountingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # The answer to a preflight needs nothing of what follows.

@@ -28,6 +28,7 @@ class Holder:
     has_read: bool = False
     is_watched: bool = False
     failed_at: float | None = None
+    confirmed_at: float | None = None
     _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -49,7 +50,7 @@ class Holder:
             elif self.snapshot.registry_revision < held.registry_revision:
                 # The database was put back from a backup: what those numbers meant is gone.
                 self._past.clear()
-        self.has_read, self.failed_at = True, None
+        self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
 
     def _failed(self, error: Exception) -> None:
         if self.failed_at is None:
@@ -79,11 +80,15 @@ class Holder:
                 self._remember(found)
         return found
 
+    def age(self) -> float | None:
+        """Seconds since the database last said that the snapshot is its newest state; None before the first time."""
+        return None if self.confirmed_at is None else time.monotonic() - self.confirmed_at
+
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
             self._past.clear()
-            self.snapshot, self.has_read, self.failed_at = EMPTY, False, None
+            self.snapshot, self.has_read, self.failed_at, self.confirmed_at = EMPTY, False, None, None
 
 
 HOLDER = Holder()

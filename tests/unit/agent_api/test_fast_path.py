@@ -13,7 +13,7 @@ from django.db import close_old_connections
 from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from agent_api.fast_path import LIST, LOAD, FastPath
+from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
 from registry import keys, publishing
 from registry.actors import SYSTEM
 from registry.snapshot import HOLDER
@@ -171,6 +171,22 @@ def test_a_warm_read_asks_neither_django_nor_the_database(
         status, _, _ = _ask(fast, "GET", path, query, headers)
     assert status == "200 OK"
     assert spy.asked == asked
+
+
+def test_what_it_answers_is_counted(spy: Spy, key: str) -> None:
+    fast = FastPath(spy)
+    headers = {"Authorization": f"Bearer {key}"}
+    shape = ("GET", LOAD, "capability_id=sleep_tracking")
+    etag = _ask(fast, *shape, headers)[1]["etag"]
+    for tag in ("", "", etag, etag):
+        _ask(fast, *shape, headers | {"If-None-Match": tag})
+    before, asked = ANSWERED.copy(), spy.asked
+    for _ in range(3):
+        _ask(fast, *shape, headers)
+    _ask(fast, *shape, headers | {"If-None-Match": etag})
+    _ask(fast, "GET", LOAD, "capability_id=nobody", headers)
+    assert spy.asked == asked + 1
+    assert (ANSWERED[LOAD, False] - before[LOAD, False], ANSWERED[LOAD, True] - before[LOAD, True]) == (3, 1)
 
 
 def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: str, settings: Settings) -> None:

@@ -13,6 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from registry import log_context
 from registry.errors import RegistryError
 from registry.limits import RateLimited
 
@@ -93,7 +94,11 @@ def _explain_rest(error: Exception) -> _Explained:
     if isinstance(error, exceptions.APIException) and error.status_code < 500:
         return "INVALID_REQUEST", str(error.detail), {}, {}
     logger.error("a request failed", exc_info=error)
-    return "INTERNAL_ERROR", "Something went wrong here. The operator can find the cause in the log.", {}, {}
+    request_id = log_context.noted().get("request_id")
+    message = "Something went wrong here. The operator can find the cause in the log"
+    if request_id is None:
+        return "INTERNAL_ERROR", f"{message}.", {}, {}
+    return "INTERNAL_ERROR", f"{message}, by the request_id.", {"request_id": request_id}, {}
 
 
 def _headers(code: str, error: Exception) -> dict[str, str]:

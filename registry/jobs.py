@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from registry import audit, job_messages
+from registry import audit, job_messages, log_context
 from registry.actors import Actor
 from registry.models import Job
 from registry.writing import writing
@@ -90,7 +90,10 @@ def _handler(kind: str) -> Handler:
 def run_next(*, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None) -> Ending | None:
     """Claim a job and execute it: what became of it, or None where nothing is due."""
     lease = claim(timezone.now(), overdue_by=overdue_by, job_id=job_id)
-    return execute(lease) if lease else None
+    if lease is None:
+        return None
+    with log_context.working_on(job_id=str(lease.job_id)):
+        return execute(lease)
 
 
 def claim(now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None) -> Lease | None:

@@ -18,6 +18,7 @@ from studio.values import (
     DEFAULT_RATE_LIMITS,
     GENERATE_KEY,
     Database,
+    LogFormat,
     Network,
     Rate,
     bracketed,
@@ -27,6 +28,7 @@ from studio.values import (
     parse_database_url,
     parse_directory,
     parse_host,
+    parse_log_format,
     parse_networks,
     parse_origin,
     parse_origins,
@@ -51,6 +53,8 @@ VARIABLES = (
     "EXAMPLES",
     "AGENT_API_PUBLIC_READ",
     "RATE_LIMITS",
+    "LOG_FORMAT",
+    "ACCESS_LOG",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -90,6 +94,8 @@ class Environment:
     examples: bool
     agent_api_public_read: bool
     rate_limits: Mapping[str, Rate]
+    log_format: LogFormat
+    access_log: bool
     warnings: tuple[str, ...]
 
 
@@ -108,6 +114,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     reader.check_production(is_postgresql=reader.is_set("DATABASE_URL"))
     reader.check_debug(debug=debug, host=host)
     embedded = not reader.is_set("DATABASE_URL")
+    log_format: LogFormat = reader.read("LOG_FORMAT", parse_log_format, "text")
     environment = Environment(
         host=host,
         port=reader.read("PORT", parse_port, 8000),
@@ -123,6 +130,8 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         examples=reader.read("EXAMPLES", parse_boolean, embedded),
         agent_api_public_read=reader.read("AGENT_API_PUBLIC_READ", parse_boolean, embedded and is_loopback(host)),
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
+        log_format=log_format,
+        access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

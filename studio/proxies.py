@@ -5,6 +5,7 @@ Works on a WSGI environ, so that what runs before Django and Django itself see t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
@@ -23,7 +24,9 @@ FORWARDING_HEADERS = (
     "HTTP_X_FORWARDED_PORT",
     "HTTP_X_FORWARDED_PROTO",
     "HTTP_X_REAL_IP",
+    "HTTP_X_REQUEST_ID",
 )
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 # Their answers hold nothing that depends on the name under which they were asked.
 PROBES = frozenset({"/healthz", "/readyz"})
 METRICS = "/metrics"
@@ -62,8 +65,8 @@ class ProbeMiddleware:
 def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
     """Rewrite `environ` in place: REMOTE_ADDR, wsgi.url_scheme and HTTP_HOST as the outermost trusted proxy saw them.
 
-    Forwarding headers are removed either way, so that nothing behind can mistake a stranger's word for a proxy's.
-    A second call changes nothing.
+    Forwarding headers are removed either way, so that nothing behind can mistake a stranger's word for a proxy's; a
+    trusted proxy's X-Request-ID stays. A second call changes nothing.
     """
     if environ.get(_DONE):
         return
@@ -80,6 +83,8 @@ def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> Non
     if host := _seen_by_outermost(_items(headers.get("HTTP_X_FORWARDED_HOST", "")), hops):
         # Django checks it against ALLOWED_HOSTS like any other.
         environ["HTTP_HOST"] = host
+    if _REQUEST_ID.fullmatch(headers.get("HTTP_X_REQUEST_ID", "")):
+        environ["HTTP_X_REQUEST_ID"] = headers["HTTP_X_REQUEST_ID"]
 
 
 def _client(forwarded_for: list[str], trusted: Sequence[Network]) -> tuple[Address | None, int]:

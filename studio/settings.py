@@ -6,13 +6,13 @@ Reached through `django.conf` alone. CONTRACT 0 lists the variables.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
 
 from studio.environment import Environment, read_environment
+from studio.logs import logging_settings
 from studio.secret_key import kept_secret_key
 from studio.values import Database
 
@@ -36,6 +36,7 @@ CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
 EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 RATE_LIMITS = ENVIRONMENT.rate_limits
+ACCESS_LOG = ENVIRONMENT.access_log
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 
@@ -62,6 +63,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # First, so that everything below sees the client's own address, scheme and host.
     "studio.proxies.ForwardingMiddleware",
+    "studio.request_ids.RequestIdMiddleware",
     "studio.proxies.ProbeMiddleware",
     # Before whatever may answer by itself, so that this is counted too.
     "agent_api.metrics.requests.CountingMiddleware",
@@ -241,26 +243,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_connect_ti
 # A message carries a job's id alone; what came of it is kept in the job's row.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Celery sets up logging of its own, which is text.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = ENVIRONMENT.log_format == "text"
 
 LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "stream": sys.stderr}},
-    "root": {"handlers": ["stderr"], "level": "INFO" if DEBUG else "WARNING"},
-    "loggers": {
-        # Django's own handlers would mail admins and print twice.
-        "django": {"handlers": [], "propagate": True},
-        # A 4xx is the answer that the caller gets; only what fails here is logged.
-        "django.request": {"handlers": [], "level": "ERROR"},
-        # One line a job, which is all that a worker says.
-        "registry.jobs": {"handlers": [], "level": "INFO"},
-        # A stranger's Host header is no incident.
-        "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
-    },
-}
+LOGGING = logging_settings(log_format=ENVIRONMENT.log_format, access_log=ACCESS_LOG, debug=DEBUG)

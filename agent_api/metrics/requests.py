@@ -11,6 +11,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
+from registry import log_context
+
 # A second series for each, with the time of its first sample, that nobody asks for.
 disable_created_metrics()  # type: ignore[no-untyped-call] # the library leaves it untyped
 REQUESTS_REGISTRY: Final = CollectorRegistry()
@@ -41,6 +43,7 @@ class CountingMiddleware:
         began = time.perf_counter()
         response = self.get_response(request)
         route = route_of(request)
+        log_context.note(route=route)
         method = request.method if request.method in _METHODS else "other"
         REQUESTS.labels(route, method, str(response.status_code)).inc()
         SECONDS.labels(route).observe(time.perf_counter() - began)

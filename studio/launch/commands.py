@@ -27,7 +27,7 @@ python3 run.py --help               this page
 
 Settings come from the environment: HOST (127.0.0.1), PORT (8000), DATA_DIR (.data), DATABASE_URL, REDIS_URL,
 SECRET_KEY, DEBUG, ALLOWED_HOSTS, PUBLIC_URL, TRUSTED_PROXIES, CORS_ALLOWED_ORIGINS, EXAMPLES, AGENT_API_PUBLIC_READ,
-RATE_LIMITS."""
+RATE_LIMITS, LOG_FORMAT, ACCESS_LOG."""
 
 
 class Interrupted(BaseException):

@@ -58,7 +58,26 @@ def test_defaults() -> None:
     assert environment.examples is True
     assert environment.agent_api_public_read is True
     assert environment.rate_limits == DEFAULT_RATE_LIMITS
+    assert (environment.log_format, environment.access_log) == ("text", False)
     assert environment.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"LOG_FORMAT": "text"}, ("text", False)),
+        ({"LOG_FORMAT": "JSON"}, ("json", True)),
+        ({"LOG_FORMAT": "json", "ACCESS_LOG": "off"}, ("json", False)),
+        ({"ACCESS_LOG": "on"}, ("text", True)),
+    ],
+)
+def test_log_format(environ: dict[str, str], expected: tuple[str, bool]) -> None:
+    environment = read(**environ)
+    assert (environment.log_format, environment.access_log) == expected
+
+
+def test_odd_log_format() -> None:
+    assert problem(LOG_FORMAT="xml") == "LOG_FORMAT is 'xml': expected text or json, for example json"
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

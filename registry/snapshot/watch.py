@@ -11,6 +11,7 @@ import atexit
 import logging
 import threading
 import time
+from multiprocessing.util import Finalize
 from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
@@ -33,6 +34,8 @@ def start() -> None:
         return
     threading.Thread(target=_run, name="registry-watch", daemon=True).start()
     atexit.register(tallies.flush)
+    # A process that multiprocessing has forked, as granian's are, ends without atexit.
+    Finalize(None, tallies.flush, exitpriority=0)
     HOLDER.is_watched = True
 
 

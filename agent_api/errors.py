@@ -13,7 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
-from registry import log_context
+from registry import log_context, outages
 from registry.errors import RegistryError
 from registry.limits import RateLimited
 
@@ -84,9 +84,8 @@ def _explain(error: Exception) -> _Explained:
     if isinstance(error, SuspiciousOperation):
         return "INVALID_REQUEST", "The request is malformed", {}, {}
     if isinstance(error, DatabaseError | InterfaceError):
-        logger.warning("the database is away: %s", error)
-        message = "The registry's database cannot be reached; try again in a few seconds"
-        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
+        logger.warning("a request could not be answered: %s", error)
+        return "REGISTRY_UNAVAILABLE", outages.words_for(error), {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 

@@ -12,10 +12,13 @@ from django.db.models import Count, Min
 from django.utils import timezone
 
 from registry.models import Capability, Incident, Job
+from registry.postgresql.bounds import BOUNDS
 from registry.snapshot import HOLDER
 
 # Finished jobs are history, and there may be very many; these three are what somebody may have to look at.
 JOB_STATES: Final = ("queued", "running", "parked")
+# Whoever asks for figures asks again soon.
+PATIENCE_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ def stored_figures() -> StoredFigures | None:
     if HOLDER.failed_at is not None:
         return None
     try:
-        return _ask()
+        with BOUNDS.within(PATIENCE_SECONDS):
+            return _ask()
     except (DatabaseError, InterfaceError):
         connection.close_if_unusable_or_obsolete()
         return None

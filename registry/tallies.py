@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from registry.models import AgentKey, DemandMiss, LoadCount
-from registry.writing import writing
+from registry.writing import impatient_writing
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,8 @@ def flush() -> None:
     if not (held.loads or held.misses or held.keys_used):
         return
     try:
-        with writing():
+        # In the thread that keeps the snapshot fresh: whoever holds the lock for long must not hold that up.
+        with impatient_writing():
             _add_loads(held)
             _add_misses(held)
             for name, used_at in held.keys_used.items():

@@ -36,6 +36,7 @@ from studio.values import (
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
+    parse_timeout_seconds,
 )
 
 VARIABLES = (
@@ -55,6 +56,8 @@ VARIABLES = (
     "RATE_LIMITS",
     "LOG_FORMAT",
     "ACCESS_LOG",
+    "DATABASE_STATEMENT_TIMEOUT_SECONDS",
+    "DATABASE_LOCK_TIMEOUT_SECONDS",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -76,8 +79,8 @@ class Environment:
     """All settings, checked one by one and against each other.
 
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
-    `rate_limits` holds no entry for what is not limited. `public_url` is an origin without a slash at its end.
-    `warnings` are sentences for the operator that stop nothing.
+    `rate_limits` holds no entry for what is not limited; a timeout of 0 means none. `public_url` is an origin without a
+    slash at its end. `warnings` are sentences for the operator that stop nothing.
     """
 
     host: str
@@ -96,6 +99,8 @@ class Environment:
     rate_limits: Mapping[str, Rate]
     log_format: LogFormat
     access_log: bool
+    statement_timeout_seconds: int
+    lock_timeout_seconds: int
     warnings: tuple[str, ...]
 
 
@@ -132,6 +137,8 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
         log_format=log_format,
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
+        statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),
+        lock_timeout_seconds=reader.read("DATABASE_LOCK_TIMEOUT_SECONDS", parse_timeout_seconds, 10),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

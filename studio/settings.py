@@ -37,6 +37,9 @@ EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 RATE_LIMITS = ENVIRONMENT.rate_limits
 ACCESS_LOG = ENVIRONMENT.access_log
+# 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
+DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
+DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 
@@ -102,15 +105,29 @@ TEMPLATES = [
 ]
 
 
+# A host that vanished answers nothing, not even that it is gone: without these a connection to it hangs for hours.
+# What DATABASE_URL says wins.
+_CONNECTING = {
+    "connect_timeout": "5",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    # Milliseconds.
+    "tcp_user_timeout": "15000",
+}
+
+
 def _postgresql(database: Database) -> dict[str, Any]:
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        # Django's own with a bound for every wait.
+        "ENGINE": "registry.postgresql",
         "NAME": database.name,
         "USER": database.user,
         "PASSWORD": database.password,
         "HOST": database.host,
         "PORT": str(database.port or ""),
-        "OPTIONS": dict(database.options),
+        "OPTIONS": {**_CONNECTING, **database.options},
         # A connection per thread, kept for a minute and tried before it is used again.
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,

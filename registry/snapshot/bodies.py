@@ -16,6 +16,7 @@ import orjson
 import zstandard
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Revision
 from registry.queries import load_answer
@@ -168,5 +169,5 @@ def _render(entry: Entry, revision_id: int) -> Rendered:
         revision = Revision.objects.select_related("capability").get(pk=revision_id)
         require_sound(revision)
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+        raise RegistryUnavailable(outages.words_for(error)) from error
     return Rendered(orjson.dumps(load_answer(revision, status=entry.status, replaced_by=entry.replaced_by)))

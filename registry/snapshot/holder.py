@@ -11,6 +11,7 @@ from typing import Final
 
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.errors import RegistryUnavailable
 from registry.snapshot.content import EMPTY, Snapshot, counters, read_snapshot, snapshot_at
 
@@ -57,9 +58,7 @@ class Holder:
             logger.warning("the database is away, the last snapshot goes on serving: %s", error)
             self.failed_at = time.monotonic()
         if not self.has_read:
-            raise RegistryUnavailable(
-                "The registry's database cannot be reached; try again in a few seconds"
-            ) from error
+            raise RegistryUnavailable(outages.AWAY) from error
 
     def _remember(self, past: Snapshot) -> None:
         # Without its answers and keys, which belong to the present.

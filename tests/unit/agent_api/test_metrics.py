@@ -224,3 +224,13 @@ def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
     text = (ROOT / "docs/operate.md").read_text("utf-8")
     table = re.findall(r"^\| `(studio_\w+)` \| ([^|]*)\|", text, re.MULTILINE)
     assert {name: set(re.findall(r"`(\w+)`", labels)) for name, labels in table} == exported
+
+
+def test_the_docs_ask_for_metrics_that_exist(client: Client) -> None:
+    client.get("/metrics")
+    samples = {sample.name for family in EXPOSED.collect() for sample in family.samples}
+    text = (ROOT / "docs/operate.md").read_text("utf-8")
+    # The whole document, so that no rule is passed over.
+    asked = set(re.findall(r"\b(studio_[a-z_]+[a-z])\b(?!\.)", text))
+    families = {"studio_http_request_duration_seconds"}
+    assert asked - samples - families == set()

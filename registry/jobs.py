@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from registry import audit, job_messages
+from registry import audit, job_messages, log_context
 from registry.actors import Actor
 from registry.models import Job
 from registry.writing import writing
@@ -181,6 +181,11 @@ def execute(lease: Lease) -> Ending:
 
     Raises django.db.Error where the database is away: then the lease runs out, and the job is done later.
     """
+    with log_context.working_on(job_id=str(lease.job_id)):
+        return _execute(lease)
+
+
+def _execute(lease: Lease) -> Ending:
     began = time.monotonic()
     words = ""
     try:

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 Network = IPv4Network | IPv6Network
+LogFormat = Literal["text", "json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,22 @@ def parse_boolean(text: str) -> bool:
     if word in {"0", "false", "no", "off"}:
         return False
     raise ValueError(f"is '{text}': expected 1/0, true/false, yes/no or on/off, for example on")
+
+
+def parse_log_format(text: str) -> LogFormat:
+    """`text` or `json`, in any case."""
+    known: Mapping[str, LogFormat] = {"text": "text", "json": "json"}
+    try:
+        return known[text.lower()]
+    except KeyError:
+        raise ValueError(f"is '{text}': expected text or json, for example json") from None
+
+
+def parse_timeout_seconds(text: str) -> int:
+    """Whole seconds up to an hour; 0 stands for no limit."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= 3600:
+        return int(text)
+    raise ValueError(f"is '{text}': expected whole seconds from 0 (no limit) to 3600, for example 30")
 
 
 def parse_port(text: str) -> int:

@@ -11,11 +11,13 @@ import atexit
 import logging
 import threading
 import time
+from multiprocessing.util import Finalize
 from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
 
 from registry import tallies
+from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.holder import HOLDER
 from registry.writing import CHANNEL
 
@@ -24,6 +26,8 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 1.0
 SQLITE_POLL_SECONDS: Final = 0.1
 TALLY_SECONDS: Final = 3.0
+# A server that says nothing for so long hangs, or is gone.
+SILENCE_SECONDS: Final = 5.0
 _started = threading.Lock()
 
 
@@ -33,15 +37,22 @@ def start() -> None:
         return
     threading.Thread(target=_run, name="registry-watch", daemon=True).start()
     atexit.register(tallies.flush)
+    # A process that multiprocessing has forked, as granian's are, ends without atexit.
+    Finalize(None, tallies.flush, exitpriority=0)
     HOLDER.is_watched = True
 
 
 def _run() -> None:
+    with BOUNDS.within(SILENCE_SECONDS, is_probe=True):
+        _keep_fresh()
+
+
+def _keep_fresh() -> None:
     last_tally = time.monotonic()
     while True:
         try:
             _wait()
-            HOLDER.refresh()
+            _refresh()
             if time.monotonic() - last_tally > TALLY_SECONDS:
                 last_tally = time.monotonic()
                 tallies.flush()
@@ -87,9 +98,18 @@ def _listen() -> None:
         return
 
 
-def _reconnect_later() -> None:
+def _refresh() -> None:
+    """Look at the registry. A connection that did not survive it means that nobody else need try meanwhile."""
     try:
         HOLDER.refresh()
+    finally:
+        held = connection.connection
+        BOUNDS.is_away = HOLDER.failed_at is not None and (held is None or bool(getattr(held, "closed", False)))
+
+
+def _reconnect_later() -> None:
+    try:
+        _refresh()
     except Exception:
         logger.debug("still away", exc_info=True)
     try:

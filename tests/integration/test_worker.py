@@ -200,6 +200,19 @@ def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     assert desk.row(job_id)["state"] == "done"
 
 
+@pytest.mark.slow
+def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> None:
+    log = desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=60)
+    wait_until(lambda: len(desk.begun()) == 1, 15, desk)
+    asked_at = time.monotonic()
+    os.kill(desk.begun()[0], signal.SIGTERM)
+    assert desk.started[0].wait(20) == 0
+    assert 9 < time.monotonic() - asked_at < 15
+    assert "leaves a job behind" in log.read_text()
+    assert desk.row(job_id)["state"] == "running"
+
+
 def test_a_poison_job_is_parked_after_its_tries(desk: Desk) -> None:
     desk.start(*EMBEDDED)
     poison, after = desk.enqueue("poison", word="hemlock"), desk.enqueue()

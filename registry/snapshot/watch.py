@@ -17,6 +17,7 @@ from typing import Any, Final
 from django.db import DatabaseError, InterfaceError, connection, connections
 
 from registry import tallies
+from registry.errors import RegistryUnavailable
 from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.holder import HOLDER
 from registry.writing import CHANNEL
@@ -99,12 +100,37 @@ def _listen() -> None:
 
 
 def _refresh() -> None:
-    """Look at the registry. A connection that did not survive it means that nobody else need try meanwhile."""
+    """Look at the registry. Where not even a new connection answers, nobody else need try meanwhile."""
+    began = time.monotonic()
+    is_fresh = _look()
+    if not is_fresh and time.monotonic() - began < POLL_SECONDS:
+        # The connection was cut, as by a restart or a failover: that alone is no outage. Finding out may take seconds,
+        # in which nobody waits who can answer from memory; a process that holds nothing yet may as well try.
+        BOUNDS.is_away = HOLDER.has_read and _is_cut()
+        connection.close()
+        is_fresh = _can_connect() and _look()
+    BOUNDS.is_away = not is_fresh and _is_cut()
+
+
+def _can_connect() -> bool:
+    """Not while the snapshot is locked: others would wait with us."""
+    try:
+        connection.ensure_connection()
+    except (DatabaseError, InterfaceError):
+        return False
+    return True
+
+
+def _is_cut() -> bool:
+    return connection.connection is None or bool(getattr(connection.connection, "closed", False))
+
+
+def _look() -> bool:
     try:
         HOLDER.refresh()
-    finally:
-        held = connection.connection
-        BOUNDS.is_away = HOLDER.failed_at is not None and (held is None or bool(getattr(held, "closed", False)))
+    except RegistryUnavailable:
+        return False
+    return HOLDER.failed_at is None
 
 
 def _reconnect_later() -> None:

@@ -6,9 +6,11 @@ from typing import Final
 
 from registry import housekeeping, revalidation, usage, webhook_jobs
 from registry.jobs import Follower, Handler
+from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
     housekeeping.KIND: housekeeping.prune_jobs,
+    learning.KIND: learning.learn,
     housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
     revalidation.KIND: revalidation.revalidate,
     usage.KIND: usage.roll_up,

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.matching.models import MatchHead, SentenceVector, SkillGroup
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -21,10 +22,13 @@ __all__ = [
     "Incident",
     "Job",
     "LoadCount",
+    "MatchHead",
     "Operator",
     "RegistryState",
     "Release",
     "Revision",
+    "SentenceVector",
+    "SkillGroup",
     "ToolName",
     "Webhook",
     "WebhookDelivery",

@@ -19,6 +19,7 @@ from registry.drafts import draft_report, get_draft, set_aside
 from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.gate import GateReport, gate_report
 from registry.incidents import close_incidents
+from registry.matching import learning
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
@@ -218,6 +219,7 @@ def _release(
     _take_tool_names(capability, revision if status in LISTED else None)
     if mends:
         close_incidents(capability)
+    learning.queue()
     Release.objects.create(
         registry_revision=move_registry(state),
         capability=capability,

@@ -17,6 +17,8 @@ from django.db import DatabaseError, InterfaceError, connection
 
 from registry import housekeeping, jobs, revalidation
 from registry.lanes import lanes_served
+from registry.matching import learning
+from registry.writing import writing
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +76,9 @@ class Worker:
             return
         revalidation.queue_outdated()
         housekeeping.queue_daily(today)
+        # Another embedder, a restored registry: nothing that was learned may fit any more.
+        with writing():
+            learning.queue()
         self._scheduled = today
 
 

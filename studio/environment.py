@@ -26,7 +26,9 @@ from studio.values import (
     parse_allowed_hosts,
     parse_boolean,
     parse_database_url,
+    parse_dimension,
     parse_directory,
+    parse_embedder,
     parse_host,
     parse_log_format,
     parse_networks,
@@ -60,6 +62,10 @@ VARIABLES = (
     "ACCESS_LOG",
     "DATABASE_STATEMENT_TIMEOUT_SECONDS",
     "DATABASE_LOCK_TIMEOUT_SECONDS",
+    "EMBEDDER",
+    "EMBEDDER_MODEL",
+    "EMBEDDER_API_KEY",
+    "EMBEDDING_DIM",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -105,6 +111,10 @@ class Environment:
     access_log: bool
     statement_timeout_seconds: int
     lock_timeout_seconds: int
+    embedder: str
+    embedder_model: str
+    embedder_api_key: str
+    embedding_dim: int
     warnings: tuple[str, ...]
 
 
@@ -146,6 +156,10 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
         statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),
         lock_timeout_seconds=reader.read("DATABASE_LOCK_TIMEOUT_SECONDS", parse_timeout_seconds, 10),
+        embedder=reader.read("EMBEDDER", parse_embedder, "auto"),
+        embedder_model=reader.read("EMBEDDER_MODEL", str, "text-embedding-3-small"),
+        embedder_api_key=reader.read("EMBEDDER_API_KEY", str, ""),
+        embedding_dim=reader.read("EMBEDDING_DIM", parse_dimension, 768),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

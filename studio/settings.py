@@ -42,6 +42,11 @@ ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
 DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
 DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
+# Sentence vectors for matching and search (registry/matching/embedders.py).
+EMBEDDER = ENVIRONMENT.embedder
+EMBEDDER_MODEL = ENVIRONMENT.embedder_model
+EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
+EMBEDDING_DIM = ENVIRONMENT.embedding_dim
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 

@@ -313,3 +313,23 @@ def _rate(text: str, item: str) -> Rate:
 def _items(text: str) -> list[str]:
     """Comma separated, blanks around each dropped; a comma too many is forgiven."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def parse_embedder(text: str) -> str:
+    """`auto`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
+    if text.lower() in ("auto", "minilm", "none"):
+        return text.lower()
+    parts = urlsplit(text)
+    if parts.scheme in ("http", "https") and parts.hostname and not parts.username:
+        return text
+    raise ValueError(
+        f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
+        "for example https://models.example.com/v1/embeddings"
+    )
+
+
+def parse_dimension(text: str) -> int:
+    """How many numbers a vector has."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 4096:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 4096, for example 768")

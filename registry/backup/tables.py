@@ -16,7 +16,7 @@ from django.db import models
 from django.db.migrations.loader import MigrationLoader
 
 from registry.errors import BackupUnreadable
-from registry.models import RegistryState
+from registry.models import MatchHead, RegistryState, SentenceVector
 
 Model = type[models.Model]
 # A row of texts may have 2 MiB.
@@ -24,8 +24,9 @@ _ROWS_A_READ: Final = 100
 
 
 def kept_models() -> list[Model]:
-    """Every table of the registry; what is kept by Django itself (sessions, its admin's log) is not in a backup."""
-    return list(apps.get_app_config("registry").get_models())
+    """Every table of the registry but what is made anew from the others; what is kept by Django itself (sessions, its
+    admin's log) is not in a backup."""
+    return [model for model in apps.get_app_config("registry").get_models() if model not in (MatchHead, SentenceVector)]
 
 
 def emptied_models() -> list[Model]:

@@ -22,10 +22,13 @@ from registry.models import (
     Incident,
     Job,
     LoadCount,
+    MatchHead,
     Operator,
     RegistryState,
     Release,
     Revision,
+    SentenceVector,
+    SkillGroup,
     ToolName,
     Webhook,
     WebhookDelivery,
@@ -90,7 +93,10 @@ BREAKS: dict[str, Break] = {
     "webhook_delivery_once": _again(WebhookDelivery),
     "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
+    "sentence_vector_once": _again(SentenceVector),
+    "match_head_once": _again(MatchHead),
     # Columns that are unique by themselves.
+    "SkillGroup.group_id": _again(SkillGroup),
     "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
@@ -121,6 +127,9 @@ def one_of_each() -> None:
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     DemandMiss.objects.create(capability_id="gamma")
+    SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
+    MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
+    SkillGroup.objects.create(group_id="health", name="Health")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")

@@ -24,7 +24,7 @@ from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
 from registry.errors import BackupRefused, BackupUnreadable
 from registry.incidents import open_incident
-from registry.models import AuditEvent, Capability, Operator, RegistryState, Release, Revision, Webhook
+from registry.models import AuditEvent, Capability, Operator, RegistryState, Release, Revision, SkillGroup, Webhook
 from registry.snapshot import HOLDER, current
 from registry.snapshot.bodies import BODIES, load_body
 from registry.snapshot.pins import pinned_revision
@@ -38,6 +38,7 @@ def _fill() -> str:
     """A row in every table, by our own verbs; answers an agent key."""
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
     key = keys.create_key(name="agent", by=OLGA)[1]
+    SkillGroup.objects.create(group_id="health", name="Health")
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Zwei – “größer” 👋 \u2028 \\ud800.")
@@ -131,7 +132,8 @@ def test_a_backup_is_for_its_owner_alone_and_replaces_nothing(tmp_path: Path) ->
 
 def test_every_table_is_kept_or_emptied() -> None:
     """A table that somebody adds is in the next backup without a word; what points at it is emptied."""
-    kept = {model.__name__ for model in apps.get_app_config("registry").get_models()}
+    # These two are made anew from the others.
+    kept = {model.__name__ for model in apps.get_app_config("registry").get_models()} - {"MatchHead", "SentenceVector"}
     assert {model.__name__ for model in kept_models()} == kept
     emptied = {model.__name__ for model in emptied_models()}
     assert {"Session", "LogEntry", "Operator_groups", "Operator_user_permissions"} | kept - {"RegistryState"} == emptied

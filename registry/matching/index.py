@@ -17,8 +17,9 @@ import numpy as np
 from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
 from registry.matching.evidence import Evidence, Samples, samples_of
 from registry.matching.features import Floats
-from registry.matching.known import Known, known_of_text
+from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
+from registry.matching.published import known_revisions
 from registry.matching.search import SearchIndex, stems_of, text_for_vector
 from registry.matching.vectors import VectorStore
 from registry.models import MatchHead, Revision, SkillGroup
@@ -89,7 +90,6 @@ class IndexHolder:
     """One a process; whoever asks first after a publish makes the new index, the others wait for it."""
 
     index: Index | None = None
-    _known: dict[int, Known] = field(default_factory=dict)
     _words: dict[int, Counter[str]] = field(default_factory=dict)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
@@ -168,23 +168,13 @@ class IndexHolder:
 
     def known(self, snapshot: Snapshot) -> list[Known]:
         """What is published, by capability_id; only what is new since the last time is read."""
-        wanted = {entry.revision_id: entry.capability_id for entry in snapshot.entries.values()}
-        missing = [revision_id for revision_id in wanted if revision_id not in self._known]
-        found = {revision_id: self._known[revision_id] for revision_id in wanted if revision_id in self._known}
-        for at in range(0, len(missing), 500):
-            rows = Revision.objects.filter(pk__in=missing[at : at + 500]).values_list("pk", "capability_json")
-            found |= {revision_id: known_of_text(text or "") for revision_id, text in rows}
-        self._known = found
-        return [
-            one
-            for revision_id, capability_id in wanted.items()
-            if (one := found.get(revision_id)) is not None and one.capability_id == capability_id and one.samples
-        ]
+        found = known_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
+        return [one for one in found.values() if one.samples]
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._store, self._known, self._words, self._looked_at = None, None, {}, {}, 0.0
+            self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:

@@ -135,10 +135,20 @@ class Matcher:
             by_owner.setdefault(hit.owner, []).append(hit)
         return by_owner
 
+    def trigger_scores(self, message: str) -> dict[str, float]:
+        """`{capability_id: how telling its triggers in the message are}`, 0 to 1; without those that have none."""
+        return self._told(self._hits(message))
+
+    def _told(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
+        return {
+            owner: self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+            for owner, of_owner in hits.items()
+        }
+
     def _trigger_scores(self, hits: dict[str, list[TriggerHit]]) -> Floats:
         found = np.zeros(len(self.known), np.float32)
-        for owner, of_owner in hits.items():
-            found[self.places[owner]] = self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+        for owner, told in self._told(hits).items():
+            found[self.places[owner]] = told
         return found
 
     def trigger_score(self, hit: TriggerHit) -> float:

@@ -37,9 +37,12 @@ MESSAGE_EMBEDDED_MAX: Final = 2000
 
 @dataclass(frozen=True)
 class Index:
-    """What is known at one registry revision. `embedder` is None where words alone answer."""
+    """What is known at one pair of revisions, the registry's and the one that groups move with.
 
-    registry_revision: int
+    `embedder` is None where words alone answer.
+    """
+
+    revisions: tuple[int, int]
     matcher: Matcher
     groups: Matcher
     search: SearchIndex
@@ -99,19 +102,18 @@ class IndexHolder:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read."""
         snapshot = current()
         held = self.index
-        if held is not None and held.registry_revision == snapshot.registry_revision and not self._may_have_grown(held):
+        if held is not None and self._is_good(held, snapshot):
             return held
         with self._lock:
             held = self.index
-            if (
-                held is not None
-                and held.registry_revision == snapshot.registry_revision
-                and not self._may_have_grown(held)
-            ):
+            if held is not None and self._is_good(held, snapshot):
                 return held
             self._looked_at = time.monotonic()
             self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
             return self.index
+
+    def _is_good(self, held: Index, snapshot: Snapshot) -> bool:
+        return held.revisions == _revisions(snapshot) and not self._may_have_grown(held)
 
     def _may_have_grown(self, held: Index) -> bool:
         """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
@@ -135,7 +137,7 @@ class IndexHolder:
         embedder = None if vectors is None else embedder
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
         return Index(
-            registry_revision=snapshot.registry_revision,
+            revisions=_revisions(snapshot),
             matcher=Matcher(known, _evidence(samples, of_known, embedder)),
             groups=Matcher(groups, Evidence(group_samples, of_groups) if groups else None),
             search=SearchIndex(known, self._stems(snapshot, known), of_search),
@@ -175,6 +177,10 @@ class IndexHolder:
         """Begin again, as in a new process."""
         with self._lock:
             self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
+
+
+def _revisions(snapshot: Snapshot) -> tuple[int, int]:
+    return snapshot.registry_revision, snapshot.access_revision
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:

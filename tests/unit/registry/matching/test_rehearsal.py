@@ -16,7 +16,7 @@ from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
 
-MEALS = {
+MEALS: dict[str, Any] = {
     "intent_triggers": ["meal"],
     "utterances": {"should_match": ["log what I had for lunch", "what did I eat yesterday", "track my breakfast"]},
 }
@@ -105,7 +105,7 @@ def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
         for n in range(1000)
     ]
     evidence = Evidence(samples_of([one.samples for one in known]), None)
-    index = Index(1, Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None)
+    index = Index((1, 0), Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None)
     candidate = known_of_text(
         bundle("new", intent_triggers=["thing7"], utterances={"should_match": ["do 3 now"]})["capability.json"]
     )

@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Any, Final
@@ -104,7 +105,9 @@ def post(url: str, *, body: bytes, headers: Mapping[str, str], total_seconds: fl
     heard = _Heard()
     error = ""
     try:
-        asyncio.run(_post(url, body, headers, began + total_seconds, heard))
+        # In a thread of its own: the caller's may have an event loop already.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(_post(url, body, headers, began + total_seconds, heard))).result()
     except Refused as refusal:
         error = str(refusal)
     except TimeoutError:

@@ -294,7 +294,7 @@ def test_agents_have_as_many_processes_as_compose_says(stack: Stack) -> None:
     words = stack.services["web-agents"]["command"]
     (server,) = processes_below(stack.running["web-agents"].process.pid)[:1]
     children = [pid for pid in processes_below(server) if b"resource_tracker" not in _command_line(pid)]
-    assert len(children) == int(words[words.index("--workers") + 1]) == 2
+    assert len(children) == int(words[words.index("--workers") + 1]) == 1
 
 
 def _command_line(pid: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import subprocess
 import time
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from registry.errors import InvalidRequest
-from registry.webhook_http import check_url, post
+from registry.webhook_http import Answer, check_url, post
 from tests.receivers import Receiver, Reply, flood, hang, say, status, trickle
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -245,3 +246,10 @@ def test_which_urls_are_taken(settings: Any, url: str, words: str | None) -> Non
         return
     with pytest.raises(InvalidRequest, match=words):
         check_url(url)
+
+
+def test_a_caller_with_an_event_loop_of_its_own_may_post(receiver: Receiver) -> None:
+    async def call() -> Answer:
+        return post(receiver.url, body=b"{}", headers={})
+
+    assert asyncio.run(call()).is_success

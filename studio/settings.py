@@ -256,6 +256,9 @@ JOB_BACKOFF_SECONDS = 10.0
 # With REDIS_URL, `manage.py worker` leaves a job to Celery for so long before it takes it for lost.
 JOB_SWEEP_AFTER_SECONDS = 10.0
 
+# Several publishes in a row are learned from once.
+MATCHING_LEARN_AFTER_SECONDS = 1.0
+
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_DEFAULT_QUEUE = "studio"
 CELERY_TASK_SERIALIZER = "json"

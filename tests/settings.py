@@ -57,3 +57,5 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 RATE_LIMITS = {}
 # Words alone, which costs nothing to load; the model is tested by itself.
 EMBEDDER = "none"
+# Each publish queues a job to learn from it: due when a test says so.
+MATCHING_LEARN_AFTER_SECONDS = 3600.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.utils import timezone
 
 from registry import jobs
@@ -12,14 +13,14 @@ from registry.jobs import Lease, Write
 from registry.writing import registry_revision
 
 KIND: Final = "matching.learn"
-# Several publishes in a row are learned from once.
-_PAUSE: Final = timedelta(seconds=1)
 _HEADS_KEPT: Final = 3
 
 
 def queue() -> None:
     """After what readers see has moved. Inside `writing()`."""
-    jobs.enqueue(KIND, {}, run_after=timezone.now() + _PAUSE, dedupe_key=KIND)
+    jobs.enqueue(
+        KIND, {}, run_after=timezone.now() + timedelta(seconds=settings.MATCHING_LEARN_AFTER_SECONDS), dedupe_key=KIND
+    )
 
 
 def learn(lease: Lease) -> Write:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.http import HttpRequest
 
-from registry import limits, tallies
+from registry import limits, log_context, tallies
 from registry.actors import Actor
 from registry.errors import Forbidden, Unauthenticated
 from registry.keys import Scope, hash_key
@@ -49,6 +49,7 @@ def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Cal
     if principal is None:
         limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
+    log_context.note(key=principal.name)
     if scope not in principal.scopes:
         have = ", ".join(sorted(principal.scopes))
         raise Forbidden(f"This call needs a key with the scope '{scope}'; '{principal.name}' has: {have}")

@@ -13,6 +13,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from registry import log_context, outages
 from registry.errors import RegistryError
 from registry.limits import RateLimited
 
@@ -83,9 +84,8 @@ def _explain(error: Exception) -> _Explained:
     if isinstance(error, SuspiciousOperation):
         return "INVALID_REQUEST", "The request is malformed", {}, {}
     if isinstance(error, DatabaseError | InterfaceError):
-        logger.warning("the database is away: %s", error)
-        message = "The registry's database cannot be reached; try again in a few seconds"
-        return "REGISTRY_UNAVAILABLE", message, {}, _headers("REGISTRY_UNAVAILABLE", error)
+        logger.warning("a request could not be answered: %s", error)
+        return "REGISTRY_UNAVAILABLE", outages.words_for(error), {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 
@@ -93,7 +93,11 @@ def _explain_rest(error: Exception) -> _Explained:
     if isinstance(error, exceptions.APIException) and error.status_code < 500:
         return "INVALID_REQUEST", str(error.detail), {}, {}
     logger.error("a request failed", exc_info=error)
-    return "INTERNAL_ERROR", "Something went wrong here. The operator can find the cause in the log.", {}, {}
+    request_id = log_context.noted().get("request_id")
+    message = "Something went wrong here. The operator can find the cause in the log"
+    if request_id is None:
+        return "INTERNAL_ERROR", f"{message}.", {}, {}
+    return "INTERNAL_ERROR", f"{message}, by the request_id.", {"request_id": request_id}, {}
 
 
 def _headers(code: str, error: Exception) -> dict[str, str]:

@@ -101,6 +101,16 @@ def text(values: Mapping[str, Any], name: str, *, most: int, default: str = "") 
     return value
 
 
+def share(values: Mapping[str, Any], name: str) -> float:
+    """A number from 0 to 1, 0 where it is left out."""
+    value = values.get(name, 0)
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{0,3}(\.[0-9]{1,17})?", value) and value:
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidRequest(f"{name} must be a number from 0 to 1")
+    return float(value)
+
+
 def choice(values: Mapping[str, Any], name: str, options: tuple[str, ...]) -> str | None:
     """One of a few words, None where it is left out."""
     value = values.get(name)

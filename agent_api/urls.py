@@ -1,8 +1,9 @@
-"""Everything below `/api/` and `/schemas/`."""
+"""Everything below `/api/` and `/schemas/`, and `/metrics`."""
 
 from django.urls import include, path, re_path
 
 from agent_api.errors import unknown_address
+from agent_api.metrics.exposition import metrics
 from agent_api.schema_files import schema_file
 
 urlpatterns = [
@@ -10,4 +11,5 @@ urlpatterns = [
     path("api/v1/operator/", include("agent_api.operator.urls")),
     re_path(r"^api(?:/[\s\S]*)?\Z", unknown_address),
     path("schemas/<path:name>", schema_file, name="schema_file"),
+    path("metrics", metrics, name="metrics"),
 ]

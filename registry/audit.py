@@ -16,7 +16,8 @@ GENESIS = "0" * 64
 
 
 def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
-    """Append a row. The caller holds the lock of the registry's state, so that the chain cannot fork."""
+    """Append a row, and queue the deliveries of the event that it is. The caller holds the lock of the registry's
+    state, so that the chain cannot fork."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit row is written in the transaction of the write that it tells of")
     last = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first()
@@ -31,6 +32,10 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     )
     event.hash = event_hash(event)
     event.save(force_insert=True)
+    # Deliveries are jobs, and the jobs' module imports this one.
+    from registry.webhook_events import announce
+
+    announce(event)
     return event
 
 

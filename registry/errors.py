@@ -133,3 +133,15 @@ class RegistryUnavailable(RegistryError):
     """The database is away and the answer is not held in memory."""
 
     code = "REGISTRY_UNAVAILABLE"
+
+
+class BackupUnreadable(RegistryError):
+    """A file that is no backup, is damaged, or was made by a newer version."""
+
+    code = "BACKUP_UNREADABLE"
+
+
+class BackupRefused(RegistryError):
+    """A backup that cannot be written there, or a database that cannot take one."""
+
+    code = "BACKUP_REFUSED"

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from django.utils import timezone
 
 from registry import jobs, usage
 from registry.jobs import Lease, Write
-from registry.models import Job
+from registry.models import Job, WebhookDelivery
 from registry.writing import writing
 
 KIND: Final = "jobs.prune"
-DAILY: Final = (KIND, usage.KIND)
+DELIVERIES_KIND: Final = "webhook.prune"
+DAILY: Final = (KIND, DELIVERIES_KIND, usage.KIND)
 DAYS_KEPT: Final = 30
 
 
@@ -29,6 +30,14 @@ def queue_daily(today: date) -> int:
 
 
 def prune_jobs(lease: Lease) -> Write:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets what was done more than `DAYS_KEPT` days ago. What was parked waits for a person."""
-    before = timezone.now() - timedelta(days=DAYS_KEPT)
-    return Job.objects.filter(state="done", finished_at__lt=before).delete
+    """The handler: forgets what ended more than `DAYS_KEPT` days ago. What was parked waits for a person."""
+    return Job.objects.filter(state__in=["done", "cancelled"], finished_at__lt=_kept_since()).delete
+
+
+def prune_deliveries(lease: Lease) -> Write:  # noqa: ARG001 (as above)
+    """The handler: forgets deliveries that arrived or failed and are older than `DAYS_KEPT` days."""
+    return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=_kept_since()).delete
+
+
+def _kept_since() -> datetime:
+    return timezone.now() - timedelta(days=DAYS_KEPT)

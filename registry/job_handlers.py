@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, revalidation, usage
-from registry.jobs import Handler
+from registry import housekeeping, revalidation, usage, webhook_jobs
+from registry.jobs import Follower, Handler
+from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
     housekeeping.KIND: housekeeping.prune_jobs,
+    learning.KIND: learning.learn,
+    housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
     revalidation.KIND: revalidation.revalidate,
     usage.KIND: usage.roll_up,
+    webhook_jobs.KIND: webhook_jobs.deliver,
 }
+FOLLOWERS: Final[dict[str, Follower]] = {webhook_jobs.KIND: webhook_jobs.follow}

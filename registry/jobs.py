@@ -18,10 +18,10 @@ from typing import Any, Final, Literal
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from registry import audit, job_messages
+from registry import audit, job_messages, log_context
 from registry.actors import Actor
 from registry.models import Job
 from registry.writing import writing
@@ -46,11 +46,15 @@ class Lease:
     payload: dict[str, Any]
     tries: int
     fence: int
+    tries_max: int = TRIES_MAX
 
 
 Write = Callable[[], object]
 # Does what is slow, and answers what is to be written; None where nothing is.
 Handler = Callable[[Lease], Write | None]
+# What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
+Followed = Literal["parked", "queued", "cancelled"]
+Follower = Callable[[dict[str, Any], Followed], object]
 
 
 class LeaseLost(Exception):
@@ -58,17 +62,25 @@ class LeaseLost(Exception):
 
 
 def enqueue(
-    kind: str, payload: dict[str, Any], *, run_after: datetime | None = None, dedupe_key: str = ""
+    kind: str,
+    payload: dict[str, Any],
+    *,
+    run_after: datetime | None = None,
+    dedupe_key: str = "",
+    lane: str = "",
+    tries_max: int = TRIES_MAX,
 ) -> tuple[Job, bool]:
     """Store a job in the caller's transaction, which holds the lock of the registry's state (`writing()`).
 
-    Answers the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. Raises
-    RuntimeError outside of a transaction, ValueError for a kind that nobody handles.
+    Answers the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
+    work that waits for somebody else: its jobs follow one another, beside everything else. Raises RuntimeError outside
+    of a transaction, ValueError for a kind that nobody handles.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a job is stored in the transaction of the write that causes it")
     _handler(kind)
     new = {"kind": kind, "payload": payload, "run_after": run_after or timezone.now()}
+    new |= {"lane": lane, "tries_max": tries_max}
     if dedupe_key:
         job, is_new = Job.objects.get_or_create(dedupe_key=dedupe_key, state__in=OPEN, defaults=new)
     else:
@@ -87,35 +99,49 @@ def _handler(kind: str) -> Handler:
     return HANDLERS[kind]
 
 
-def run_next(*, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None) -> Ending | None:
+def run_next(
+    *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> Ending | None:
     """Claim a job and execute it: what became of it, or None where nothing is due."""
-    lease = claim(timezone.now(), overdue_by=overdue_by, job_id=job_id)
+    lease = claim(timezone.now(), overdue_by=overdue_by, job_id=job_id, in_lane=in_lane)
     return execute(lease) if lease else None
 
 
-def claim(now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None) -> Lease | None:
+def claim(
+    now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> Lease | None:
     """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
 
+    `in_lane` asks for a job of some lane, or of none; a lane with a job at work is passed over.
     Due is what is queued for now or earlier (`overdue_by` before that), and what a worker held until its lease ended.
     Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
     over.
     """
     due = _due(now - overdue_by)
+    due = due.exclude(
+        lane__in=Job.objects.filter(state="running", leased_until__gt=now).exclude(lane="").values("lane")
+    )
     if job_id is not None:
         due = due.filter(pk=job_id)
+    if in_lane is not None:
+        due = due.exclude(lane="") if in_lane else due.filter(lane="")
     # Asked before the transaction begins, because on SQLite that keeps every writer waiting.
     if not due.exists():
         return None
     _park_spent(now)
     with transaction.atomic():
-        job = due.filter(tries__lt=TRIES_MAX).select_for_update(skip_locked=True).first()
+        job = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True).first()
         if job is None:
             return None
         job.state, job.leased_until = Job.State.RUNNING, now + _lease_length()
         job.tries += 1
         job.fence += 1
         job.save(update_fields=["state", "leased_until", "tries", "fence"])
-    return Lease(job.pk, job.kind, job.payload, job.tries, job.fence)
+    return _lease_of(job)
+
+
+def _lease_of(job: Job) -> Lease:
+    return Lease(job.pk, job.kind, job.payload, job.tries, job.fence, job.tries_max)
 
 
 def _due(at: datetime) -> QuerySet[Job]:
@@ -129,13 +155,13 @@ def _lease_length() -> timedelta:
 
 def _park_spent(now: datetime) -> None:
     """Park what took its worker down at each try: such a job never fails, it only never ends."""
-    spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=TRIES_MAX)
+    spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
     if not spent.exists():
         return
     with writing():
         for job in spent.select_for_update():
-            lease = Lease(job.pk, job.kind, job.payload, job.tries, job.fence)
-            _park(lease, job.last_error or "The worker ended, or said nothing for a whole lease, at each try.")
+            why = job.last_error or "The worker ended, or said nothing for a whole lease, at each try."
+            _park(_lease_of(job), why)
             logger.error("job %s %s parked: its worker ended at each of %s tries", job.pk, job.kind, job.tries)
 
 
@@ -155,6 +181,11 @@ def execute(lease: Lease) -> Ending:
 
     Raises django.db.Error where the database is away: then the lease runs out, and the job is done later.
     """
+    with log_context.working_on(job_id=str(lease.job_id)):
+        return _execute(lease)
+
+
+def _execute(lease: Lease) -> Ending:
     began = time.monotonic()
     words = ""
     try:
@@ -184,7 +215,7 @@ def _fail(lease: Lease, error: Exception) -> Ending:
     text = "".join(traceback.format_exception(error)).replace("\x00", "\ufffd")[-_ERROR_LENGTH_MAX:]
     try:
         with writing():
-            if lease.tries >= TRIES_MAX:
+            if lease.tries >= lease.tries_max:
                 _park(lease, text)
                 return "parked"
             pause = timedelta(seconds=settings.JOB_BACKOFF_SECONDS * 2 ** (lease.tries - 1))
@@ -198,6 +229,15 @@ def _fail(lease: Lease, error: Exception) -> Ending:
 def _park(lease: Lease, error: str) -> None:
     """Put it aside for a person to look at; nothing else waits for it. The caller holds the registry's lock."""
     _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
+    tell_follower(lease.kind, lease.payload, "parked")
     last_line = error.strip().rpartition("\n")[2]
     detail = {"kind": lease.kind, "payload": lease.payload, "tries": lease.tries, "error": last_line[:500]}
     audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)
+
+
+def tell_follower(kind: str, payload: dict[str, Any], state: Followed) -> None:
+    """Whoever keeps rows about such jobs follows them, in the same transaction."""
+    from registry.job_handlers import FOLLOWERS
+
+    if kind in FOLLOWERS:
+        FOLLOWERS[kind](payload, state)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from django.conf import settings
 
 from registry.errors import RegistryError
 
 LimitName = Literal["match", "write", "guess"]
+LIMITED: Final[tuple[LimitName, ...]] = get_args(LimitName)
 # Past these many callers the oldest windows are forgotten; a flood of addresses must not fill the memory.
 SUBJECTS_MAX: Final = 20_000
 
@@ -33,6 +35,8 @@ class RateLimited(RegistryError):
 class RateLimiter:
     """Counts by fixed windows: one counter a subject, begun anew when its window is over."""
 
+    # How often each limit has refused since the process began.
+    refused: Counter[str] = field(default_factory=Counter)
     _windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -45,6 +49,7 @@ class RateLimiter:
             if now - began >= seconds:
                 began, used = now, 0
             if used >= count:
+                self.refused[name] += 1
                 raise RateLimited(max(1, int(began + seconds - now) + 1))
             self._make_room()
             self._windows[key] = (began, used + 1)

@@ -9,6 +9,31 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.matching.models import MatchHead, SentenceVector, SkillGroup
+from registry.webhook_models import Webhook, WebhookDelivery
+
+__all__ = [
+    "AgentKey",
+    "AuditEvent",
+    "BundleTexts",
+    "Capability",
+    "DemandMiss",
+    "Draft",
+    "Incident",
+    "Job",
+    "LoadCount",
+    "MatchHead",
+    "Operator",
+    "RegistryState",
+    "Release",
+    "Revision",
+    "SentenceVector",
+    "SkillGroup",
+    "ToolName",
+    "Webhook",
+    "WebhookDelivery",
+]
+
 
 class Operator(AbstractUser):
     """A person who signs in to the Studio."""
@@ -51,6 +76,13 @@ class RegistryState(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
     access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
+    history = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Another word after each restore: what a process holds of another history is void.",
+    )
 
     class Meta:
         constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]
@@ -286,13 +318,22 @@ class Job(models.Model):
         RUNNING = "running"
         DONE = "done"
         PARKED = "parked"
+        CANCELLED = "cancelled"
 
     kind = models.CharField(max_length=64)
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     dedupe_key = models.CharField(max_length=200, blank=True, default="", help_text="One open job a key; empty: any.")
+    lane = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Jobs of one lane follow one another; empty: any.",
+    )
     run_after = models.DateTimeField(default=timezone.now)
     tries = models.PositiveSmallIntegerField(default=0)
+    tries_max = models.PositiveSmallIntegerField(default=5, db_default=5)
     leased_until = models.DateTimeField(null=True)
     fence = models.PositiveIntegerField(default=0, help_text="The number of the newest lease.")
     last_error = models.TextField(blank=True, default="")
@@ -308,7 +349,7 @@ class Job(models.Model):
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "parked"]), name="job_state_known"
+                condition=Q(state__in=["queued", "running", "done", "parked", "cancelled"]), name="job_state_known"
             ),
             models.CheckConstraint(
                 condition=Q(state="running", leased_until__isnull=False)
@@ -316,8 +357,8 @@ class Job(models.Model):
                 name="job_lease_fits_state",
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["done", "parked"], finished_at__isnull=False)
-                | (~Q(state__in=["done", "parked"]) & Q(finished_at__isnull=True)),
+                condition=Q(state__in=["done", "parked", "cancelled"], finished_at__isnull=False)
+                | (~Q(state__in=["done", "parked", "cancelled"]) & Q(finished_at__isnull=True)),
                 name="job_end_fits_state",
             ),
             models.CheckConstraint(condition=~Q(kind=""), name="job_kind_not_empty"),

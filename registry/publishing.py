@@ -19,6 +19,7 @@ from registry.drafts import draft_report, get_draft, set_aside
 from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.gate import GateReport, gate_report
 from registry.incidents import close_incidents
+from registry.matching import learning
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
@@ -218,6 +219,7 @@ def _release(
     _take_tool_names(capability, revision if status in LISTED else None)
     if mends:
         close_incidents(capability)
+    learning.queue()
     Release.objects.create(
         registry_revision=move_registry(state),
         capability=capability,
@@ -324,6 +326,8 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
             _deprecate(state, replaced, None)
+            detail = {"replaced_by": None, "note": f"'{capability_id}', which replaced it, was retired"}
+            audit.record(by=by, verb="capability.deprecate", subject=replaced.capability_id, detail=detail)
         _release(state, capability, capability.published_revision, status="retired")
         audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
         return capability

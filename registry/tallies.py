@@ -14,7 +14,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from registry.models import AgentKey, DemandMiss, LoadCount
-from registry.writing import writing
+from registry.writing import impatient_writing
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,15 @@ class _Held:
     keys_used: dict[str, datetime] = field(default_factory=dict)
 
 
+@dataclass
+class Totals:
+    """Since the process began, whether handed in or not."""
+
+    loads: int = 0
+    misses: int = 0
+
+
+TOTALS: Final = Totals()
 _held = _Held()
 _lock = threading.Lock()
 
@@ -37,12 +46,14 @@ _lock = threading.Lock()
 def count_load(*, capability_id: str, revision: int, key_name: str) -> None:
     """One load of a revision, `key_name` empty for a public read."""
     with _lock:
+        TOTALS.loads += 1
         _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += 1
 
 
 def count_miss(capability_id: str) -> None:
     """An agent asked for an id that is not published."""
     with _lock:
+        TOTALS.misses += 1
         wanted = capability_id[:64]
         if wanted in _held.misses or len(_held.misses) < MISSES_HELD_MAX:
             _held.misses[wanted] += 1
@@ -62,7 +73,8 @@ def flush() -> None:
     if not (held.loads or held.misses or held.keys_used):
         return
     try:
-        with writing():
+        # In the thread that keeps the snapshot fresh: whoever holds the lock for long must not hold that up.
+        with impatient_writing():
             _add_loads(held)
             _add_misses(held)
             for name, used_at in held.keys_used.items():

@@ -16,6 +16,9 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
 from registry import housekeeping, jobs, revalidation
+from registry.lanes import lanes_served
+from registry.matching import learning
+from registry.writing import writing
 
 logger = logging.getLogger(__name__)
 
@@ -36,9 +39,10 @@ class Worker:
 
     def run(self) -> None:
         """Work until `stop`. A database that is away is waited for."""
-        while not self.stop.is_set():
-            if not self._try():
-                self.stop.wait(POLL_SECONDS)
+        with lanes_served(self.stop, _patience):
+            while not self.stop.is_set():
+                if not self._try():
+                    self.stop.wait(POLL_SECONDS)
 
     def run_due(self) -> int:
         """Work until nothing is due; how many jobs were begun. Raises django.db.Error where the database is away."""
@@ -49,7 +53,7 @@ class Worker:
 
     def _try(self) -> bool:
         try:
-            has_worked = self._step()
+            has_worked = self._step(in_lane=False)
         except (DatabaseError, InterfaceError) as error:
             if not self._is_away:
                 logger.warning("the database is away, which is waited for: %s", error)
@@ -61,10 +65,10 @@ class Worker:
             self.alive_file.touch()
         return has_worked
 
-    def _step(self) -> bool:
+    def _step(self, *, in_lane: bool | None = None) -> bool:
         """One job; whether there was one."""
         self._keep_schedule(datetime.now(UTC).date())
-        return jobs.run_next(overdue_by=_patience()) is not None
+        return jobs.run_next(overdue_by=_patience(), in_lane=in_lane) is not None
 
     def _keep_schedule(self, today: date) -> None:
         """At the start and with each new day (UTC)."""
@@ -72,6 +76,9 @@ class Worker:
             return
         revalidation.queue_outdated()
         housekeeping.queue_daily(today)
+        # Another embedder, a restored registry: nothing that was learned may fit any more.
+        with writing():
+            learning.queue()
         self._scheduled = today
 
 

@@ -24,6 +24,18 @@ def writing() -> Iterator[RegistryState]:
         yield state
 
 
+@contextmanager
+def impatient_writing() -> Iterator[RegistryState]:
+    """As `writing`, for what can be done later: on PostgreSQL it raises OperationalError where the lock is not free
+    within half a second."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = 500")
+        with writing() as state:
+            yield state
+
+
 def move_registry(state: RegistryState) -> int:
     """Raise the registry revision; the number belongs to the caller's one change. Listeners hear it at the commit."""
     state.registry_revision += 1

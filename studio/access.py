@@ -15,6 +15,7 @@ from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods
 
+from registry import log_context
 from registry.actors import Actor
 from registry.models import Operator
 
@@ -40,6 +41,7 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
     def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not _is_signed_in(request):
             return _to_sign_in(request)
+        log_context.note(operator=request.user.get_username())
         if request.user.must_change_password and _view_name(request) != "studio:password":
             return _elsewhere(request, redirect("studio:password")["Location"])
         if not may(request.user):

@@ -18,6 +18,7 @@ from studio.values import (
     DEFAULT_RATE_LIMITS,
     GENERATE_KEY,
     Database,
+    LogFormat,
     Network,
     Rate,
     bracketed,
@@ -25,8 +26,11 @@ from studio.values import (
     parse_allowed_hosts,
     parse_boolean,
     parse_database_url,
+    parse_dimension,
     parse_directory,
+    parse_embedder,
     parse_host,
+    parse_log_format,
     parse_networks,
     parse_origin,
     parse_origins,
@@ -34,6 +38,7 @@ from studio.values import (
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
+    parse_timeout_seconds,
 )
 
 VARIABLES = (
@@ -52,6 +57,15 @@ VARIABLES = (
     "EXAMPLES",
     "AGENT_API_PUBLIC_READ",
     "RATE_LIMITS",
+    "WEBHOOK_ALLOWED_NETWORKS",
+    "LOG_FORMAT",
+    "ACCESS_LOG",
+    "DATABASE_STATEMENT_TIMEOUT_SECONDS",
+    "DATABASE_LOCK_TIMEOUT_SECONDS",
+    "EMBEDDER",
+    "EMBEDDER_MODEL",
+    "EMBEDDER_API_KEY",
+    "EMBEDDING_DIM",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -73,8 +87,8 @@ class Environment:
     """All settings, checked one by one and against each other.
 
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
-    `rate_limits` holds no entry for what is not limited. `public_url` is an origin without a slash at its end.
-    `warnings` are sentences for the operator that stop nothing.
+    `rate_limits` holds no entry for what is not limited; a timeout of 0 means none. `public_url` is an origin without a
+    slash at its end. `warnings` are sentences for the operator that stop nothing.
     """
 
     host: str
@@ -92,6 +106,15 @@ class Environment:
     examples: bool
     agent_api_public_read: bool
     rate_limits: Mapping[str, Rate]
+    webhook_allowed_networks: tuple[Network, ...]
+    log_format: LogFormat
+    access_log: bool
+    statement_timeout_seconds: int
+    lock_timeout_seconds: int
+    embedder: str
+    embedder_model: str
+    embedder_api_key: str
+    embedding_dim: int
     warnings: tuple[str, ...]
 
 
@@ -111,6 +134,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
     reader.check_production(is_postgresql=reader.is_set("DATABASE_URL"))
     reader.check_debug(debug=debug, host=host)
     embedded = not reader.is_set("DATABASE_URL")
+    log_format: LogFormat = reader.read("LOG_FORMAT", parse_log_format, "text")
     environment = Environment(
         host=host,
         port=reader.read("PORT", parse_port, 8000),
@@ -127,6 +151,15 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         examples=reader.read("EXAMPLES", parse_boolean, embedded),
         agent_api_public_read=reader.read("AGENT_API_PUBLIC_READ", parse_boolean, embedded and is_loopback(host)),
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
+        webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
+        log_format=log_format,
+        access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
+        statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),
+        lock_timeout_seconds=reader.read("DATABASE_LOCK_TIMEOUT_SECONDS", parse_timeout_seconds, 10),
+        embedder=reader.read("EMBEDDER", parse_embedder, "auto"),
+        embedder_model=reader.read("EMBEDDER_MODEL", str, "text-embedding-3-small"),
+        embedder_api_key=reader.read("EMBEDDER_API_KEY", str, ""),
+        embedding_dim=reader.read("EMBEDDING_DIM", parse_dimension, 768),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

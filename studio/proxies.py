@@ -5,6 +5,7 @@ Works on a WSGI environ, so that what runs before Django and Django itself see t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
@@ -23,9 +24,12 @@ FORWARDING_HEADERS = (
     "HTTP_X_FORWARDED_PORT",
     "HTTP_X_FORWARDED_PROTO",
     "HTTP_X_REAL_IP",
+    "HTTP_X_REQUEST_ID",
 )
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 # Their answers hold nothing that depends on the name under which they were asked.
 PROBES = frozenset({"/healthz", "/readyz"})
+METRICS = "/metrics"
 _DONE = "studio.forwarding"
 
 
@@ -41,13 +45,18 @@ class ForwardingMiddleware:
 
 
 class ProbeMiddleware:
-    """Let health probes in under any name: they ask by an address that no operator lists in ALLOWED_HOSTS."""
+    """Let health probes in under any name: they ask by an address that no operator lists in ALLOWED_HOSTS.
+
+    So does Prometheus. Where no key is asked for, its page keeps the check: with a name that was made to lead to this
+    machine, a page in the operator's browser could read it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if request.path_info in PROBES:
+        is_metrics = request.path_info == METRICS and not settings.AGENT_API_PUBLIC_READ
+        if is_metrics or request.path_info in PROBES:
             name = settings.ALLOWED_HOSTS[0]
             request.META["HTTP_HOST"] = "localhost" if name == "*" else name.removeprefix(".")
         return self.get_response(request)
@@ -56,8 +65,8 @@ class ProbeMiddleware:
 def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> None:
     """Rewrite `environ` in place: REMOTE_ADDR, wsgi.url_scheme and HTTP_HOST as the outermost trusted proxy saw them.
 
-    Forwarding headers are removed either way, so that nothing behind can mistake a stranger's word for a proxy's.
-    A second call changes nothing.
+    Forwarding headers are removed either way, so that nothing behind can mistake a stranger's word for a proxy's; a
+    trusted proxy's X-Request-ID stays. A second call changes nothing.
     """
     if environ.get(_DONE):
         return
@@ -74,6 +83,8 @@ def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> Non
     if host := _seen_by_outermost(_items(headers.get("HTTP_X_FORWARDED_HOST", "")), hops):
         # Django checks it against ALLOWED_HOSTS like any other.
         environ["HTTP_HOST"] = host
+    if _REQUEST_ID.fullmatch(headers.get("HTTP_X_REQUEST_ID", "")):
+        environ["HTTP_X_REQUEST_ID"] = headers["HTTP_X_REQUEST_ID"]
 
 
 def _client(forwarded_for: list[str], trusted: Sequence[Network]) -> tuple[Address | None, int]:

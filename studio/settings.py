@@ -6,18 +6,21 @@ Reached through `django.conf` alone. CONTRACT 0 lists the variables.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
 
 from studio.environment import Environment, read_environment
+from studio.logs import logging_settings
 from studio.secret_key import kept_secret_key
 from studio.values import Database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT: Environment = read_environment(os.environ, base_dir=BASE_DIR)
+
+# As in pyproject.toml; a test compares the two.
+STUDIO_VERSION = "0.1.0"
 
 HOST = ENVIRONMENT.host
 PORT = ENVIRONMENT.port
@@ -33,6 +36,17 @@ CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
 EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 RATE_LIMITS = ENVIRONMENT.rate_limits
+# Where webhooks may go beside public addresses, and the only ones that they may reach by plain http.
+WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
+ACCESS_LOG = ENVIRONMENT.access_log
+# 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
+DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
+DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
+# Sentence vectors for matching and search (registry/matching/embedders.py).
+EMBEDDER = ENVIRONMENT.embedder
+EMBEDDER_MODEL = ENVIRONMENT.embedder_model
+EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
+EMBEDDING_DIM = ENVIRONMENT.embedding_dim
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 
@@ -59,7 +73,10 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # First, so that everything below sees the client's own address, scheme and host.
     "studio.proxies.ForwardingMiddleware",
+    "studio.request_ids.RequestIdMiddleware",
     "studio.proxies.ProbeMiddleware",
+    # Before whatever may answer by itself, so that this is counted too.
+    "agent_api.metrics.requests.CountingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # The answer to a preflight needs nothing of what follows.
@@ -95,15 +112,29 @@ TEMPLATES = [
 ]
 
 
+# A host that vanished answers nothing, not even that it is gone: without these a connection to it hangs for hours.
+# What DATABASE_URL says wins.
+_CONNECTING = {
+    "connect_timeout": "5",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    # Milliseconds.
+    "tcp_user_timeout": "15000",
+}
+
+
 def _postgresql(database: Database) -> dict[str, Any]:
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        # Django's own with a bound for every wait.
+        "ENGINE": "registry.postgresql",
         "NAME": database.name,
         "USER": database.user,
         "PASSWORD": database.password,
         "HOST": database.host,
         "PORT": str(database.port or ""),
-        "OPTIONS": dict(database.options),
+        "OPTIONS": {**_CONNECTING, **database.options},
         # A connection per thread, kept for a minute and tried before it is used again.
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
@@ -236,26 +267,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 300, "socket_connect_ti
 # A message carries a job's id alone; what came of it is kept in the job's row.
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Celery sets up logging of its own, which is text.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = ENVIRONMENT.log_format == "text"
 
 LANGUAGE_CODE = "en"
 USE_I18N = False
 USE_TZ = True
 TIME_ZONE = "UTC"
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "stream": sys.stderr}},
-    "root": {"handlers": ["stderr"], "level": "INFO" if DEBUG else "WARNING"},
-    "loggers": {
-        # Django's own handlers would mail admins and print twice.
-        "django": {"handlers": [], "propagate": True},
-        # A 4xx is the answer that the caller gets; only what fails here is logged.
-        "django.request": {"handlers": [], "level": "ERROR"},
-        # One line a job, which is all that a worker says.
-        "registry.jobs": {"handlers": [], "level": "INFO"},
-        # A stranger's Host header is no incident.
-        "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL"},
-    },
-}
+LOGGING = logging_settings(log_format=ENVIRONMENT.log_format, access_log=ACCESS_LOG, debug=DEBUG)

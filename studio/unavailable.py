@@ -1,4 +1,5 @@
-"""The database is away: pages say so with 503, and the text that somebody is writing stays in the browser."""
+"""The database is away or held by somebody else: pages say so with 503, and what somebody is writing stays in the
+browser."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
+
+from registry.outages import is_busy
 
 logger = logging.getLogger(__name__)
 
@@ -22,10 +25,10 @@ class UnavailableMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:  # noqa: ARG002
         """Django calls this for whatever a view raises."""
         if not isinstance(error, DatabaseError | InterfaceError):
             return None
-        logger.warning("the database is away: %s %s: %s", request.method, request.path, error)
-        page = render_to_string("503.html")
+        logger.warning("a page could not be answered: %s", error)
+        page = render_to_string("503.html", {"is_busy": is_busy(error)})
         return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from studio.health import healthz, readyz
 
+handler500 = "studio.request_ids.server_error"
 urlpatterns = [
     path("", include("agent_api.urls")),
     path("healthz", healthz, name="healthz"),

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
 
 Network = IPv4Network | IPv6Network
+LogFormat = Literal["text", "json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,22 @@ def parse_boolean(text: str) -> bool:
     if word in {"0", "false", "no", "off"}:
         return False
     raise ValueError(f"is '{text}': expected 1/0, true/false, yes/no or on/off, for example on")
+
+
+def parse_log_format(text: str) -> LogFormat:
+    """`text` or `json`, in any case."""
+    known: Mapping[str, LogFormat] = {"text": "text", "json": "json"}
+    try:
+        return known[text.lower()]
+    except KeyError:
+        raise ValueError(f"is '{text}': expected text or json, for example json") from None
+
+
+def parse_timeout_seconds(text: str) -> int:
+    """Whole seconds up to an hour; 0 stands for no limit."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= 3600:
+        return int(text)
+    raise ValueError(f"is '{text}': expected whole seconds from 0 (no limit) to 3600, for example 30")
 
 
 def parse_port(text: str) -> int:
@@ -295,3 +313,23 @@ def _rate(text: str, item: str) -> Rate:
 def _items(text: str) -> list[str]:
     """Comma separated, blanks around each dropped; a comma too many is forgiven."""
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def parse_embedder(text: str) -> str:
+    """`auto`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
+    if text.lower() in ("auto", "minilm", "none"):
+        return text.lower()
+    parts = urlsplit(text)
+    if parts.scheme in ("http", "https") and parts.hostname and not parts.username:
+        return text
+    raise ValueError(
+        f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
+        "for example https://models.example.com/v1/embeddings"
+    )
+
+
+def parse_dimension(text: str) -> int:
+    """How many numbers a vector has."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 4096:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 4096, for example 768")

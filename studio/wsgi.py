@@ -23,6 +23,7 @@ from typing import Any
 from django.conf import settings
 
 from agent_api.fast_path import FastPath
+from registry.postgresql.bounds import BOUNDS
 from registry.snapshot import watch
 from studio.proxies import apply_forwarding
 
@@ -38,5 +39,7 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
     return _fast_path(environ, start_response)
 
 
+# From here on requests are answered, which nothing may hold up for long.
+BOUNDS.is_serving = True
 # Each worker process keeps its own snapshot, and this module is loaded once in each.
 watch.start()

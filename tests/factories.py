@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -34,6 +35,13 @@ def _forget() -> None:
     LIMITER.forget()
     pins._find.cache_clear()
     tallies._held = tallies._Held()
+    # Loaded with the first message that is matched, as in a process.
+    if "registry.matching.index" in sys.modules:
+        from registry.matching import embedders, index
+
+        index.HOLDER.forget()
+        index._message_vector.cache_clear()
+        embedders.chosen_embedder.cache_clear()
 
 
 def tool(name: str, kind: str = "read", properties: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:

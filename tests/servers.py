@@ -5,9 +5,11 @@ Each is a child that a keeper process holds: when the tests end, however they en
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -50,14 +52,38 @@ class Server:
     log: Path
     process: subprocess.Popen[bytes]
     scratch: Path | None = None
+    # Starts it once more on the same files; for servers that a test takes away and brings back.
+    again: Callable[[], subprocess.Popen[bytes]] | None = None
 
     def stop(self) -> None:
         """Stop it and remove its files. A second call does nothing."""
+        self.end()
+        if self.scratch is not None:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def end(self) -> None:
+        """Stop it; its files stay."""
         if self.process.stdin is not None and not self.process.stdin.closed:
             self.process.stdin.close()
         self.process.wait(30)
-        if self.scratch is not None:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def start_again(self) -> None:
+        """After `end`; returns at once."""
+        assert self.again is not None
+        self.process = self.again()
+
+    def pause(self) -> None:
+        """Stop it where it stands, with all its processes, as a machine that hangs: connections stay open."""
+        self._signal("SIGSTOP")
+
+    def resume(self) -> None:
+        """After `pause`."""
+        self._signal("SIGCONT")
+
+    def _signal(self, name: str) -> None:
+        for pid in descendants(self.process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, getattr(signal, name))
 
     def wait_until(self, is_ready: Callable[[], bool], *, timeout_seconds: float = 30) -> None:
         """Return when `is_ready`; raise ServerError with the log's end when it died or took too long."""
@@ -68,6 +94,15 @@ class Server:
                 self.stop()
                 raise ServerError(f"{self.url} did not come up:\n{end}")
             time.sleep(0.02)
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [found for child in map(int, children) for found in (child, *descendants(child))]
 
 
 def free_port() -> int:
@@ -185,9 +220,12 @@ def start_postgresql() -> Server:
         *["-c", "shared_buffers=64MB", "-c", "max_connections=100"],
     ]
     log = scratch / "log"
+
     # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
-    process = keep(command, log=log, stop_signal="SIGINT", cwd=Path("/"))
-    server = Server(f"postgresql://postgres@/postgres?host={data}", log, process, scratch)
+    def start() -> subprocess.Popen[bytes]:
+        return keep(command, log=log, stop_signal="SIGINT", cwd=Path("/"))
+
+    server = Server(f"postgresql://postgres@/postgres?host={data}", log, start(), scratch, start)
     server.wait_until(lambda: "ready to accept connections" in log.read_text(errors="replace"))
     return server
 
@@ -211,8 +249,11 @@ def start_redis() -> Server:
     scratch = Path(tempfile.mkdtemp(prefix="redis-"))
     port = free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    process = keep(command, log=scratch / "log", cwd=scratch)
-    server = Server(f"redis://127.0.0.1:{port}/0", scratch / "log", process, scratch)
+
+    def start() -> subprocess.Popen[bytes]:
+        return keep(command, log=scratch / "log", cwd=scratch)
+
+    server = Server(f"redis://127.0.0.1:{port}/0", scratch / "log", start(), scratch, start)
     server.wait_until(lambda: _accepts(port))
     return server
 

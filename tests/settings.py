@@ -55,3 +55,5 @@ WHITENOISE_AUTOREFRESH = True
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Hundreds of wrong keys come from one address here; the limits are tested by themselves.
 RATE_LIMITS = {}
+# Words alone, which costs nothing to load; the model is tested by itself.
+EMBEDDER = "none"

@@ -30,6 +30,12 @@ def assert_shape(document: Any, name: str) -> None:
     assert not faults, faults
 
 
+def assert_event(document: Any) -> None:
+    """Hold the body of a webhook delivery against `schemas/event.schema.json`."""
+    faults = [f"{error.json_path}: {error.message}" for error in _validator("event").iter_errors(document)]
+    assert not faults, faults
+
+
 ERROR_SHAPES = {
     "CAPABILITY_NOT_FOUND": "capability_not_found",
     "SKILL_MALFORMED": "skill_malformed",

@@ -33,6 +33,7 @@ CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the statu
 
 
 CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 
 

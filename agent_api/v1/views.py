@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpResponse
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from agent_api import parameters
 from agent_api.authentication import require_scope
@@ -14,6 +15,7 @@ from agent_api.openapi.describe import (
     MALFORMED,
     NOT_FOUND,
     NOT_MODIFIED,
+    SHARE,
     describe,
     query,
     whole_number,
@@ -21,8 +23,17 @@ from agent_api.openapi.describe import (
 from agent_api.representations import respond
 from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
 from agent_api.v1.loading import load_answer
-from registry import snapshot
+from agent_api.v1.matching import (
+    QUERY_MAX,
+    RANKINGS,
+    TOP_FOUND_MAX,
+    match_answer,
+    search_answer,
+)
+from registry import limits, snapshot
 
+# An answer depends on the message alone until something is published, which nobody can tell a cache.
+_NO_STORE = {"Cache-Control": "no-store"}
 _LIST_PARAMETERS = (
     query("group", "Only capabilities of this skill group."),
     query("os", "Only what works there; common is included.", enum=list(OS)),
@@ -35,6 +46,15 @@ _PIN_PARAMETERS = (
     query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),
     query("digest", "Pin the release with this digest.", kind=DIGEST),
     query("revision", "Pin this revision.", kind=whole_number(1)),
+)
+_SEARCH_PARAMETERS = (
+    query("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", required=True),
+    query("top_k", f"Results at most, 1 to {TOP_FOUND_MAX}; 5 by default.", kind=whole_number(1, TOP_FOUND_MAX)),
+    query("min_score", "Results below this combined score are left out.", kind=SHARE),
+    query("group", "Only capabilities of this skill group."),
+    query(
+        "ranking", "hybrid: BM25 brought to 0..1; coverage: the share of the query that is found.", enum=list(RANKINGS)
+    ),
 )
 
 
@@ -71,3 +91,21 @@ def capability_skill_reload(request: Request) -> HttpResponse:
     caller = require_scope(request, snapshot.current(), "read")
     held = snapshot.HOLDER.refresh()
     return respond(request, caller, load_answer(held, caller, parameters.json_object(request), fresh=True))
+
+
+@describe(answer="MatchAnswer", body="MatchRequest")
+@endpoint("POST")
+def capability_match(request: Request) -> Response:
+    """Which capability a message asks for: match, ambiguous or none, with the reasons."""
+    caller = require_scope(request, snapshot.current(), "read")
+    limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    return Response(match_answer(parameters.json_object(request)), headers=_NO_STORE)
+
+
+@describe(answer="SearchResults", parameters=_SEARCH_PARAMETERS)
+@endpoint("GET")
+def capability_search(request: Request) -> Response:
+    """Capabilities for some words, by meaning and by keyword."""
+    caller = require_scope(request, snapshot.current(), "read")
+    limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    return Response(search_answer(parameters.query(request)), headers=_NO_STORE)

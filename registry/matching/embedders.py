@@ -10,11 +10,12 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
+from django.conf import settings
 
 from registry.matching.features import Floats
 from registry.matching.wordpiece import token_ids
@@ -23,6 +24,7 @@ MINILM_ID: Final = "all-MiniLM-L6-v2-onnx-int8"
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_DIMENSION: Final = 384
 _BATCH: Final = 32
+_ENDPOINT_SECONDS: Final = 10.0
 
 
 class EmbedderUnavailable(Exception):
@@ -80,6 +82,45 @@ class MiniLm:
         return found
 
 
+@dataclass(frozen=True)
+class Endpoint:
+    """An HTTP endpoint in OpenAI's form: `{"model", "input": [...]}` to `{"data": [{"index", "embedding"}]}`."""
+
+    url: str
+    model: str
+    dimension: int
+    api_key: str = ""
+
+    @property
+    def model_id(self) -> str:
+        return f"{self.model}@{self.url}#{self.dimension}"[:200]
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """In batches; every vector must have `dimension` numbers."""
+        batches = [self._ask(list(texts[at : at + _BATCH])) for at in range(0, len(texts), _BATCH)]
+        return np.concatenate(batches) if batches else np.zeros((0, self.dimension), np.float32)
+
+    def _ask(self, texts: list[str]) -> Floats:
+        import httpx
+
+        headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
+        try:
+            answer = httpx.post(
+                self.url, json={"model": self.model, "input": texts}, headers=headers, timeout=_ENDPOINT_SECONDS
+            )
+            answer.raise_for_status()
+            rows = sorted(answer.json()["data"], key=lambda row: row["index"])
+            vectors = np.array([row["embedding"] for row in rows], np.float32)
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise EmbedderUnavailable(f"{self.url} did not answer with vectors: {error}") from error
+        if vectors.shape != (len(texts), self.dimension) or not np.isfinite(vectors).all():
+            raise EmbedderUnavailable(
+                f"{self.url} answered vectors of the shape {vectors.shape}; expected {(len(texts), self.dimension)}. "
+                "EMBEDDING_DIM names how many numbers a vector has"
+            )
+        return unit(vectors)
+
+
 def _pooled(session: Any, tokens: list[list[int]]) -> Floats:
     longest = max(map(len, tokens))
     ids = np.zeros((len(tokens), longest), np.int64)
@@ -97,6 +138,22 @@ def unit(vectors: Any) -> Floats:
     """The same directions with length 1; a zero vector stays."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
+
+
+@lru_cache(maxsize=1)
+def chosen_embedder() -> Embedder | None:
+    """What the setting EMBEDDER names; `auto` is the built-in model where its packages are installed."""
+    chosen = settings.EMBEDDER
+    if chosen == "none" or (chosen == "auto" and not is_minilm_installed()):
+        return None
+    if chosen in ("auto", "minilm"):
+        return MiniLm()
+    return Endpoint(
+        url=chosen,
+        model=settings.EMBEDDER_MODEL,
+        dimension=settings.EMBEDDING_DIM,
+        api_key=settings.EMBEDDER_API_KEY,
+    )
 
 
 def is_minilm_installed() -> bool:

@@ -73,6 +73,11 @@ class Evidence:
     def is_fitted(self) -> bool:
         return self.weights is not None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether a job has nothing to add: there is a head, or there will be none."""
+        return self.is_fitted or self.spaces is None or not head.can_fit(len(self.samples.texts), self.samples.classes)
+
     def fit(self) -> Floats:
         """The head's weights. Takes from milliseconds to a minute: see `head.is_quick`."""
         return head.fit(self.likeness_matrix(), self.samples.labels, self.samples.classes)
@@ -104,7 +109,8 @@ class Evidence:
         """Nearest sentences, the middle of all of them, and shared words."""
         if self.centroids is None or vector is None:
             return sentence * np.float32(2)
-        return sentence + self.centroids @ vector + np.float32(0.7) * self._two_nearest(by_words)
+        found = sentence + self.centroids @ vector + np.float32(0.7) * self._two_nearest(by_words)
+        return np.asarray(found, np.float32)
 
     def _two_nearest(self, likeness: Floats) -> Floats:
         """The mean of the two nearest samples of each class; of a class with one, that one."""

@@ -6,6 +6,7 @@ and four letters, which see through inflection and misspelling.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
@@ -27,7 +28,7 @@ def parts(text: str) -> tuple[list[str], list[str], list[str]]:
     """Stems, pairs of stems, pieces of letters."""
     found = words(text)[:_WORDS_MAX]
     stems = [word.stem for word in found]
-    pairs = [f"{first} {second}" for first, second in zip(stems, stems[1:], strict=False)]
+    pairs = [f"{first} {second}" for first, second in itertools.pairwise(stems)]
     pieces = []
     for word in found:
         padded = f" {folded(text[word.start : word.end])} "

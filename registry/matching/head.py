@@ -20,7 +20,7 @@ _RESTRAINT: Final = 0.1
 _STEPS: Final = 100
 # Beyond these the fit takes minutes, and nearest sentences and centroids answer instead.
 SAMPLES_MAX: Final = 8_000
-_WORK_MAX: Final = 6e9
+_WORK_MAX: Final = 2.5e9
 # What is done at once, while somebody waits: some 50 ms.
 _WORK_AT_ONCE: Final = 5e7
 
@@ -46,7 +46,7 @@ def fit(likeness: Floats, labels: npt.NDArray[np.int64], classes: int) -> Floats
     weights = ahead = np.zeros((len(labels), classes), np.float32)
     momentum = 1.0
     for _ in range(_STEPS):
-        slope = _softmax(kernel @ ahead) - wanted + np.float32(_RESTRAINT) * ahead
+        slope = _softmax((kernel @ ahead).astype(np.float32)) - wanted + np.float32(_RESTRAINT) * ahead
         following = (ahead - step * slope).astype(np.float32)
         grown = (1 + (1 + 4 * momentum * momentum) ** 0.5) / 2
         ahead = following + np.float32((momentum - 1) / grown) * (following - weights)
@@ -72,3 +72,8 @@ def _largest_eigenvalue(matrix: Floats) -> float:
         length = float(np.linalg.norm(vector)) or 1.0
         vector = vector / np.float32(length)
     return length
+
+
+def packed(weights: Floats) -> bytes:
+    """As stored: float16, little-endian, row by row."""
+    return weights.astype("<f2").tobytes()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from typing import Final, Literal
 
@@ -35,6 +35,8 @@ _PARTS: Final = {"probability": 1.0, "sentence": 2.0, "trigger": 1.0}
 _SUM: Final = sum(_PARTS.values())
 # The second is as good as the first from this share of its probability on.
 _AMBIGUOUS_FROM: Final = 0.6
+# A trigger that counts for so much leads by itself: two that stand on the same words are a question.
+_TOLD_FROM: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 _TRIGGERS_SHOWN_MAX: Final = 20
@@ -118,7 +120,7 @@ class Matcher:
             self._hold_back(total, nearness.sentence, counter)
         order = np.argsort(-total, kind="stable")[: max(top, 2)]
         found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
-        return self._decide([one for one in found if one.score > 0], probability[order], top)
+        return self._decide([one for one in found if one.score > 0], top)
 
     def _hold_back(self, total: Floats, sentence: Floats, counter: Callable[[Known], float]) -> None:
         """A sentence that must not lead here is nearer than any that must."""
@@ -162,20 +164,34 @@ class Matcher:
         shown = tuple(hits.get(capability_id, ())[:_TRIGGERS_SHOWN_MAX])
         return Match(capability_id, round(min(1.0, score), 4), parts, shown, score < self.threshold)
 
-    def _decide(self, found: list[Match], probability: Floats, top: int) -> Verdict:
+    def _decide(self, found: list[Match], top: int) -> Verdict:
         near = [one for one in found if one.triggers or one.parts["sentence"] >= _NEAR_MISS_FROM]
         if not near or near[0].is_below_threshold:
             reason = f"Nothing reaches the threshold of {self.threshold:.2f}."
             return Verdict("none", tuple(near[:top]), reason)
         first = near[0]
-        rivals = [
-            one for one, likely in zip(found[1:], probability[1:], strict=False)
-            if not one.is_below_threshold and likely >= _AMBIGUOUS_FROM * float(probability[0])
-        ]  # fmt: skip
+        rivals = [one for one in near[1:] if _is_rival(one, first)]
         if rivals:
+            near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))
             return Verdict("ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant.")
         return Verdict("match", tuple(near[:top]), _reason(first))
+
+
+def _is_rival(one: Match, first: Match) -> bool:
+    """Whether it fits about as well as the first, or is led to by the same words."""
+    if _is_told(one) and _is_told(first) and _places(first) <= _places(one):
+        return True
+    return not one.is_below_threshold and one.parts["probability"] >= _AMBIGUOUS_FROM * first.parts["probability"]
+
+
+def _is_told(one: Match) -> bool:
+    """Whether its triggers are what it is found by, rather than its sentences."""
+    return one.parts["trigger"] >= _TOLD_FROM
+
+
+def _places(one: Match) -> set[tuple[int, int]]:
+    return {(hit.start, hit.end) for hit in one.triggers}
 
 
 def _reason(first: Match) -> str:
@@ -193,5 +209,5 @@ def threshold_of(known: Sequence[Known], *, has_vectors: bool) -> float:
     """
     counts = sorted(len(one.sentences) for one in known)
     usual = counts[len(counts) // 2] if counts else 0
-    start, rise = (1.15, 0.194) if has_vectors else (0.85, 0.15)
+    start, rise = (1.35, 0.108) if has_vectors else (1.15, 0.07)
     return (start + rise * log(1 + min(usual, 50))) / _SUM

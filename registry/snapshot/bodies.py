@@ -16,6 +16,7 @@ import orjson
 import zstandard
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Revision
 from registry.queries import load_answer
@@ -73,6 +74,8 @@ class BodyCache:
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self.bytes_max = bytes_max
         self.bytes_held = 0
+        # For whoever watches over the process; since its start.
+        self.hits = self.misses = self.malformed = 0
         self._items: OrderedDict[Any, Rendered | _Malformed] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -82,13 +85,16 @@ class BodyCache:
             kept = self._items.get(key)
             if kept is not None:
                 self._items.move_to_end(key)
+            self._count(kept)
         if isinstance(kept, Rendered):
             return kept
         if kept is not None and kept.until > time.monotonic():
+            self.malformed += 1
             raise kept.error
         try:
             made = make()
         except SkillMalformed as error:
+            self.malformed += 1
             self._keep(key, _Malformed(error, time.monotonic() + MALFORMED_SECONDS))
             raise
         self._keep(key, made)
@@ -101,7 +107,18 @@ class BodyCache:
             if not isinstance(kept, Rendered):
                 return None
             self._items.move_to_end(key)
+            self.hits += 1
         return kept
+
+    def __len__(self) -> int:
+        """How many answers are held."""
+        return len(self._items)
+
+    def _count(self, kept: Rendered | _Malformed | None) -> None:
+        if isinstance(kept, Rendered):
+            self.hits += 1
+        else:
+            self.misses += 1
 
     def _keep(self, key: Any, item: Rendered | _Malformed) -> None:
         with self._lock:
@@ -152,5 +169,5 @@ def _render(entry: Entry, revision_id: int) -> Rendered:
         revision = Revision.objects.select_related("capability").get(pk=revision_id)
         require_sound(revision)
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+        raise RegistryUnavailable(outages.words_for(error)) from error
     return Rendered(orjson.dumps(load_answer(revision, status=entry.status, replaced_by=entry.replaced_by)))

@@ -57,6 +57,7 @@ class Snapshot:
     entries: dict[str, Entry]
     retired: dict[str, int]
     principals: dict[str, Principal] = field(default_factory=dict)
+    history: str = ""
 
     @cached_property
     def ids(self) -> list[str]:
@@ -77,20 +78,25 @@ class Snapshot:
 EMPTY = Snapshot(0, 0, {}, {})
 
 
-def counters() -> tuple[int, int]:
-    """`(registry_revision, access_revision)` as they stand in the database: one query."""
-    row = RegistryState.objects.filter(id=1).values_list("registry_revision", "access_revision").first()
-    return row or (0, 0)
+def counters() -> tuple[int, int, str]:
+    """`(registry_revision, access_revision, history)` as they stand in the database: one query."""
+    row = RegistryState.objects.filter(id=1).values_list("registry_revision", "access_revision", "history").first()
+    return row or (0, 0, "")
 
 
 def read_snapshot(old: Snapshot) -> Snapshot:
-    """The snapshot at the counters of now; what has not moved since `old` is taken over from it."""
-    registry_revision, access_revision = counters()
+    """The snapshot at the counters of now; what has not moved since `old` is taken over from it.
+
+    Nothing of another history is: after a restore the same keys may belong to other rows.
+    """
+    registry_revision, access_revision, history = counters()
+    if history != old.history:
+        old = EMPTY
     entries, retired = old.entries, old.retired
     if registry_revision != old.registry_revision:
         entries, retired = _moved(old, registry_revision)
     principals = old.principals if access_revision == old.access_revision and old.access_revision else read_principals()
-    return Snapshot(registry_revision, access_revision, entries, retired, principals)
+    return Snapshot(registry_revision, access_revision, entries, retired, principals, history)
 
 
 def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dict[str, int]]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.errors import RegistryUnavailable
 from registry.snapshot.content import EMPTY, Snapshot, counters, read_snapshot, snapshot_at
 
@@ -28,6 +29,7 @@ class Holder:
     has_read: bool = False
     is_watched: bool = False
     failed_at: float | None = None
+    confirmed_at: float | None = None
     _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -42,23 +44,29 @@ class Holder:
 
     def _read(self) -> None:
         held = self.snapshot
-        if not self.has_read or counters() != (held.registry_revision, held.access_revision):
+        if not self.has_read or counters() != (held.registry_revision, held.access_revision, held.history):
             self.snapshot = read_snapshot(held)
-            if self.snapshot.registry_revision > held.registry_revision:
+            if self.snapshot.registry_revision < held.registry_revision or self.snapshot.history != held.history:
+                # The database was put back from a backup: what numbers and keys of rows meant is gone.
+                self._forget_past()
+            elif self.snapshot.registry_revision > held.registry_revision:
                 self._remember(held)
-            elif self.snapshot.registry_revision < held.registry_revision:
-                # The database was put back from a backup: what those numbers meant is gone.
-                self._past.clear()
-        self.has_read, self.failed_at = True, None
+        self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
+
+    def _forget_past(self) -> None:
+        # Both read what they keep through this module's snapshot.
+        from registry.snapshot import bodies, pins
+
+        self._past.clear()
+        bodies.BODIES.forget()
+        pins.forget()
 
     def _failed(self, error: Exception) -> None:
         if self.failed_at is None:
             logger.warning("the database is away, the last snapshot goes on serving: %s", error)
             self.failed_at = time.monotonic()
         if not self.has_read:
-            raise RegistryUnavailable(
-                "The registry's database cannot be reached; try again in a few seconds"
-            ) from error
+            raise RegistryUnavailable(outages.AWAY) from error
 
     def _remember(self, past: Snapshot) -> None:
         # Without its answers and keys, which belong to the present.
@@ -79,11 +87,15 @@ class Holder:
                 self._remember(found)
         return found
 
+    def age(self) -> float | None:
+        """Seconds since the database last said that the snapshot is its newest state; None before the first time."""
+        return None if self.confirmed_at is None else time.monotonic() - self.confirmed_at
+
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
             self._past.clear()
-            self.snapshot, self.has_read, self.failed_at = EMPTY, False, None
+            self.snapshot, self.has_read, self.failed_at, self.confirmed_at = EMPTY, False, None, None
 
 
 HOLDER = Holder()

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.errors import RegistryUnavailable
 from registry.models import Revision
 
@@ -28,7 +29,12 @@ def pinned_revision(capability_id: str, *, number: int | None = None, digest: st
     except _Unknown:
         return None
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable("The registry's database cannot be reached; try again in a few seconds") from error
+        raise RegistryUnavailable(outages.words_for(error)) from error
+
+
+def forget() -> None:
+    """After a restore, keys of rows may belong to others."""
+    _find.cache_clear()
 
 
 @lru_cache(maxsize=4096)

@@ -11,11 +11,14 @@ import atexit
 import logging
 import threading
 import time
+from multiprocessing.util import Finalize
 from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
 
 from registry import tallies
+from registry.errors import RegistryUnavailable
+from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.holder import HOLDER
 from registry.writing import CHANNEL
 
@@ -24,6 +27,8 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 1.0
 SQLITE_POLL_SECONDS: Final = 0.1
 TALLY_SECONDS: Final = 3.0
+# A server that says nothing for so long hangs, or is gone.
+SILENCE_SECONDS: Final = 5.0
 _started = threading.Lock()
 
 
@@ -33,15 +38,22 @@ def start() -> None:
         return
     threading.Thread(target=_run, name="registry-watch", daemon=True).start()
     atexit.register(tallies.flush)
+    # A process that multiprocessing has forked, as granian's are, ends without atexit.
+    Finalize(None, tallies.flush, exitpriority=0)
     HOLDER.is_watched = True
 
 
 def _run() -> None:
+    with BOUNDS.within(SILENCE_SECONDS, is_probe=True):
+        _keep_fresh()
+
+
+def _keep_fresh() -> None:
     last_tally = time.monotonic()
     while True:
         try:
             _wait()
-            HOLDER.refresh()
+            _refresh()
             if time.monotonic() - last_tally > TALLY_SECONDS:
                 last_tally = time.monotonic()
                 tallies.flush()
@@ -87,9 +99,43 @@ def _listen() -> None:
         return
 
 
-def _reconnect_later() -> None:
+def _refresh() -> None:
+    """Look at the registry. Where not even a new connection answers, nobody else need try meanwhile."""
+    began = time.monotonic()
+    is_fresh = _look()
+    if not is_fresh and time.monotonic() - began < POLL_SECONDS:
+        # The connection was cut, as by a restart or a failover: that alone is no outage. Finding out may take seconds,
+        # in which nobody waits who can answer from memory; a process that holds nothing yet may as well try.
+        BOUNDS.is_away = HOLDER.has_read and _is_cut()
+        connection.close()
+        is_fresh = _can_connect() and _look()
+    BOUNDS.is_away = not is_fresh and _is_cut()
+
+
+def _can_connect() -> bool:
+    """Not while the snapshot is locked: others would wait with us."""
+    try:
+        connection.ensure_connection()
+    except (DatabaseError, InterfaceError):
+        return False
+    return True
+
+
+def _is_cut() -> bool:
+    return connection.connection is None or bool(getattr(connection.connection, "closed", False))
+
+
+def _look() -> bool:
     try:
         HOLDER.refresh()
+    except RegistryUnavailable:
+        return False
+    return HOLDER.failed_at is None
+
+
+def _reconnect_later() -> None:
+    try:
+        _refresh()
     except Exception:
         logger.debug("still away", exc_info=True)
     try:

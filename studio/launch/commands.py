@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from studio.environment import ConfigurationError, Environment, read_environment
+from studio.environment import VARIABLES, ConfigurationError, Environment, read_environment
 from studio.launch.console import Refusal, answer, say
 from studio.launch.installing import RUNTIME_LOCK, Setup
 
@@ -26,9 +27,8 @@ python3 run.py lock [ARGS]          refresh requirements*.lock from pyproject.to
 python3 run.py --verbose [...]      show all that pip says
 python3 run.py --help               this page
 
-Settings come from the environment: HOST (127.0.0.1), PORT (8000), DATA_DIR (.data), STATIC_DIR,
-DATABASE_URL, REDIS_URL, SECRET_KEY, DEBUG, ALLOWED_HOSTS, PUBLIC_URL, TRUSTED_PROXIES, CORS_ALLOWED_ORIGINS,
-EXAMPLES, AGENT_API_PUBLIC_READ, RATE_LIMITS."""
+Settings come from the environment, docs/settings.md says what they do:
+""" + "\n".join(textwrap.wrap(", ".join(VARIABLES) + ".", 112))
 
 
 class Interrupted(BaseException):

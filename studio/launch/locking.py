@@ -20,9 +20,14 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     uv = shutil.which("uv")
     if uv is None:
         raise Refusal("The locks are written by uv, which is not here. Mend: pip install uv (or pipx install uv).")
-    _compile(uv, root, RUNTIME_LOCK, arguments)
+    _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
-    _compile(uv, root, TEST_LOCK, ["--extra=test", "--extra=lint", f"--constraint={RUNTIME_LOCK}", *arguments])
+    _compile(
+        uv,
+        root,
+        TEST_LOCK,
+        ["--extra=minilm", "--extra=test", "--extra=lint", f"--constraint={RUNTIME_LOCK}", *arguments],
+    )
     return 0
 
 

@@ -1,41 +1,162 @@
-"""PostgreSQL is stopped under a running product: what is held goes on being served, everything else is a 503."""
+"""PostgreSQL is taken away from a running product and brought back: what is held goes on being served, everything else
+is a 503, and afterwards all is well within seconds."""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
+import psycopg
+import pytest
 
+from tests.factories import bundle
 from tests.integration.conftest import on_postgresql
-from tests.servers import start_postgresql, start_studio
+from tests.servers import Server, Studio, start_postgresql, start_studio
+
+# From the moment at which the server takes connections again.
+RECOVERY_SECONDS = 10.0
+# A server that refuses is noticed within a second, one that hangs after five of silence.
+NOTICE_SECONDS = 20.0
 
 
-def test_postgresql_is_stopped(tmp_path: Path) -> None:
+@dataclass
+class Case:
+    """A product on a PostgreSQL of its own, with one capability held in memory and a key that may write."""
+
+    database: Server
+    studio: Studio
+    client: httpx.Client
+    key: dict[str, str]
+    held: bytes
+    paused: bool
+
+    def take_away(self) -> None:
+        if self.paused:
+            self.database.pause()
+        else:
+            self.database.end()
+
+    def bring_back(self) -> None:
+        """Returns once the server takes connections."""
+        if self.paused:
+            self.database.resume()
+        else:
+            self.database.start_again()
+        wait_until(self.accepts, 30)
+
+    def accepts(self) -> bool:
+        try:
+            psycopg.connect(self.database.url, connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def publish(self, name: str) -> httpx.Response:
+        body = {"bundles": [{"path": name, "files": bundle(name)}]}
+        return self.client.post("/api/v1/operator/bundle_publish", json=body, headers=self.key)
+
+    def is_stale(self) -> bool:
+        return "Warning" in self.client.get("/api/v1/capability_registry_list").headers
+
+
+def wait_until(is_true: Callable[[], bool], seconds: float) -> float:
+    """How long it took."""
+    began = time.monotonic()
+    while not is_true():
+        assert time.monotonic() - began < seconds
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+@pytest.fixture(params=["stopped", "paused"])
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
     database = start_postgresql()
-    studio = start_studio(tmp_path, EXAMPLES="on", **on_postgresql(database.url))
+    studio = None
     try:
+        studio = start_studio(tmp_path, EXAMPLES="on", **on_postgresql(database.url))
         key = studio.manage("agent_key", "create", "pipeline", "--scopes", "read,publish").stdout.strip()
-        with httpx.Client(base_url=f"{studio.url}/api/v1", timeout=30) as client:
-            held = client.get("/capability_skill_load?capability_id=weights")
-            assert held.status_code == 200
-            database.stop()
-            deadline = time.monotonic() + 10
-            while "Warning" not in client.get("/capability_registry_list").headers:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
-            load = client.get("/capability_skill_load?capability_id=weights")
-            assert (load.status_code, load.content) == (200, held.content)
-            assert load.headers["Warning"].startswith("110")
-            reload = client.post("/capability_skill_reload", json={"capability_id": "weights"})
-            assert (reload.status_code, reload.content) == (200, held.content)
-            cold = client.get("/capability_skill_load?capability_id=workouts")
-            assert (cold.status_code, cold.json()["error"]["code"]) == (503, "REGISTRY_UNAVAILABLE")
+        with httpx.Client(base_url=studio.url, timeout=60) as client:
+            held = client.get("/api/v1/capability_skill_load?capability_id=weights").content
             headers = {"Authorization": f"Bearer {key}"}
-            body = {"capability_id": "weights"}
-            write = client.post("/operator/capability_retire", json=body, headers=headers)
-            assert (write.status_code, write.json()["error"]["code"]) == (503, "REGISTRY_UNAVAILABLE")
-            assert client.get(f"{studio.url}/healthz").status_code == 200
+            case = Case(database, studio, client, headers, held, request.param == "paused")
+            wait_until(lambda: case.publish("before").is_success, 10)
+            yield case
+            database.resume()
     finally:
-        studio.stop()
+        if studio is not None:
+            studio.stop()
         database.stop()
+
+
+def _refused(response: httpx.Response) -> None:
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "REGISTRY_UNAVAILABLE")
+    assert int(response.headers["Retry-After"]) > 0
+
+
+def test_it_serves_what_it_holds_and_recovers_within_seconds(case: Case) -> None:
+    case.take_away()
+    noticed = wait_until(case.is_stale, NOTICE_SECONDS)
+    print(f"noticed after {noticed:.1f} s")
+    _serves_what_it_holds(case)
+    time.sleep(3)
+    case.bring_back()
+    began = time.monotonic()
+    fresh = wait_until(lambda: not case.is_stale(), RECOVERY_SECONDS)
+    wait_until(lambda: case.client.get("/readyz").status_code == 200, RECOVERY_SECONDS)
+    wait_until(lambda: case.publish("after").is_success, RECOVERY_SECONDS)
+    seconds = time.monotonic() - began
+    print(f"fresh after {fresh:.2f} s, written after {seconds:.2f} s")
+    assert seconds <= RECOVERY_SECONDS
+    load = case.client.get("/api/v1/capability_skill_load?capability_id=after")
+    assert (load.status_code, "Warning" in load.headers) == (200, False)
+
+
+def _serves_what_it_holds(case: Case) -> None:
+    client = case.client
+    began = time.monotonic()
+    load = client.get("/api/v1/capability_skill_load?capability_id=weights")
+    assert (load.status_code, load.content) == (200, case.held)
+    assert load.headers["Warning"].startswith("110")
+    reload = client.post("/api/v1/capability_skill_reload", json={"capability_id": "weights"})
+    assert (reload.status_code, reload.content) == (200, case.held)
+    _refused(client.get("/api/v1/capability_skill_load?capability_id=workouts"))
+    _refused(client.post("/api/v1/operator/capability_retire", json={"capability_id": "weights"}, headers=case.key))
+    _refused(case.publish("away"))
+    assert client.get("/healthz").status_code == 200
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.json()) == (503, {"ready": False, "database": "away"})
+    scrape = client.get("/metrics")
+    assert (scrape.status_code, "studio_database_up 0.0" in scrape.text) == (200, True)
+    port = case.studio.env["PORT"]
+    page = client.get("/capabilities/", headers={"Cookie": f"studio_session_{port}={'x' * 32}"})
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+    print(f"eleven answers took {time.monotonic() - began:.2f} s")
+    # Known to be away, it is not waited for.
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.slow
+def test_nobody_is_kept_waiting_by_what_was_under_way(case: Case) -> None:
+    """More writes than threads, begun before anybody knows."""
+    answers: list[httpx.Response] = []
+    case.take_away()
+    began = time.monotonic()
+    threads = [threading.Thread(target=lambda n=n: answers.append(case.publish(f"lost_{n}"))) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    print(f"six writes were refused after {time.monotonic() - began:.1f} s")
+    assert len(answers) == 6
+    for answer in answers:
+        _refused(answer)
+    assert time.monotonic() - began < NOTICE_SECONDS
+    case.bring_back()
+    wait_until(lambda: case.publish("after").is_success, RECOVERY_SECONDS)
+    listed: list[dict[str, Any]] = case.client.get("/api/v1/capability_registry_list").json()["capabilities"]
+    assert not [entry for entry in listed if entry["capability_id"].startswith("lost_")]

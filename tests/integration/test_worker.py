@@ -148,7 +148,7 @@ def test_published_capabilities_are_checked_by_command(desk: Desk) -> None:
     queued = run_manage("registry", "revalidate", "--format", "json", env=desk.site.env).stdout
     assert json.loads(queued) == {"queued": 1, "already_queued": 0}
     said = run_manage("worker", "--once", env=desk.site.env).stderr
-    assert re.findall(r"job \d+ (\S+) done", said) == ["revalidate", "jobs.prune", "usage.rollup"]
+    assert re.findall(r"job \d+ (\S+) done", said) == ["revalidate", "jobs.prune", "webhook.prune", "usage.rollup"]
 
 
 def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> None:
@@ -198,6 +198,19 @@ def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     os.kill(desk.begun()[0], signal.SIGTERM)
     assert desk.started[0].wait(10) == 0
     assert desk.row(job_id)["state"] == "done"
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> None:
+    log = desk.start(*EMBEDDED)
+    job_id = desk.enqueue(seconds=60)
+    wait_until(lambda: len(desk.begun()) == 1, 15, desk)
+    asked_at = time.monotonic()
+    os.kill(desk.begun()[0], signal.SIGTERM)
+    assert desk.started[0].wait(20) == 0
+    assert 9 < time.monotonic() - asked_at < 15
+    assert "leaves a job behind" in log.read_text()
+    assert desk.row(job_id)["state"] == "running"
 
 
 def test_a_poison_job_is_parked_after_its_tries(desk: Desk) -> None:

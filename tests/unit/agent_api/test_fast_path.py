@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -13,11 +14,12 @@ from django.db import close_old_connections
 from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from agent_api.fast_path import LIST, LOAD, FastPath
+from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
 from registry import keys, publishing
 from registry.actors import SYSTEM
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
+from studio.proxies import apply_forwarding
 from tests.cases import valid_bundle
 
 pytestmark = pytest.mark.django_db
@@ -106,7 +108,11 @@ def _ask(
     body = b"".join(application(environ, lambda status, headers, *_: seen.extend([status, headers])))
     names = [name.lower() for name, _ in seen[1]]
     assert len(names) == len(set(names))
-    return seen[0], {name.lower(): value for name, value in seen[1]}, body
+    found = {name.lower(): value for name, value in seen[1]}
+    if "X-Request-ID" not in headers:
+        # Django makes one up for itself; the fast path does not.
+        found.pop("x-request-id", None)
+    return seen[0], found, body
 
 
 def _shapes(key: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
@@ -173,6 +179,22 @@ def test_a_warm_read_asks_neither_django_nor_the_database(
     assert spy.asked == asked
 
 
+def test_what_it_answers_is_counted(spy: Spy, key: str) -> None:
+    fast = FastPath(spy)
+    headers = {"Authorization": f"Bearer {key}"}
+    shape = ("GET", LOAD, "capability_id=sleep_tracking")
+    etag = _ask(fast, *shape, headers)[1]["etag"]
+    for tag in ("", "", etag, etag):
+        _ask(fast, *shape, headers | {"If-None-Match": tag})
+    before, asked = ANSWERED.copy(), spy.asked
+    for _ in range(3):
+        _ask(fast, *shape, headers)
+    _ask(fast, *shape, headers | {"If-None-Match": etag})
+    _ask(fast, "GET", LOAD, "capability_id=nobody", headers)
+    assert spy.asked == asked + 1
+    assert (ANSWERED[LOAD, False] - before[LOAD, False], ANSWERED[LOAD, True] - before[LOAD, True]) == (3, 1)
+
+
 def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: str, settings: Settings) -> None:
     settings.AGENT_API_PUBLIC_READ = False
     fast = FastPath(spy)
@@ -196,3 +218,28 @@ def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:
     fast = FastPath(spy)
     for _ in range(3):
         assert _ask(fast, "GET", LIST, "", {"Authorization": f"Bearer {publisher}"})[0] == "403 Forbidden"
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "192.0.2.1"])
+@pytest.mark.parametrize("given", ["from-the-proxy", "not sane"])
+def test_the_id_that_a_trusted_proxy_gave_is_sent_back(spy: Spy, settings: Settings, peer: str, given: str) -> None:
+    settings.TRUSTED_PROXIES = (ip_network("127.0.0.1"),)
+    settings.AGENT_API_PUBLIC_READ = True
+    fast = FastPath(spy)
+
+    def forwarded(environ: dict[str, Any], start_response: Any) -> Any:
+        environ["REMOTE_ADDR"] = peer
+        apply_forwarding(environ, settings.TRUSTED_PROXIES)
+        return fast(environ, start_response)
+
+    shape = ("GET", LOAD, "capability_id=sleep_tracking", {"X-Request-ID": given})
+    # The first fills the memory, from the second the headers are learned.
+    _, first, again = (_ask(forwarded, *shape) for _ in range(3))
+    assert spy.asked == 2
+    if (peer, given) == ("127.0.0.1", "from-the-proxy"):
+        assert first == again
+        assert again[1]["x-request-id"] == given
+    else:
+        # Django makes one up, the fast path none; it never repeats the stranger's, nor the first one's.
+        assert first[1].pop("x-request-id") != given
+        assert first == again

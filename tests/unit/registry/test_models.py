@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import keys, publishing
+from registry import keys, publishing, webhooks
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -21,11 +22,16 @@ from registry.models import (
     Incident,
     Job,
     LoadCount,
+    MatchHead,
     Operator,
     RegistryState,
     Release,
     Revision,
+    SentenceVector,
+    SkillGroup,
     ToolName,
+    Webhook,
+    WebhookDelivery,
 )
 from tests.factories import OLGA, publish, tool
 
@@ -81,7 +87,17 @@ BREAKS: dict[str, Break] = {
     "job_end_fits_state": _set(Job, state="done"),
     "job_kind_not_empty": _set(Job, kind=""),
     "job_open_once": _again(Job),
+    "webhook_disabling_paired": _set(Webhook, disabled_why="gone"),
+    "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
+    "webhook_secret_form": _set(Webhook, secret="hunter2"),
+    "webhook_delivery_once": _again(WebhookDelivery),
+    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
+    "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
+    "sentence_vector_once": _again(SentenceVector),
+    "match_head_once": _again(MatchHead),
     # Columns that are unique by themselves.
+    "SkillGroup.group_id": _again(SkillGroup),
+    "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
@@ -111,7 +127,12 @@ def one_of_each() -> None:
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     DemandMiss.objects.create(capability_id="gamma")
+    SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
+    MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
+    SkillGroup.objects.create(group_id="health", name="Health")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
+    webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 
 
 def _declared() -> Iterator[str]:

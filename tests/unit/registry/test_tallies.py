@@ -85,7 +85,7 @@ def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPa
         raise OperationalError("the server closed the connection")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tallies, "writing", away)
+        patch.setattr(tallies, "impatient_writing", away)
         tallies.flush()
         tallies.count_load(capability_id="alpha", revision=1, key_name="")
         tallies.flush()

@@ -59,7 +59,36 @@ def test_defaults() -> None:
     assert environment.examples is True
     assert environment.agent_api_public_read is True
     assert environment.rate_limits == DEFAULT_RATE_LIMITS
+    assert (environment.statement_timeout_seconds, environment.lock_timeout_seconds) == (30, 10)
+    assert (environment.log_format, environment.access_log) == ("text", False)
     assert environment.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"LOG_FORMAT": "text"}, ("text", False)),
+        ({"LOG_FORMAT": "JSON"}, ("json", True)),
+        ({"LOG_FORMAT": "json", "ACCESS_LOG": "off"}, ("json", False)),
+        ({"ACCESS_LOG": "on"}, ("text", True)),
+    ],
+)
+def test_log_format(environ: dict[str, str], expected: tuple[str, bool]) -> None:
+    environment = read(**environ)
+    assert (environment.log_format, environment.access_log) == expected
+
+
+@pytest.mark.parametrize("variable", ["DATABASE_STATEMENT_TIMEOUT_SECONDS", "DATABASE_LOCK_TIMEOUT_SECONDS"])
+def test_timeouts(variable: str) -> None:
+    found = {"DATABASE_STATEMENT_TIMEOUT_SECONDS": "statement_timeout_seconds"}.get(variable, "lock_timeout_seconds")
+    for text, seconds in (("0", 0), ("45", 45), ("3600", 3600)):
+        assert getattr(read(**{variable: text}), found) == seconds
+    for text in ("-1", "3601", "1.5", "30s", "٣"):
+        assert problem(**{variable: text}).startswith(f"{variable} is '{text}': expected whole seconds from 0")
+
+
+def test_odd_log_format() -> None:
+    assert problem(LOG_FORMAT="xml") == "LOG_FORMAT is 'xml': expected text or json, for example json"
 
 
 @pytest.mark.parametrize("variable", VARIABLES)
@@ -285,8 +314,15 @@ def test_trusted_proxies() -> None:
         ("10.0.0.0/33", "10.0.0.0/33"),
     ],
 )
-def test_odd_trusted_proxies(text: str, expected: str) -> None:
-    assert expected in problem(TRUSTED_PROXIES=text)
+def test_odd_networks(text: str, expected: str) -> None:
+    for variable in ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS"):
+        assert expected in problem(**{variable: text})
+
+
+def test_webhook_allowed_networks() -> None:
+    assert read().webhook_allowed_networks == ()
+    found = read(WEBHOOK_ALLOWED_NETWORKS="10.1.0.0/16").webhook_allowed_networks
+    assert found == (ip_network("10.1.0.0/16"),)
 
 
 @pytest.mark.parametrize(
@@ -377,11 +413,18 @@ def test_https_makes_cookies_secure(tmp_path: Path) -> None:
     assert in_django(tmp_path, expression) == [False, False, []]
 
 
+def test_what_the_url_says_of_waiting_wins(tmp_path: Path) -> None:
+    url = "postgresql://u@db.example.com/studio?connect_timeout=30&keepalives_idle=60"
+    found = in_django(tmp_path, "settings.DATABASES['default']['OPTIONS']", **{**PRODUCTION, "DATABASE_URL": url})
+    assert (found["connect_timeout"], found["keepalives_idle"], found["keepalives_count"]) == ("30", "60", "3")
+
+
 def test_postgresql_in_django(tmp_path: Path) -> None:
     url = "postgresql://u:p%40ss@db.example.com:6432/studio?sslmode=require"
     found = in_django(tmp_path, "settings.DATABASES['default']", **{**PRODUCTION, "DATABASE_URL": url})
     assert (found["NAME"], found["USER"], found["PASSWORD"]) == ("studio", "u", "p@ss")
-    assert (found["HOST"], found["PORT"], found["OPTIONS"]) == ("db.example.com", "6432", {"sslmode": "require"})
+    assert (found["HOST"], found["PORT"], found["OPTIONS"]["sslmode"]) == ("db.example.com", "6432", "require")
+    assert (found["OPTIONS"]["connect_timeout"], found["OPTIONS"]["tcp_user_timeout"]) == ("5", "15000")
     assert not (tmp_path / "secret_key").exists()
 
 

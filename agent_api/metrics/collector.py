@@ -1,0 +1,101 @@
+"""What is read when somebody asks: counts that others keep as plain integers, the snapshot, and the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from django.conf import settings
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from agent_api.fast_path import ANSWERED
+from registry import tallies
+from registry.figures import StoredFigures, snapshot_figures, stored_figures
+from registry.limits import LIMITED, LIMITER
+from registry.snapshot.bodies import BODIES
+from registry.validation import RULES_VERSION
+
+_STATUS: Final = {False: "200", True: "304"}
+
+
+class StudioCollector(Collector):
+    """Everything that is ours and that no request counts by itself."""
+
+    def describe(self) -> Iterator[Metric]:
+        """Nothing, so that registering asks no database."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily(
+            "studio_build", "What is running.", {"version": settings.STUDIO_VERSION, "rules_version": RULES_VERSION}
+        )
+        yield from _answers()
+        yield from _bodies()
+        yield from _snapshot()
+        stored = stored_figures()
+        yield _gauge("studio_database_up", "1 where the database answered this scrape.", stored is not None)
+        if stored is not None:
+            yield from _stored(stored)
+
+
+def _answers() -> Iterator[Metric]:
+    warm = CounterMetricFamily(
+        "studio_fast_path_responses", "Warm reads, answered before Django is entered.", labels=["route", "status"]
+    )
+    for (path, is_known), count in ANSWERED.copy().items():
+        warm.add_metric([path.rpartition("/")[2], _STATUS[is_known]], count)
+    yield warm
+    yield _count("studio_capability_loads", "Capabilities handed out by load or reload.", tallies.TOTALS.loads)
+    yield _count("studio_demand_misses", "Asked for and not published.", tallies.TOTALS.misses)
+    yield _count("studio_malformed_answers", "Refused because the stored bundle is malformed.", BODIES.malformed)
+    refused = {str(name): LIMITER.refused[name] for name in LIMITED}
+    yield _count_by("studio_rate_limited", "Calls refused by RATE_LIMITS.", "limit", refused)
+
+
+def _bodies() -> Iterator[Metric]:
+    yield _gauge("studio_bodies_bytes", "What the load answers held in memory may take.", BODIES.bytes_held)
+    yield _gauge("studio_bodies_limit_bytes", "What they may take at most.", BODIES.bytes_max)
+    yield _gauge("studio_bodies_entries", "Load answers held in memory.", len(BODIES))
+    yield _count("studio_bodies_hits", "Load answers found in memory.", BODIES.hits)
+    yield _count("studio_bodies_misses", "Load answers that had to be made.", BODIES.misses)
+
+
+def _snapshot() -> Iterator[Metric]:
+    found = snapshot_figures()
+    yield _gauge("studio_registry_revision", "The registry revision that is served.", found.registry_revision)
+    yield _gauge("studio_access_revision", "The revision of keys and settings in force.", found.access_revision)
+    yield _gauge("studio_snapshot_stale", "1 where answers are marked stale.", found.is_stale)
+    if found.age_seconds is not None:
+        words = "Time since the database last agreed with the snapshot."
+        yield _gauge("studio_snapshot_age_seconds", words, found.age_seconds)
+
+
+def _stored(found: StoredFigures) -> Iterator[Metric]:
+    yield _gauge_by("studio_capabilities", "Capabilities by status.", "status", found.capabilities)
+    yield _gauge_by("studio_jobs", "Jobs that are not done, by state.", "state", found.jobs)
+    words = "For how long the job that is due longest has waited; 0 where none is due."
+    yield _gauge("studio_jobs_oldest_due_age_seconds", words, found.oldest_due.total_seconds())
+    yield _gauge("studio_open_incidents", "Incidents that nobody has mended.", found.open_incidents)
+
+
+def _gauge(name: str, words: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, words, value=float(value))
+
+
+def _count(name: str, words: str, value: float) -> Metric:
+    return CounterMetricFamily(name, words, value=value)
+
+
+def _gauge_by(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, words, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family
+
+
+def _count_by(name: str, words: str, label: str, values: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, words, labels=[label])
+    for value, number in values.items():
+        family.add_metric([value], number)
+    return family

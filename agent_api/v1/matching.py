@@ -1,0 +1,98 @@
+"""`capability_match` and `capability_search`: which capability is meant, and which there are for some words.
+
+What does the work brings numpy and, with an embedder, a model into the process: both are loaded with the first request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from agent_api import parameters
+from agent_api.v1.listing import OS
+from registry.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from registry.matching.search import Ranking
+
+MESSAGE_MAX = 100_000
+QUERY_MAX = 2_000
+RANKINGS = ("hybrid", "coverage")
+TOP_MATCHES_MAX = 20
+TOP_FOUND_MAX = 50
+
+
+def match_answer(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer for `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
+
+    Raises `InvalidRequest`, `RegistryUnavailable`.
+    """
+    from registry.matching.index import HOLDER
+
+    message = _required_text(values, "message", most=MESSAGE_MAX)
+    top = parameters.whole_number(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
+    takes = _filter(values)
+    index = HOLDER.get()
+    verdict = index.match(message, top=top, takes=takes)
+    matched = [one for one in verdict.matches if not one.is_below_threshold]
+    groups = [group for one in matched for group in index.groups_of(one.capability_id)]
+    groups += index.match_groups(message, top=top)
+    return {
+        "decision": verdict.decision,
+        "reason": verdict.reason,
+        "matches": [
+            {
+                "capability_id": one.capability_id,
+                "score": one.score,
+                "matched_triggers": [
+                    {"trigger": hit.trigger, "start": hit.start, "end": hit.end} for hit in one.triggers
+                ],
+                "parts": one.parts,
+                "below_threshold": one.is_below_threshold,
+            }
+            for one in verdict.matches
+        ],
+        "skill_groups": list(dict.fromkeys(groups)),
+    }
+
+
+def search_answer(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
+    from registry.matching.index import HOLDER
+
+    query = _required_text(values, "q", most=QUERY_MAX)
+    top = parameters.whole_number(values, "top_k", least=1, most=TOP_FOUND_MAX) or 5
+    min_score = parameters.share(values, "min_score")
+    ranking: Ranking = "coverage" if parameters.choice(values, "ranking", RANKINGS) == "coverage" else "hybrid"
+    index = HOLDER.get()
+    found = index.search.search(
+        query, index.vector(query), top=top, min_score=min_score, ranking=ranking, takes=_filter(values)
+    )
+    return {
+        "results": [
+            {
+                "capability_id": one.capability_id,
+                "name": one.name,
+                "score": one.score,
+                "parts": {"vector": one.vector, "keyword": one.keyword},
+            }
+            for one in found
+        ],
+        "ranking": ranking,
+    }
+
+
+def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:
+    text = parameters.text(values, name, most=most)
+    if not text.strip():
+        raise InvalidRequest(f"{name} is missing: send what the user said, 1 to {most:,} characters")
+    return text
+
+
+def _filter(values: Mapping[str, Any]) -> Callable[[Any], bool] | None:
+    """What `group` and `os` leave; None where neither is given."""
+    group = parameters.text(values, "group", most=200)
+    os = parameters.choice(values, "os", OS)
+    if not group and os is None:
+        return None
+    return lambda one: (not group or group in one.skill_groups) and (os is None or os in one.os or "common" in one.os)

@@ -1,0 +1,146 @@
+"""How well messages find their capability, on sentences that the matcher has never seen.
+
+    python bench/matching.py FOLDER [--intents clinc150] [--sentences 0 5 20] [--embedder minilm|none] [--tests 4000]
+
+FOLDER holds NAME_capabilities.jsonl (`capability_id`, `name`, `suggested_triggers`?) and NAME_utterances.csv (`text`,
+`capability_id`, empty for what no capability is for, `source_split`). Each intent becomes a capability with its name,
+its suggested triggers and so many of its training sentences as golden sentences, drawn with a fixed seed; the rest of
+its sentences are the messages. Prints Markdown. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
+os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
+# As in the server, where one thread answers one message.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import django
+
+django.setup()
+
+import numpy as np
+
+from registry.matching.embedders import MiniLm
+from registry.matching.evidence import Evidence, samples_of
+from registry.matching.features import Floats
+from registry.matching.known import Known
+from registry.matching.matcher import Matcher, Verdict
+
+Message = tuple[str, str]
+SEED = 0
+
+
+class Vectors:
+    """The vectors of texts, each made once."""
+
+    def __init__(self, embedder: MiniLm | None) -> None:
+        self.embedder = embedder
+        self.seconds = 0.0
+        self._held: dict[str, Floats] = {}
+
+    def of(self, texts: list[str]) -> Floats | None:
+        if self.embedder is None:
+            return None
+        missing = [text for text in dict.fromkeys(texts) if text not in self._held]
+        began = time.perf_counter()
+        if missing:
+            self._held |= dict(zip(missing, self.embedder.embed(missing), strict=True))
+        self.seconds += time.perf_counter() - began
+        return np.stack([self._held[text] for text in texts])
+
+    def one(self, text: str) -> Floats | None:
+        found = self.of([text])
+        return None if found is None else found[0]
+
+
+def read(folder: Path, name: str, count: int) -> tuple[list[Known], list[Message], list[str]]:
+    """Capabilities with `count` golden sentences each, unseen messages with their capability, and foreign messages."""
+    drawing = random.Random(SEED)
+    by_id: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for row in csv.DictReader((folder / f"{name}_utterances.csv").open()):
+        by_id[row["capability_id"]].append(row)
+    known, messages = [], []
+    for line in (folder / f"{name}_capabilities.jsonl").read_text().splitlines():
+        intent = json.loads(line)
+        rows = sorted(by_id[intent["capability_id"]], key=lambda row: row["text"])
+        training = [row["text"] for row in rows if row["source_split"] == "train"]
+        drawing.shuffle(training)
+        golden = set(training[:count])
+        known.append(
+            Known(
+                intent["capability_id"],
+                intent["name"],
+                triggers=tuple(intent.get("suggested_triggers", ())),
+                sentences=tuple(sorted(golden)),
+            )
+        )
+        messages += [(row["text"], intent["capability_id"]) for row in rows if row["text"] not in golden]
+    drawing.shuffle(messages)
+    return known, messages, [row["text"] for row in by_id.get("", [])]
+
+
+def measure(known: list[Known], messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
+    """A line of the table."""
+    samples = samples_of([one.samples for one in known])
+    began = time.perf_counter()
+    evidence = Evidence(samples, vectors.of(list(samples.texts)))
+    if evidence.weights is None:
+        evidence.weights = evidence.fit()
+    fitted = time.perf_counter() - began
+    matcher = Matcher(known, evidence)
+    vectors.of([text for text, _ in messages] + foreign)
+    began = time.perf_counter()
+    verdicts = [(matcher.match(text, vectors.one(text)), wanted) for text, wanted in messages]
+    milliseconds = (time.perf_counter() - began) / len(messages) * 1000
+    first = share(bool(_ids(verdict)) and _ids(verdict)[0] == wanted for verdict, wanted in verdicts)
+    third = share(wanted in _ids(verdict)[:3] for verdict, wanted in verdicts)
+    kept = share(verdict.decision != "none" and _ids(verdict)[0] == wanted for verdict, wanted in verdicts)
+    asked = share(verdict.decision == "ambiguous" for verdict, _ in verdicts)
+    refused = share(matcher.match(text, vectors.one(text)).decision == "none" for text in foreign)
+    return (
+        f"{len(messages)} | {first} | {third} | {kept} | {asked} | {refused if foreign else '-'} | "
+        f"{milliseconds:.2f} ms | {fitted:.1f} s"
+    )
+
+
+def _ids(verdict: Verdict) -> list[str]:
+    return [match.capability_id for match in verdict.matches]
+
+
+def share(found: object) -> str:
+    """In per cent."""
+    values = list(found)  # type: ignore[call-overload]
+    return f"{100 * sum(values) / max(1, len(values)):.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--intents", default="clinc150")
+    parser.add_argument("--sentences", type=int, nargs="+", default=[0, 5, 20])
+    parser.add_argument("--embedder", choices=["minilm", "none"], default="minilm")
+    parser.add_argument("--tests", type=int, default=4000)
+    options = parser.parse_args()
+    print("| sentences | messages | top-1 | top-3 | right and kept | asked back | foreign refused | a message | fit |")
+    print("| ---: " * 9 + "|")
+    vectors = Vectors(MiniLm() if options.embedder == "minilm" else None)
+    for count in options.sentences:
+        known, messages, foreign = read(options.folder, options.intents, count)
+        print(f"| {count} | {measure(known, messages[: options.tests], foreign, vectors)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Write a backup while the registry works on: everything in it was true at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.db import connection, transaction
+
+from registry.backup.archive import Manifest, write_manifest, write_table, written_archive
+from registry.backup.tables import kept_models, known_migrations, rows_of, table_name
+from registry.errors import BackupRefused
+from registry.writing import registry_revision
+
+
+def create_backup(*, to: Path) -> tuple[Path, Manifest]:
+    """Write the whole registry into a new file, readable by its owner alone; in a folder it gets a name by the time.
+
+    Writers are not kept waiting. Raises `BackupRefused` where the file exists or cannot be written.
+    """
+    now = datetime.now(UTC)
+    path = to / f"capability-studio-{now:%Y%m%dT%H%M%SZ}.zip" if to.is_dir() else to
+    try:
+        with _one_moment(), written_archive(path) as archive:
+            revision = registry_revision()
+            tables = tuple(write_table(archive, table_name(model), rows_of(model)) for model in kept_models())
+            manifest = Manifest(now.isoformat(), connection.vendor, revision, tuple(known_migrations()), tables)
+            write_manifest(archive, manifest)
+    except OSError as error:
+        raise BackupRefused(f"The backup cannot be written: {error}") from error
+    return path, manifest
+
+
+@contextmanager
+def _one_moment() -> Iterator[None]:
+    """A transaction in which every read sees the same state, and that locks nobody out."""
+    if connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute("SET LOCAL statement_timeout = 0")
+            yield
+        return
+    # Django's own transactions are exclusive here (BEGIN IMMEDIATE): every writer would wait for the whole backup.
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN DEFERRED")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ROLLBACK")

@@ -1,0 +1,77 @@
+"""Figures about the registry for whoever watches over it: what memory holds, and what the database is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from registry.models import Capability, Incident, Job
+from registry.postgresql.bounds import BOUNDS
+from registry.snapshot import HOLDER
+
+# Finished jobs are history, and there may be very many; these three are what somebody may have to look at.
+JOB_STATES: Final = ("queued", "running", "parked")
+# Whoever asks for figures asks again soon.
+PATIENCE_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotFigures:
+    """What this process answers from. `age_seconds` is the time since the database last agreed, None before that."""
+
+    registry_revision: int
+    access_revision: int
+    is_stale: bool
+    age_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFigures:
+    """What stands in the database; every known status and state has its number, zero included."""
+
+    capabilities: Mapping[str, int]
+    jobs: Mapping[str, int]
+    oldest_due: timedelta
+    open_incidents: int
+
+
+def snapshot_figures() -> SnapshotFigures:
+    """Asks nobody."""
+    held = HOLDER.snapshot
+    return SnapshotFigures(held.registry_revision, held.access_revision, HOLDER.failed_at is not None, HOLDER.age())
+
+
+def stored_figures() -> StoredFigures | None:
+    """None where the database is away; where that is known already, it is not asked."""
+    if HOLDER.failed_at is not None:
+        return None
+    try:
+        with BOUNDS.within(PATIENCE_SECONDS):
+            return _ask()
+    except (DatabaseError, InterfaceError):
+        connection.close_if_unusable_or_obsolete()
+        return None
+
+
+def _ask() -> StoredFigures:
+    statuses = Capability.objects.order_by().values_list("status").annotate(Count("pk"))
+    states = Job.objects.order_by().filter(state__in=JOB_STATES).values_list("state").annotate(Count("pk"))
+    return StoredFigures(
+        capabilities=dict.fromkeys(Capability.Status.values, 0) | dict(statuses),
+        jobs=dict.fromkeys(JOB_STATES, 0) | dict(states),
+        oldest_due=_oldest_due(),
+        open_incidents=Incident.objects.filter(closed_at__isnull=True).count(),
+    )
+
+
+def _oldest_due() -> timedelta:
+    """For how long the job that is due longest has waited; zero where none is due."""
+    now = timezone.now()
+    due = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
+    return now - due if due else timedelta(0)

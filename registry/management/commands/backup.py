@@ -1,0 +1,69 @@
+"""`manage.py backup`: the whole registry in one file, and back (docs/operate.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from registry import backup
+from registry.backup import Manifest
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.terminal.text import printable
+
+
+class Command(VerbCommand):
+    help = "Write the whole registry into one file, and put it back, on SQLite or PostgreSQL."
+
+    def add_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "create", self.create, "Write a backup; it holds secrets, so keep it safe.")
+        parser.add_argument("--to", required=True, type=Path, metavar="PATH", help="a new file, or a folder")
+        parser = self.verb(verbs, "verify", self.verify, "Read a backup and hold it against its manifest.")
+        parser.add_argument("path", type=Path)
+        parser = self.verb(verbs, "restore", self.restore, "Put the registry back from a backup.")
+        parser.add_argument("path", type=Path)
+        parser.add_argument("--force", action="store_true", help="in the place of all that is there")
+
+    def create(self, options: dict[str, Any]) -> int:
+        path, manifest = backup.create_backup(to=options["to"])
+        return self._tell({"path": str(path), "bytes": path.stat().st_size, **_row(manifest)}, str(path), options)
+
+    def verify(self, options: dict[str, Any]) -> int:
+        manifest = backup.check_archive(options["path"])
+        words = f"{options['path']}: whole, {manifest.rows} rows, made at {manifest.created_at}"
+        return self._tell({"path": str(options["path"]), **_row(manifest)}, words, options)
+
+    def restore(self, options: dict[str, Any]) -> int:
+        done = backup.restore_backup(path=options["path"], by=at_terminal(), force=options["force"])
+        row = {
+            **_row(done.manifest),
+            "registry_revision": done.registry_revision,
+            "damaged": list(done.damaged),
+            "audit_broken_at": done.audit_broken_at,
+        }
+        made = done.manifest.created_at
+        words = f"{done.manifest.rows} rows of {made} are back; registry revision {done.registry_revision}"
+        self._tell(row, words, options)
+        if options["format"] == "text":
+            for name in done.damaged:
+                self.stderr.write(f"{name} was damaged when the backup was made: publish its texts anew")
+            if done.audit_broken_at is not None:
+                self.stderr.write(
+                    f"The audit log does not hold from row {done.audit_broken_at} on: so it was backed up"
+                )
+        return 0 if done.is_sound else 1
+
+    def _tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
+        if options["format"] == "json":
+            self.document(row)
+        else:
+            self.line(printable(words))
+        return 0
+
+
+def _row(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "created_at": manifest.created_at,
+        "database": manifest.database,
+        "registry_revision": manifest.registry_revision,
+        "rows": {table.name: table.rows for table in manifest.tables},
+    }

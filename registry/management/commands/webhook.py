@@ -1,0 +1,131 @@
+"""`manage.py webhook`: who is told of events (docs/webhooks.md)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Final
+
+from registry import jobs, webhooks
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.models import Webhook, WebhookDelivery
+from registry.terminal.text import printable
+from registry.webhook_events import EVENT_KINDS
+
+# Another worker may have taken the job first; it has this long to end it.
+_TEST_SECONDS: Final = 20.0
+
+
+class Command(VerbCommand):
+    help = "Tell other systems what happens: signed HTTP calls, tried until they arrive."
+
+    def add_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "create", self.create, "Make a webhook and print its secret, this once.")
+        parser.add_argument("name")
+        parser.add_argument("--url", required=True)
+        parser.add_argument("--events", default="", help=f"out of {','.join(EVENT_KINDS)}; default all but draft.saved")
+        self.verb(verbs, "list", self.list, "List all webhooks; their secrets are not shown.")
+        for name, handler, words in (
+            ("disable", self.disable, "Tell it nothing more."),
+            ("enable", self.enable, "Tell it of what happens from now on."),
+            ("rotate", self.rotate, "Make a new secret and print it; the old one signs beside it for 24 hours."),
+            ("test", self.test, "Send an event that tells of nothing, and say what came back."),
+            ("deliveries", self.deliveries, "List what was sent, the newest first."),
+        ):
+            parser = self.verb(verbs, name, handler, words)
+            parser.add_argument("name")
+        parser.add_argument("--limit", type=int, default=50)
+        parser = self.verb(verbs, "redeliver", self.redeliver, "Send a delivery once more.")
+        parser.add_argument("id", type=int)
+
+    def create(self, options: dict[str, Any]) -> int:
+        events = [kind.strip() for kind in options["events"].split(",") if kind.strip()]
+        webhook, secret = webhooks.create_webhook(
+            name=options["name"], url=options["url"], events=events, by=at_terminal()
+        )
+        return self._tell({**_row(webhook), "secret": secret}, secret, options)
+
+    def list(self, options: dict[str, Any]) -> int:
+        rows = [_row(webhook) for webhook in webhooks.list_webhooks()]
+        if options["format"] == "json":
+            self.document({"webhooks": rows})
+            return 0
+        for row in rows:
+            state = f"disabled: {row['disabled_why']}" if row["disabled_at"] else "enabled"
+            self.line(printable(f"{row['name']}  {row['url']}  {','.join(row['events']) or 'all'}  {state}"))
+        return 0
+
+    def disable(self, options: dict[str, Any]) -> int:
+        webhook = webhooks.disable_webhook(name=options["name"], by=at_terminal())
+        return self._tell(_row(webhook), f"{webhook.name}: disabled", options)
+
+    def enable(self, options: dict[str, Any]) -> int:
+        webhook = webhooks.enable_webhook(name=options["name"], by=at_terminal())
+        return self._tell(_row(webhook), f"{webhook.name}: enabled", options)
+
+    def rotate(self, options: dict[str, Any]) -> int:
+        secret = webhooks.rotate_secret(name=options["name"], by=at_terminal())
+        return self._tell({"name": options["name"], "secret": secret}, secret, options)
+
+    def test(self, options: dict[str, Any]) -> int:
+        delivery, job_id = webhooks.send_test(name=options["name"], by=at_terminal())
+        jobs.run_next(job_id=job_id)
+        deadline = time.monotonic() + _TEST_SECONDS
+        while delivery.state == "queued" and time.monotonic() < deadline:
+            delivery.refresh_from_db()
+            if delivery.state == "queued":
+                time.sleep(0.2)
+        self._tell(_delivery_row(delivery), _delivery_line(delivery), options)
+        return 0 if delivery.state == "delivered" else 1
+
+    def deliveries(self, options: dict[str, Any]) -> int:
+        found = webhooks.list_deliveries(name=options["name"], limit=options["limit"])
+        if options["format"] == "json":
+            self.document({"deliveries": [_delivery_row(delivery) for delivery in found]})
+            return 0
+        for delivery in found:
+            self.line(printable(_delivery_line(delivery)))
+        return 0
+
+    def redeliver(self, options: dict[str, Any]) -> int:
+        delivery = webhooks.redeliver(delivery_id=options["id"], by=at_terminal())
+        return self._tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
+
+    def _tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
+        if options["format"] == "json":
+            self.document(row)
+        else:
+            self.line(printable(words))
+        return 0
+
+
+def _row(webhook: Webhook) -> dict[str, Any]:
+    return {
+        "name": webhook.name,
+        "url": webhook.url,
+        "events": webhook.events,
+        "created_at": webhook.created_at.isoformat(timespec="seconds"),
+        "disabled_at": webhook.disabled_at.isoformat(timespec="seconds") if webhook.disabled_at else None,
+        "disabled_why": webhook.disabled_why,
+    }
+
+
+def _delivery_row(delivery: WebhookDelivery) -> dict[str, Any]:
+    return {
+        "id": delivery.pk,
+        "event_id": str(delivery.event_id),
+        "kind": delivery.kind,
+        "state": delivery.state,
+        "tries": delivery.tries,
+        "last_status": delivery.last_status,
+        "last_error": delivery.last_error,
+        "response_excerpt": delivery.response_excerpt,
+        "duration_ms": delivery.duration_ms,
+        "created_at": delivery.created_at.isoformat(timespec="seconds"),
+        "last_tried_at": delivery.last_tried_at.isoformat(timespec="seconds") if delivery.last_tried_at else None,
+    }
+
+
+def _delivery_line(delivery: WebhookDelivery) -> str:
+    at = delivery.created_at.isoformat(timespec="seconds")
+    came = delivery.last_error or (f"answered {delivery.last_status}" if delivery.last_status else "not tried yet")
+    return f"{delivery.pk}  {at}  {delivery.kind}  {delivery.state}  tries {delivery.tries}  {came}"

@@ -1,0 +1,231 @@
+"""The matcher of this process, made anew when what is published has moved."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate, chain
+from typing import Final
+
+import numpy as np
+
+from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
+from registry.matching.evidence import Evidence, Samples, samples_of
+from registry.matching.features import Floats
+from registry.matching.known import Known, known_of_text
+from registry.matching.matcher import Matcher, Verdict
+from registry.matching.search import SearchIndex, stems_of, text_for_vector
+from registry.matching.vectors import VectorStore
+from registry.models import MatchHead, Revision, SkillGroup
+from registry.snapshot import Snapshot, current
+
+logger = logging.getLogger(__name__)
+
+# A message that waits for vectors of new sentences waits no longer; words alone answer until a job has made them.
+_SECONDS_AT_ONCE: Final = 2.0
+# How often it is asked whether the job has fitted a head meanwhile.
+_HEAD_POLL_SECONDS: Final = 1.0
+# Past this a message says nothing new to the model, which reads 256 pieces of words.
+MESSAGE_EMBEDDED_MAX: Final = 2000
+
+
+@dataclass(frozen=True)
+class Index:
+    """What is known at one registry revision. `embedder` is None where words alone answer."""
+
+    registry_revision: int
+    matcher: Matcher
+    groups: Matcher
+    search: SearchIndex
+    embedder: Embedder | None
+    counters: dict[str, Floats] = field(default_factory=dict)
+    is_waiting: bool = False
+
+    def vector(self, message: str) -> Floats | None:
+        """The message's own vector; None without an embedder, and where it does not answer now."""
+        if self.embedder is None or not message.strip():
+            return None
+        try:
+            return _message_vector(self.embedder.model_id, message[:MESSAGE_EMBEDDED_MAX])
+        except EmbedderUnavailable as error:
+            logger.warning("a message was matched by words alone: %s", error)
+            return None
+
+    def match(self, message: str, *, top: int, takes: Callable[[Known], bool] | None = None) -> Verdict:
+        """As `Matcher.match`, with the vectors of this process's embedder."""
+        vector = self.vector(message)
+
+        def counter(one: Known) -> float:
+            known = self.counters.get(one.capability_id)
+            return float((known @ vector).max()) if known is not None and vector is not None else 0.0
+
+        return self.matcher.match(message, vector, top=top, takes=takes, counter=counter)
+
+    def groups_of(self, capability_id: str) -> tuple[str, ...]:
+        """The skill groups that a capability names."""
+        return self.matcher.known[self.matcher.places[capability_id]].skill_groups
+
+    def match_groups(self, message: str, *, top: int) -> list[str]:
+        """Skill groups whose own words or example sentences the message is close to."""
+        verdict = self.groups.match(message, self.vector(message), top=top)
+        return [one.capability_id for one in verdict.matches if not one.is_below_threshold]
+
+
+@lru_cache(maxsize=512)
+def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a part of the cache's key)
+    embedder = chosen_embedder()
+    if embedder is None:
+        raise EmbedderUnavailable("there is none")
+    return np.asarray(embedder.embed([message])[0], np.float32)
+
+
+@dataclass
+class IndexHolder:
+    """One a process; whoever asks first after a publish makes the new index, the others wait for it."""
+
+    index: Index | None = None
+    _known: dict[int, Known] = field(default_factory=dict)
+    _words: dict[int, Counter[str]] = field(default_factory=dict)
+    _store: VectorStore | None = None
+    _looked_at: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self) -> Index:
+        """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read."""
+        snapshot = current()
+        held = self.index
+        if held is not None and held.registry_revision == snapshot.registry_revision and not self._may_have_grown(held):
+            return held
+        with self._lock:
+            held = self.index
+            if (
+                held is not None
+                and held.registry_revision == snapshot.registry_revision
+                and not self._may_have_grown(held)
+            ):
+                return held
+            self._looked_at = time.monotonic()
+            self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
+            return self.index
+
+    def _may_have_grown(self, held: Index) -> bool:
+        """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
+        is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
+        return not is_whole and time.monotonic() - self._looked_at > _HEAD_POLL_SECONDS
+
+    def build(self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None) -> Index:
+        """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""
+        known = self.known(snapshot)
+        groups = [_known_group(group) for group in SkillGroup.objects.all()]
+        samples, group_samples = (samples_of([one.samples for one in of]) for of in (known, groups))
+        lists = (
+            samples.texts,
+            group_samples.texts,
+            [text for one in known for text in one.counter_sentences],
+            [text_for_vector(one) for one in known],
+        )
+        embedder = chosen_embedder()
+        vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
+        is_waiting = embedder is not None and vectors is None
+        embedder = None if vectors is None else embedder
+        of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
+        return Index(
+            registry_revision=snapshot.registry_revision,
+            matcher=Matcher(known, _evidence(samples, of_known, embedder)),
+            groups=Matcher(groups, Evidence(group_samples, of_groups) if groups else None),
+            search=SearchIndex(known, self._stems(snapshot, known), of_search),
+            embedder=embedder,
+            counters=_by_capability(known, of_counters),
+            is_waiting=is_waiting,
+        )
+
+    def _stems(self, snapshot: Snapshot, known: Sequence[Known]) -> list[Counter[str]]:
+        """The words of each capability; only the skill docs that are new are read."""
+        wanted = {one.capability_id: snapshot.entries[one.capability_id].revision_id for one in known}
+        self._words = {number: self._words[number] for number in wanted.values() if number in self._words}
+        by_revision = {wanted[one.capability_id]: one for one in known}
+        missing = [number for number in wanted.values() if number not in self._words]
+        for at in range(0, len(missing), 200):
+            rows = Revision.objects.filter(pk__in=missing[at : at + 200]).values_list("pk", "skill_md")
+            self._words |= {number: stems_of(by_revision[number], text or "") for number, text in rows}
+        return [self._words.get(wanted[one.capability_id], Counter()) for one in known]
+
+    def _vectors(
+        self, embedder: Embedder, texts: Sequence[str], seconds: float | None, between: Callable[[], object] | None
+    ) -> Floats | None:
+        if self._store is None or self._store.embedder is not embedder:
+            self._store = VectorStore(embedder)
+        try:
+            return self._store.vectors(texts, seconds=seconds, between=between)
+        except EmbedderUnavailable as error:
+            logger.warning("messages are matched by words alone: %s", error)
+            return None
+
+    def known(self, snapshot: Snapshot) -> list[Known]:
+        """What is published, by capability_id; only what is new since the last time is read."""
+        wanted = {entry.revision_id: entry.capability_id for entry in snapshot.entries.values()}
+        missing = [revision_id for revision_id in wanted if revision_id not in self._known]
+        found = {revision_id: self._known[revision_id] for revision_id in wanted if revision_id in self._known}
+        for at in range(0, len(missing), 500):
+            rows = Revision.objects.filter(pk__in=missing[at : at + 500]).values_list("pk", "capability_json")
+            found |= {revision_id: known_of_text(text or "") for revision_id, text in rows}
+        self._known = found
+        return [
+            one
+            for revision_id, capability_id in wanted.items()
+            if (one := found.get(revision_id)) is not None and one.capability_id == capability_id and one.samples
+        ]
+
+    def forget(self) -> None:
+        """Begin again, as in a new process."""
+        with self._lock:
+            self.index, self._store, self._known, self._words, self._looked_at = None, None, {}, {}, 0.0
+
+
+def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
+    """The rows of each list, in order."""
+    if vectors is None:
+        return [None for _ in lengths]
+    ends = [*accumulate(lengths)]
+    return [vectors[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+
+
+def _known_group(group: SkillGroup) -> Known:
+    return Known(group.group_id, group.name, description=group.description, sentences=tuple(group.examples))
+
+
+def _by_capability(known: Sequence[Known], vectors: Floats | None) -> dict[str, Floats]:
+    if vectors is None:
+        return {}
+    found: dict[str, Floats] = {}
+    at = 0
+    for one in known:
+        count = len(one.counter_sentences)
+        if count:
+            found[one.capability_id] = vectors[at : at + count]
+        at += count
+    return found
+
+
+def _evidence(samples: Samples, vectors: Floats | None, embedder: Embedder | None) -> Evidence | None:
+    if not samples.classes:
+        return None
+    return Evidence(samples, vectors, stored_head(samples, embedder))
+
+
+def stored_head(samples: Samples, embedder: Embedder | None) -> Floats | None:
+    """The head that a job has fitted on exactly these samples, if it has."""
+    row = MatchHead.objects.filter(
+        model_id=embedder.model_id if embedder else "", fingerprint=samples.fingerprint
+    ).first()
+    if row is None or (row.samples, row.classes) != (len(samples.texts), samples.classes):
+        return None
+    return np.frombuffer(bytes(row.weights), "<f2").reshape(row.samples, row.classes).astype(np.float32)
+
+
+HOLDER: Final = IndexHolder()

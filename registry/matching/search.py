@@ -1,0 +1,171 @@
+"""`capability_search`: 0.7 of the vector and 0.3 of the keywords (CONTRACT 4, SPEC D), the same on both databases.
+
+The vector stands for what a capability is for: a playbook's problem, conditions and keywords, else name, description
+and triggers; never the resolution, because people search by problem. Keywords are looked for in all of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Final, Literal
+
+import numpy as np
+
+from agent_client.words import folded_stem, words
+from registry.matching.features import Floats
+from registry.matching.known import Known
+
+Ranking = Literal["hybrid", "coverage"]
+
+TOP_DEFAULT: Final = 5
+TOP_MAX: Final = 50
+VECTOR_SHARE: Final = 0.7
+KEYWORD_SHARE: Final = 0.3
+# BM25's usual saturation and length correction.
+_SATURATION: Final = 1.2
+_LENGTH_SHARE: Final = 0.75
+# A skill doc is read so far: what it is about stands at its beginning.
+_WORDS_MAX: Final = 600
+_QUERY_WORDS_MAX: Final = 64
+_STOP_WORDS: Final = (
+    "a an and are as at be been but by can do does for from had has have he her him how i if in into is it its me my "
+    "no not of on or our she so that the their them then there they this to us was we were what when where which who "
+    "why will with would you your"
+)
+_STOP_STEMS: Final = frozenset(folded_stem(word) for word in _STOP_WORDS.split())
+# Of what no keyword leads to, so many are taken by vector.
+_BY_VECTOR: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One result; `score`, `vector` and `keyword` are 0 to 1."""
+
+    capability_id: str
+    name: str
+    score: float
+    vector: float
+    keyword: float
+
+
+def text_for_vector(one: Known) -> str:
+    """What its vector stands for."""
+    if one.problem:
+        return " ".join((one.problem, *one.conditions, *one.keywords))
+    return ". ".join(text for text in (one.name, one.description, ", ".join(one.triggers)) if text)
+
+
+def stems_of(one: Known, skill_doc: str) -> Counter[str]:
+    """The words that keywords are looked for in."""
+    own = (one.name, one.problem or one.description, " ".join((*one.keywords, *one.conditions, *one.triggers)))
+    counted: Counter[str] = Counter()
+    for text in (*own, skill_doc[: _WORDS_MAX * 12]):
+        counted.update(word.stem for word in words(text)[:_WORDS_MAX])
+    return counted
+
+
+class SearchIndex:
+    """Immutable: what is published at one moment."""
+
+    def __init__(self, known: Sequence[Known], stems: Sequence[Mapping[str, int]], vectors: Floats | None) -> None:
+        """`stems` are the counted words of each, `vectors` (count, dimension) those of `text_for_vector`."""
+        self.known = tuple(known)
+        self.vectors = vectors
+        self._lengths = np.array([sum(counted.values()) or 1 for counted in stems], np.float32)
+        postings: dict[str, list[tuple[int, int]]] = {}
+        for place, counted in enumerate(stems):
+            for stem, count in counted.items():
+                postings.setdefault(stem, []).append((place, count))
+        self._postings = {stem: np.array(found, np.int32) for stem, found in postings.items()}
+
+    def search(
+        self,
+        query: str,
+        vector: Floats | None,
+        *,
+        top: int = TOP_DEFAULT,
+        min_score: float = 0.0,
+        ranking: Ranking = "hybrid",
+        takes: Callable[[Known], bool] | None = None,
+    ) -> list[Found]:
+        """Best first, equal ones by id. `min_score` is held against the combined score."""
+        if not self.known:
+            return []
+        allowed = np.array([takes is None or takes(one) for one in self.known], bool)
+        by_vector = np.zeros(len(self.known), np.float32)
+        if self.vectors is not None and vector is not None:
+            by_vector = np.clip(self.vectors @ vector, 0, 1)
+        terms = _terms(query)
+        raw = (self._bm25(terms) if ranking == "hybrid" else self._coverage(terms)) * allowed
+        by_vector = by_vector * allowed
+        places = self._result_set(raw, by_vector)
+        by_keyword = raw if ranking == "coverage" else _min_max(raw, places)
+        found = [self._found(int(place), by_vector, by_keyword, has_keywords=bool(raw.any())) for place in places]
+        found = [one for one in found if one.score >= min_score]
+        return sorted(found, key=lambda one: (-one.score, one.capability_id))[:top]
+
+    def _result_set(self, raw: Floats, by_vector: Floats) -> list[int]:
+        """What a keyword leads to, and what is nearest by vector."""
+        nearest = np.argsort(-by_vector, kind="stable")[:_BY_VECTOR]
+        return sorted({*np.flatnonzero(raw > 0).tolist(), *(int(p) for p in nearest if by_vector[p] > 0)})
+
+    def _found(self, place: int, by_vector: Floats, by_keyword: Floats, *, has_keywords: bool) -> Found:
+        vector, keyword = float(by_vector[place]), float(by_keyword[place])
+        if self.vectors is None:
+            score = keyword
+        elif not has_keywords:
+            score = vector
+        else:
+            score = VECTOR_SHARE * vector + KEYWORD_SHARE * keyword
+        one = self.known[place]
+        score = min(1.0, max(0.0, score))
+        return Found(one.capability_id, one.name, round(score, 4), round(vector, 4), round(keyword, 4))
+
+    def _idf(self, term: str) -> float:
+        found = self._postings.get(term)
+        count = 0 if found is None else len(found)
+        return log(1 + (len(self.known) - count + 0.5) / (count + 0.5))
+
+    def _bm25(self, terms: Sequence[str]) -> Floats:
+        found = np.zeros(len(self.known), np.float32)
+        usual = float(self._lengths.mean())
+        for term in terms:
+            posting = self._postings.get(term)
+            if posting is None:
+                continue
+            places, counts = posting[:, 0], posting[:, 1].astype(np.float32)
+            held_back = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * self._lengths[places] / usual)
+            found[places] += np.float32(self._idf(term)) * counts * (_SATURATION + 1) / (counts + held_back)
+        return found
+
+    def _coverage(self, terms: Sequence[str]) -> Floats:
+        """The share of the query's weight, by how rare its words are, that each one holds."""
+        found = np.zeros(len(self.known), np.float32)
+        weights = {term: self._idf(term) for term in terms}
+        whole = sum(weights.values()) or 1.0
+        for term, weight in weights.items():
+            posting = self._postings.get(term)
+            if posting is not None:
+                found[posting[:, 0]] += np.float32(weight / whole)
+        return found
+
+
+def _terms(query: str) -> list[str]:
+    """The stems that are looked for; words that stand in every sentence count only where there is nothing else."""
+    stems = list(dict.fromkeys(word.stem for word in words(query)))
+    telling = [stem for stem in stems if stem not in _STOP_STEMS]
+    return (telling or stems)[:_QUERY_WORDS_MAX]
+
+
+def _min_max(raw: Floats, places: Sequence[int]) -> Floats:
+    """Brought to 0..1 within the hits; all equal, or a single one, is 1."""
+    scaled = np.zeros_like(raw)
+    hits = [place for place in places if raw[place] > 0]
+    if not hits:
+        return scaled
+    low, high = float(raw[hits].min()), float(raw[hits].max())
+    scaled[hits] = 1.0 if high == low else (raw[hits] - low) / (high - low)
+    return scaled

@@ -1,0 +1,88 @@
+"""Who is told of events, and what became of each telling (docs/webhooks.md). Part of `registry.models`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Webhook(models.Model):
+    """An address that is told what happens.
+
+    The secret is kept as it is, because it signs each delivery; it is shown once, and a new one takes its place.
+    """
+
+    name = models.CharField(max_length=80, unique=True)
+    url = models.CharField(max_length=2000)
+    secret = models.CharField(max_length=100, help_text="whsec_ + base64")
+    previous_secret = models.CharField(max_length=100, blank=True, default="")
+    previous_secret_until = models.DateTimeField(null=True, help_text="Signs beside the new one until then.")
+    events = models.JSONField(default=list, help_text="Kinds of event; empty: all but the chatty ones.")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    disabled_at = models.DateTimeField(null=True)
+    disabled_why = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        app_label = "registry"
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(disabled_at__isnull=True, disabled_why="")
+                | (Q(disabled_at__isnull=False) & ~Q(disabled_why="")),
+                name="webhook_disabling_paired",
+            ),
+            models.CheckConstraint(
+                condition=Q(previous_secret_until__isnull=True, previous_secret="")
+                | (Q(previous_secret_until__isnull=False) & ~Q(previous_secret="")),
+                name="webhook_rotation_paired",
+            ),
+            models.CheckConstraint(condition=Q(("secret__startswith", "whsec_")), name="webhook_secret_form"),
+        ]
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it is told of anything."""
+        return self.disabled_at is None
+
+
+class WebhookDelivery(models.Model):
+    """One event for one webhook, stored with the write that it tells of; its job tries until it arrives."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        DELIVERED = "delivered"
+        FAILED = "failed"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    event_id = models.UUIDField(help_text="The same at each try, and for each webhook.")
+    kind = models.CharField(max_length=40)
+    body = models.TextField(help_text="The JSON that is sent, byte for byte: the signature is over it.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    tries = models.PositiveSmallIntegerField(default=0)
+    last_status = models.PositiveSmallIntegerField(null=True)
+    last_error = models.CharField(max_length=500, blank=True, default="")
+    response_excerpt = models.TextField(blank=True, default="")
+    duration_ms = models.PositiveIntegerField(null=True, help_text="Of the last try.")
+    created_at = models.DateTimeField(default=timezone.now)
+    last_tried_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        app_label = "registry"
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [models.Index(fields=["created_at"], name="webhook_delivery_of_day")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["webhook", "event_id"], name="webhook_delivery_once"),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "delivered", "failed"]), name="webhook_delivery_state_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="queued", finished_at__isnull=True)
+                | (~Q(state="queued") & Q(finished_at__isnull=False)),
+                name="webhook_delivery_end_fits_state",
+            ),
+        ]

@@ -1,0 +1,209 @@
+"""`capability_match`: which capability a message asks for (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from registry import publishing
+from registry.limits import LIMITER
+from registry.matching.embedders import chosen_embedder
+from tests.factories import OLGA, bearer, publish
+
+pytestmark = pytest.mark.django_db
+
+MATCH = "capability_match"
+
+
+def _match(api: Any, message: str, **more: Any) -> Any:
+    return api.ok(api.post(MATCH, {"message": message, **more}), "match")
+
+
+def _ids(document: Any) -> list[str]:
+    return [one["capability_id"] for one in document["matches"]]
+
+
+@pytest.fixture
+def body_registry(settings: Any, request: Any) -> None:
+    """The three capabilities of the loading protocol's own example."""
+    settings.EMBEDDER = getattr(request, "param", "none")
+    chosen_embedder.cache_clear()
+    publish(
+        "weights",
+        name="Weight Tracking",
+        description="Log and track body weight over time",
+        intent_triggers=["weigh-in", "bodyweight", "weight log"],
+        skill_groups=["health"],
+    )
+    publish(
+        "workouts",
+        name="Workout Planning & Logging",
+        description="Plan, execute, and track resistance training",
+        intent_triggers=["workout", "lift", "squat", "training session"],
+        skill_groups=["health", "sport"],
+        os=["darwin"],
+    )
+    publish(
+        "meals",
+        name="Meal Tracking",
+        description="Log meals and track nutrition",
+        intent_triggers=["meal", "food", "calories", "macros"],
+    )
+
+
+both = pytest.mark.parametrize("body_registry", ["none", "minilm"], indirect=True)
+
+
+@both
+def test_the_documents_own_sentence(api: Any, body_registry: None) -> None:
+    document = _match(api, "I just weighed 187.6 lbs")
+    assert document["decision"] == "match"
+    first = document["matches"][0]
+    assert first["capability_id"] == "weights"
+    assert first["matched_triggers"] == [{"trigger": "weigh-in", "start": 7, "end": 14}]
+    assert not first["below_threshold"]
+    assert document["skill_groups"] == ["health"]
+    assert "weigh-in" in document["reason"]
+
+
+@both
+def test_a_trigger_word_is_found_by_its_stem_and_never_inside_a_word(api: Any, body_registry: None) -> None:
+    assert _ids(_match(api, "Two workouts yesterday"))[0] == "workouts"
+    shoplifting = _match(api, "shoplifting")
+    assert all(not one["matched_triggers"] for one in shoplifting["matches"])
+    assert shoplifting["decision"] == "none"
+
+
+@both
+def test_a_content_word_alone_scores_lower(api: Any, body_registry: None) -> None:
+    whole = _match(api, "my weigh-in today")["matches"][0]
+    word = _match(api, "my weighing today")["matches"][0]
+    assert whole["capability_id"] == word["capability_id"] == "weights"
+    assert whole["parts"]["trigger"] > word["parts"]["trigger"] > 0
+    assert whole["score"] > word["score"]
+
+
+@both
+@pytest.mark.parametrize("message", ["1 + 1", "What is the capital of France?", "...", "🙂", "如何写诗"])
+def test_what_nobody_can_do_is_none(api: Any, body_registry: None, message: str) -> None:
+    document = _match(api, message)
+    assert document["decision"] == "none"
+    assert document["skill_groups"] == []
+    assert all(one["below_threshold"] for one in document["matches"])
+
+
+@both
+def test_two_that_fit_equally_are_ambiguous(api: Any, body_registry: None) -> None:
+    publish("diary", name="Food diary", description="Write down what was eaten", intent_triggers=["food"])
+    document = _match(api, "food")
+    assert document["decision"] == "ambiguous"
+    assert {"meals", "diary"} <= set(_ids(document)[:2])
+
+
+def test_group_and_os_narrow_the_candidates(api: Any, body_registry: None) -> None:
+    assert _ids(_match(api, "log my workout meal", group="sport")) == ["workouts"]
+    assert "workouts" not in _ids(_match(api, "log my workout meal", os="linux"))
+    assert _match(api, "workout", group="nobody")["matches"] == []
+
+
+def test_at_most_top_k(api: Any, body_registry: None) -> None:
+    assert len(_ids(_match(api, "log a workout, a meal and my bodyweight", top_k=1))) == 1
+    assert len(_ids(_match(api, "log a workout, a meal and my bodyweight"))) == 3
+
+
+def test_scores_go_down_and_repeat(api: Any, body_registry: None) -> None:
+    first = _match(api, "log a workout, a meal and my bodyweight", top_k=20)
+    scores = [one["score"] for one in first["matches"]]
+    assert scores == sorted(scores, reverse=True)
+    assert _match(api, "log a workout, a meal and my bodyweight", top_k=20) == first
+
+
+def test_what_was_published_a_moment_ago_matches_and_what_was_retired_does_not(api: Any, body_registry: None) -> None:
+    assert _match(api, "snorkeling")["decision"] == "none"
+    publish("diving", intent_triggers=["snorkel"])
+    assert _ids(_match(api, "snorkeling"))[0] == "diving"
+    publishing.retire(capability_id="diving", by=OLGA)
+    assert "diving" not in _ids(_match(api, "snorkeling"))
+
+
+def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, settings: Any) -> None:
+    settings.EMBEDDER = "minilm"
+    chosen_embedder.cache_clear()
+    sentences = {
+        "should_match": ["where is my parcel", "when does my package arrive", "track my delivery"],
+        "should_not_match": ["I want to send the parcel back"],
+    }
+    publish("tracking", name="Parcel tracking", intent_triggers=["tracking number"], utterances=sentences)
+    publish("invoices", name="Invoices", intent_triggers=["invoice"])
+    document = _match(api, "has my package been delivered yet")
+    assert (document["decision"], _ids(document)[0]) == ("match", "tracking")
+    assert _match(api, "I want to send the parcel back")["decision"] == "none"
+
+
+def test_scripts_without_spaces_match_as_substrings(api: Any) -> None:
+    publish("weights", intent_triggers=["体重"])
+    document = _match(api, "请记录我的体重")
+    assert document["decision"] == "match"
+    assert document["matches"][0]["matched_triggers"] == [{"trigger": "体重", "start": 5, "end": 7}]
+
+
+def test_an_empty_registry_matches_nothing(api: Any) -> None:
+    assert _match(api, "anything at all")["matches"] == []
+
+
+@pytest.mark.parametrize("message", ["a" * 100_000, "weigh in " * 11_000, "é" * 50_000, "\u202e" * 10])
+def test_long_and_strange_messages_are_answered(api: Any, body_registry: None, message: str) -> None:
+    _match(api, message)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"message": ""},
+        {"message": " \n"},
+        {"message": 5},
+        {"message": "x" * 100_001},
+        {"message": "nul \0"},
+        {"message": "hi", "top_k": 0},
+        {"message": "hi", "top_k": 21},
+        {"message": "hi", "top_k": "many"},
+        {"message": "hi", "os": "beos"},
+        {"message": "hi", "group": 3},
+        [],
+        "hi",
+    ],
+)
+def test_odd_arguments_are_refused(api: Any, body: Any) -> None:
+    api.error(api.post(MATCH, body), 400, "INVALID_REQUEST")
+
+
+def test_who_may_not(api: Any, closed: None) -> None:
+    api.error(api.post(MATCH, {"message": "hi"}), 401, "UNAUTHENTICATED")
+    api.error(api.post(MATCH, {"message": "hi"}, headers=bearer("publish")), 403, "FORBIDDEN")
+    api.ok(api.post(MATCH, {"message": "hi"}, headers=bearer("read")), "match")
+
+
+def test_other_methods_and_media_types(api: Any) -> None:
+    assert api.get(MATCH).headers["Allow"] == "POST"
+    api.error(api.post(MATCH, b"message=hi", content_type="text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_the_limit_is_by_key(api: Any, settings: Any) -> None:
+    from studio.values import Rate
+
+    settings.RATE_LIMITS = {"match": Rate(2, 60)}
+    LIMITER.forget()
+    headers = bearer("read")
+    for _ in range(2):
+        api.ok(api.post(MATCH, {"message": "hi"}, headers=headers), "match")
+    refused = api.post(MATCH, {"message": "hi"}, headers=headers)
+    api.error(refused, 429, "RATE_LIMITED")
+    assert int(refused.headers["Retry-After"]) >= 1
+    api.ok(api.post(MATCH, {"message": "hi"}, headers=bearer("read")), "match")
+
+
+def test_a_bundle_without_words_does_no_harm(api: Any) -> None:
+    publish("alpha", intent_triggers=["!!!"])
+    assert _match(api, "alpha")["matches"][0]["capability_id"] == "alpha"

@@ -1,0 +1,106 @@
+"""`capability_search`: by meaning and by keyword (CONTRACT 4, SPEC D)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from registry.matching.embedders import chosen_embedder
+from tests.factories import publish
+
+pytestmark = pytest.mark.django_db
+
+SEARCH = "capability_search"
+
+
+def _search(api: Any, q: str, **more: Any) -> Any:
+    return api.ok(api.get(SEARCH, {"q": q, **more}), "search")
+
+
+def _ids(document: Any) -> list[str]:
+    return [one["capability_id"] for one in document["results"]]
+
+
+@pytest.fixture
+def playbooks(settings: Any, request: Any) -> None:
+    settings.EMBEDDER = getattr(request, "param", "none")
+    chosen_embedder.cache_clear()
+    publish("password_reset", name="Password reset", description="Customer cannot sign in", skill_groups=["account"])
+    publish("plan_downgrade", name="Annual plan downgrade", description="Customer wants a cheaper plan and a refund")
+    publish("export_data", name="Data export", description="Customer asks for a copy of all data", body="Mind refunds.")
+
+
+both = pytest.mark.parametrize("playbooks", ["none", "minilm"], indirect=True)
+
+
+@both
+def test_words_find_what_is_for_them(api: Any, playbooks: None) -> None:
+    document = _search(api, "refund for a downgrade")
+    assert _ids(document)[0] == "plan_downgrade"
+    assert document["ranking"] == "hybrid"
+    assert document["results"][0]["parts"]["keyword"] == 1.0
+
+
+@pytest.mark.parametrize("playbooks", ["minilm"], indirect=True)
+def test_meaning_finds_what_no_word_does(api: Any, playbooks: None) -> None:
+    document = _search(api, "locked out of my login")
+    assert _ids(document)[0] == "password_reset"
+    first = document["results"][0]
+    # No keyword is found anywhere: then the vector counts in full.
+    assert first["score"] == pytest.approx(first["parts"]["vector"], abs=1e-4)
+
+
+@pytest.mark.parametrize("playbooks", ["minilm"], indirect=True)
+def test_the_score_is_seven_tenths_vector_and_three_tenths_keyword(api: Any, playbooks: None) -> None:
+    for one in _search(api, "refund", top_k=50)["results"]:
+        wanted = 0.7 * one["parts"]["vector"] + 0.3 * one["parts"]["keyword"]
+        assert one["score"] == pytest.approx(wanted, abs=2e-4)
+
+
+def test_a_single_hit_has_the_keyword_score_one(api: Any, playbooks: None) -> None:
+    (found,) = _search(api, "cheaper")["results"]
+    assert found["parts"] == {"vector": 0.0, "keyword": 1.0}
+
+
+def test_the_skill_doc_is_searched_too(api: Any, playbooks: None) -> None:
+    assert set(_ids(_search(api, "refund"))) == {"plan_downgrade", "export_data"}
+
+
+def test_min_score_group_and_top_k(api: Any, playbooks: None) -> None:
+    assert _ids(_search(api, "customer", group="account")) == ["password_reset"]
+    assert len(_ids(_search(api, "customer", top_k=2))) == 2
+    assert all(one["score"] >= 0.9 for one in _search(api, "refund downgrade", min_score=0.9)["results"])
+
+
+def test_coverage_is_the_share_of_the_query(api: Any, playbooks: None) -> None:
+    document = _search(api, "refund unheardof", ranking="coverage")
+    assert document["ranking"] == "coverage"
+    assert 0 < document["results"][0]["parts"]["keyword"] < 1
+
+
+def test_nothing_is_found(api: Any, playbooks: None) -> None:
+    assert _search(api, "zzz")["results"] == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"q": ""},
+        {"q": " "},
+        {"q": "x" * 2001},
+        {"q": "x", "top_k": "51"},
+        {"q": "x", "top_k": "0"},
+        {"q": "x", "min_score": "1.1"},
+        {"q": "x", "min_score": "-1"},
+        {"q": "x", "min_score": "nan"},
+        {"q": "x", "ranking": "best"},
+    ],
+)
+def test_odd_arguments_are_refused(api: Any, query: dict[str, str]) -> None:
+    api.error(api.get(SEARCH, query), 400, "INVALID_REQUEST")
+
+
+def test_who_may_not(api: Any, closed: None) -> None:
+    api.error(api.get(SEARCH, {"q": "x"}), 401, "UNAUTHENTICATED")

@@ -1,0 +1,111 @@
+"""What a publish leaves to be learned, and what the job makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from registry import jobs
+from registry.matching import head, learning
+from registry.matching.embedders import chosen_embedder
+from registry.matching.index import HOLDER, IndexHolder
+from registry.matching.vectors import text_sha256
+from registry.models import Job, MatchHead, SentenceVector
+from registry.snapshot import HOLDER as SNAPSHOTS
+from registry.worker import Worker
+from tests.factories import publish
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def minilm(settings: Any) -> None:
+    settings.EMBEDDER = "minilm"
+    chosen_embedder.cache_clear()
+
+
+def _run_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    Job.objects.filter(kind=learning.KIND, state="queued").update(run_after="2020-01-01T00:00:00Z")
+    while jobs.run_next():
+        pass
+
+
+def test_several_publishes_leave_one_job() -> None:
+    publish("alpha")
+    publish("beta")
+    assert Job.objects.filter(kind=learning.KIND).count() == 1
+
+
+def test_the_job_makes_vectors_once_a_text(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha", utterances={"should_match": ["one sentence", "another sentence"]})
+    _run_due(monkeypatch)
+    assert Job.objects.get(kind=learning.KIND).state == "done"
+    names = set(SentenceVector.objects.values_list("text_sha256", flat=True))
+    assert text_sha256("one sentence") in names
+    made = SentenceVector.objects.count()
+    publish("beta", utterances={"should_match": ["one sentence"]})
+    _run_due(monkeypatch)
+    assert SentenceVector.objects.filter(text_sha256=text_sha256("one sentence")).count() == 1
+    assert SentenceVector.objects.count() > made
+
+
+def test_a_head_that_takes_long_is_fitted_by_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head, "_WORK_AT_ONCE", 0)
+    publish("alpha")
+    publish("beta")
+    before = HOLDER.get()
+    assert before.matcher.evidence is not None
+    assert not before.matcher.evidence.is_fitted
+    _run_due(monkeypatch)
+    row = MatchHead.objects.get()
+    assert row.fingerprint == before.matcher.evidence.samples.fingerprint
+    after = IndexHolder().get()
+    assert after.matcher.evidence is not None
+    assert after.matcher.evidence.weights is not None
+    assert np.isfinite(after.matcher.evidence.weights).all()
+
+
+def test_a_head_of_other_sentences_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(head, "_WORK_AT_ONCE", 0)
+    publish("alpha")
+    publish("beta")
+    _run_due(monkeypatch)
+    publish("gamma")
+    index = IndexHolder().get()
+    assert index.matcher.evidence is not None
+    assert not index.matcher.evidence.is_fitted
+
+
+def test_what_was_published_during_the_job_is_learned_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha")
+    Job.objects.update(run_after="2020-01-01T00:00:00Z")
+    lease = jobs.claim(Job.objects.get().run_after)
+    assert lease is not None
+    write = learning.learn(lease)
+    publish("beta")
+    jobs._finish(lease, write)
+    assert Job.objects.filter(kind=learning.KIND, state="queued").count() == 1
+
+
+def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
+    SentenceVector.objects.create(
+        model_id="all-MiniLM-L6-v2-onnx-int8", text_sha256=text_sha256("Alpha"), dimension=3, vector=b"\0" * 12
+    )
+    publish("alpha")
+    index = HOLDER.get()
+    assert index.matcher.evidence is not None
+    assert index.matcher.evidence.vectors is not None
+    assert index.matcher.evidence.vectors.shape[1] == 384
+
+
+def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha")
+    index = HOLDER.build(SNAPSHOTS.refresh(), seconds=-1)
+    assert index.is_waiting
+    assert index.embedder is None
+    assert index.match("alpha please", top=3).matches[0].capability_id == "alpha"
+    Worker().run_due()
+    _run_due(monkeypatch)
+    assert not HOLDER.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting

@@ -1,0 +1,48 @@
+"""docs/webhooks.md: the program that it shows works, and it names every kind of event."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from registry import jobs, webhooks
+from registry.webhook_events import CHATTY, EVENT_KINDS, TEST
+from tests.factories import OLGA, publish
+from tests.receivers import Receiver
+from tests.servers import ROOT
+
+PAGE = (ROOT / "docs" / "webhooks.md").read_text("utf-8")
+
+
+def test_the_page_names_every_kind_of_event() -> None:
+    table = PAGE.partition("## Events")[2].partition("## Taking")[0]
+    named = re.findall(r"`([a-z_]+\.[a-z_]+)`", "".join(row.split("|")[1] for row in table.splitlines() if "|" in row))
+    assert named == list(EVENT_KINDS)
+    assert all(f"`{kind}`" in PAGE for kind in (*CHATTY, TEST))
+
+
+@pytest.mark.django_db
+def test_the_program_that_checks_a_signature(settings: Any) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(program, names)
+    settings.WEBHOOK_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    receiver = Receiver()
+    try:
+        _, old = webhooks.create_webhook(name="chat", url=receiver.url, by=OLGA)
+        new = webhooks.rotate_secret(name="chat", by=OLGA)
+        publish()
+        assert jobs.run_next() == "done"
+    finally:
+        receiver.stop()
+    (request,) = receiver.requests
+    is_genuine = names["is_genuine"]
+    assert is_genuine(old, request.headers, request.body)
+    assert is_genuine(new, request.headers, request.body)
+    assert not is_genuine(new, request.headers, request.body + b" ")
+    assert not is_genuine("whsec_aGVsbG8=", request.headers, request.body)
+    late = str(int(request.headers["webhook-timestamp"]) - 301)
+    assert not is_genuine(new, {**request.headers, "webhook-timestamp": late}, request.body)

@@ -118,4 +118,4 @@ def prompt_render(request: Request) -> Response:
     """Render the prompt that an agent would read for these capabilities."""
     held = snapshot.current()
     require_scope(request, held, "read")
-    return Response(prompt_answer(held, parameters.json_object(request)))
+    return Response(prompt_answer(held, parameters.json_object(request)), headers=_NO_STORE)

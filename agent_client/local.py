@@ -97,12 +97,12 @@ class LocalSkills:
                 return
         raise CapabilityNotFound(f"No skill '{capability_id}' is installed", capability_id=capability_id)
 
-    def _folders(self) -> list[Path]:
+    def _folders(self) -> tuple[Path, ...]:
         if not self.folder.is_dir():
-            return []
-        return sorted(each for each in self.folder.iterdir() if each.is_dir() and not each.name.startswith("."))
+            return ()
+        return tuple(sorted(each for each in self.folder.iterdir() if each.is_dir() and not each.name.startswith(".")))
 
-    def _read_all(self) -> list[Bundle]:
+    def _read_all(self) -> tuple[Bundle, ...]:
         found: dict[str, Bundle] = {}
         self.unreadable = []
         for folder in self._folders():
@@ -115,7 +115,7 @@ class LocalSkills:
                 self.unreadable.append(Unreadable(folder.name, f"'{bundle.capability_id}' is there already"))
             else:
                 found[bundle.capability_id] = bundle
-        return list(found.values())
+        return tuple(found.values())
 
 
 def read_folder(folder: Path) -> Bundle:

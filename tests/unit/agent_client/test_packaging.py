@@ -14,6 +14,7 @@ from tests.servers import ROOT
 
 CLIENT = ROOT / "agent_client"
 ALLOWED = {"agent_client", "httpx", "httpcore", "jsonschema_rs", "rfc8785"}
+THREE = ("httpx", "jsonschema_rs", "rfc8785")
 # What those three packages bring with them.
 BROUGHT = (
     "httpx",

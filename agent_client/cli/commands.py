@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RegistryError as error:
         print(f"{error.error_code}: {error.message}", file=sys.stderr)
         print(error.sentence(), file=sys.stderr)
-    except (SessionFileRefused, installing.InstallRefused, ValueError) as error:
+    except (SessionFileRefused, installing.InstallRefused, ValueError, OSError) as error:
         print(error, file=sys.stderr)
     except (KeyboardInterrupt, BrokenPipeError):
         return 130
@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache-dir", type=Path, help="keep the registry's answers here over restarts")
     parser.add_argument("--lock", type=Path, help="a lock file; a bundle that differs from it is refused")
     parser.add_argument("--permission", action="append", default=[], help="a permission that the agent was given")
+    parser.add_argument("--environment", type=Path, help="a JSON file that says what is there, instead of looking")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     _add_skills(verbs)
     load = verbs.add_parser("load", help="load one capability and show it")
@@ -94,6 +95,12 @@ def _registry(options: argparse.Namespace) -> Registry | None:
 
 def _source(options: argparse.Namespace) -> Source:
     return _registry(options) or LocalSkills(options.skills_dir)
+
+
+def _environment(options: argparse.Namespace) -> Environment:
+    if options.environment is None:
+        return Environment.probe(options.permission)
+    return Environment.from_dict(json.loads(options.environment.read_text("utf-8")))
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -177,7 +184,7 @@ def _match(options: argparse.Namespace) -> int:
 
 def _doctor(options: argparse.Namespace) -> int:
     """Exit code 1 where something that was asked for by name is not ready."""
-    source, here = _source(options), Environment.probe(options.permission)
+    source, here = _source(options), _environment(options)
     names = [name.replace("-", "_") for name in options.capability_id] or [
         e.capability_id for e in source.list().entries
     ]
@@ -195,7 +202,7 @@ def _chat(options: argparse.Namespace) -> int:
     source = _source(options)
     settings: dict[str, Any] = {
         "user": User(name=options.user),
-        "environment": Environment.probe(options.permission),
+        "environment": _environment(options),
         "options": SessionOptions(carry=not options.no_carry),
     }
     if options.state and options.state.exists():

@@ -30,7 +30,7 @@ class Blocking:
     def __init__(self, kind: str, url: str, key: str | None = None, **options: Any) -> None:
         options.setdefault("limits", QUICK)
         self._sync = Registry(url, key, **options)
-        self._make_async = lambda: AsyncRegistry(url, key, **options)
+        self._arguments, self._options = (url, key), options
         self._kind = kind
         self.core = self._sync.core
 
@@ -43,7 +43,7 @@ class Blocking:
             return method
 
         async def run(*args: Any, **named: Any) -> Any:
-            async with self._make_async() as registry:
+            async with AsyncRegistry(*self._arguments, **self._options) as registry:
                 registry.core = self.core
                 return await getattr(registry, name)(*args, **named)
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import rfc8785
 
 from registry.bundles import Bundle
 from registry.contract_changes import Change, contract_changes
+from registry.matching.overlaps import Overlap
+from registry.matching_findings import matching_findings
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate, pointer
 from registry.validation.problems import Severity
 from registry.validation.texts import Lines
+
+if TYPE_CHECKING:
+    # It brings numpy: loaded where a rehearsal is asked for.
+    from registry.matching.rehearsal import Rehearsal
 
 ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
 
@@ -45,6 +51,7 @@ class GateReport:
     changes: tuple[Change, ...]
     diffs: tuple[FileDiff, ...]
     unchanged: bool
+    rehearsal: Rehearsal | None = None
 
     @property
     def refused(self) -> bool:
@@ -56,19 +63,32 @@ class GateReport:
         return tuple(sorted({f.code for f in self.findings if f.is_error and f.code in ACKNOWLEDGEABLE}))
 
 
-def gate_report(report: Report, *, published: Bundle | None, acknowledge: Collection[str] = ()) -> GateReport:
-    """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock."""
+def gate_report(
+    report: Report,
+    *,
+    published: Bundle | None,
+    acknowledge: Collection[str] = (),
+    overlaps: Sequence[Overlap] = (),
+    rehearsal: Rehearsal | None = None,
+) -> GateReport:
+    """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock.
+
+    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences.
+    """
     changes: tuple[Change, ...] = ()
     findings = report.findings
     comparable = report.bundle is not None and not report.errors
     if report.bundle is not None and published is not None and comparable:
         changes = tuple(contract_changes(published, report.bundle))
-        findings = in_order([*findings, *_change_findings(report, changes, acknowledge)])
+        findings = (*findings, *_change_findings(report, changes, acknowledge))
+    if comparable:
+        findings = in_order([*findings, *matching_findings(report, overlaps, rehearsal)])
     return GateReport(
         report=report,
         findings=findings,
         changes=changes,
         diffs=text_diffs(published.files if published else {}, report.files),
+        rehearsal=rehearsal,
         unchanged=comparable and published is not None and same_content(published, report.bundle),
     )
 

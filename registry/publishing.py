@@ -6,9 +6,10 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from django.utils import timezone
 
@@ -16,15 +17,23 @@ from registry import audit
 from registry.actors import Actor
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
-from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.errors import DraftConflict, RegistryError, ReplacementInvalid, StatusConflict
 from registry.gate import GateReport, gate_report
 from registry.incidents import close_incidents
 from registry.matching import learning
+from registry.matching.known import Known, known_of
+from registry.matching.overlaps import trigger_overlaps
+from registry.matching.published import published_known
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
+
+if TYPE_CHECKING:
+    from registry.matching.rehearsal import Rehearsal
+
+logger = logging.getLogger(__name__)
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
@@ -105,25 +114,49 @@ def _expected_draft(capability_id: str, version: int | None) -> Draft:
 def preview(*, files: Mapping[str, bytes | str], acknowledge: Collection[str] = ()) -> GateReport:
     """The gate's report on texts, against what readers have now; writes nothing."""
     report = validate(files, published=published_names())
-    return _gate(report, _find(report.capability_id), acknowledge)
+    return _gate(report, _find(report.capability_id), acknowledge, rehearsed=True)
 
 
 def _find(capability_id: str) -> Capability | None:
     return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
 
 
-def _gate(report: Report, capability: Capability | None, acknowledge: Collection[str]) -> GateReport:
-    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it."""
+def _gate(
+    report: Report, capability: Capability | None, acknowledge: Collection[str], *, rehearsed: bool = False
+) -> GateReport:
+    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
+
+    `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
+    """
     revision = capability.published_revision if capability else None
-    gate = gate_report(report, published=bundle_of(revision) if revision else None, acknowledge=acknowledge)
+    candidate = known_of(report.bundle.capability) if report.bundle is not None else None
+    gate = gate_report(
+        report,
+        published=bundle_of(revision) if revision else None,
+        acknowledge=acknowledge,
+        overlaps=trigger_overlaps(candidate, published_known().values()) if candidate else (),
+        rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
+    )
     return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+
+
+def _rehearse(candidate: Known) -> Rehearsal | None:
+    """None where it cannot be done now: it advises, and stands in nobody's way."""
+    from registry.matching.index import HOLDER
+    from registry.matching.rehearsal import rehearse
+
+    try:
+        return rehearse(candidate, HOLDER.get())
+    except (RegistryError, OSError, MemoryError) as error:
+        logger.warning("golden sentences were not rehearsed: %s", error)
+        return None
 
 
 def foresee(report: Report, acknowledge: Collection[str] = (), capability_id: str = "") -> Outcome:
     """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
     capability = _find(name)
-    gate = _gate(report, capability, acknowledge)
+    gate = _gate(report, capability, acknowledge, rehearsed=True)
     unchanged = gate.unchanged and capability is not None and capability.status in LISTED
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, registry_revision())

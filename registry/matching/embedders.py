@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from django.conf import settings
 
+from registry.errors import RegistryError
 from registry.matching.features import Floats
 from registry.matching.wordpiece import token_ids
 
@@ -27,8 +28,10 @@ _BATCH: Final = 32
 _ENDPOINT_SECONDS: Final = 10.0
 
 
-class EmbedderUnavailable(Exception):
+class EmbedderUnavailable(RegistryError):
     """The model is not installed, was changed, or the endpoint did not answer with vectors."""
+
+    code = "EMBEDDER_UNAVAILABLE"
 
 
 class Embedder(Protocol):

@@ -17,8 +17,9 @@ import numpy as np
 from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
 from registry.matching.evidence import Evidence, Samples, samples_of
 from registry.matching.features import Floats
-from registry.matching.known import Known, known_of_text
+from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
+from registry.matching.published import known_revisions
 from registry.matching.search import SearchIndex, stems_of, text_for_vector
 from registry.matching.vectors import VectorStore
 from registry.models import MatchHead, Revision, SkillGroup
@@ -36,9 +37,12 @@ MESSAGE_EMBEDDED_MAX: Final = 2000
 
 @dataclass(frozen=True)
 class Index:
-    """What is known at one registry revision. `embedder` is None where words alone answer."""
+    """What is known at one pair of revisions, the registry's and the one that groups move with.
 
-    registry_revision: int
+    `embedder` is None where words alone answer.
+    """
+
+    revisions: tuple[int, int]
     matcher: Matcher
     groups: Matcher
     search: SearchIndex
@@ -89,7 +93,6 @@ class IndexHolder:
     """One a process; whoever asks first after a publish makes the new index, the others wait for it."""
 
     index: Index | None = None
-    _known: dict[int, Known] = field(default_factory=dict)
     _words: dict[int, Counter[str]] = field(default_factory=dict)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
@@ -99,19 +102,18 @@ class IndexHolder:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read."""
         snapshot = current()
         held = self.index
-        if held is not None and held.registry_revision == snapshot.registry_revision and not self._may_have_grown(held):
+        if held is not None and self._is_good(held, snapshot):
             return held
         with self._lock:
             held = self.index
-            if (
-                held is not None
-                and held.registry_revision == snapshot.registry_revision
-                and not self._may_have_grown(held)
-            ):
+            if held is not None and self._is_good(held, snapshot):
                 return held
             self._looked_at = time.monotonic()
             self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
             return self.index
+
+    def _is_good(self, held: Index, snapshot: Snapshot) -> bool:
+        return held.revisions == _revisions(snapshot) and not self._may_have_grown(held)
 
     def _may_have_grown(self, held: Index) -> bool:
         """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
@@ -135,7 +137,7 @@ class IndexHolder:
         embedder = None if vectors is None else embedder
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
         return Index(
-            registry_revision=snapshot.registry_revision,
+            revisions=_revisions(snapshot),
             matcher=Matcher(known, _evidence(samples, of_known, embedder)),
             groups=Matcher(groups, Evidence(group_samples, of_groups) if groups else None),
             search=SearchIndex(known, self._stems(snapshot, known), of_search),
@@ -168,23 +170,17 @@ class IndexHolder:
 
     def known(self, snapshot: Snapshot) -> list[Known]:
         """What is published, by capability_id; only what is new since the last time is read."""
-        wanted = {entry.revision_id: entry.capability_id for entry in snapshot.entries.values()}
-        missing = [revision_id for revision_id in wanted if revision_id not in self._known]
-        found = {revision_id: self._known[revision_id] for revision_id in wanted if revision_id in self._known}
-        for at in range(0, len(missing), 500):
-            rows = Revision.objects.filter(pk__in=missing[at : at + 500]).values_list("pk", "capability_json")
-            found |= {revision_id: known_of_text(text or "") for revision_id, text in rows}
-        self._known = found
-        return [
-            one
-            for revision_id, capability_id in wanted.items()
-            if (one := found.get(revision_id)) is not None and one.capability_id == capability_id and one.samples
-        ]
+        found = known_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
+        return [one for one in found.values() if one.samples]
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._store, self._known, self._words, self._looked_at = None, None, {}, {}, 0.0
+            self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
+
+
+def _revisions(snapshot: Snapshot) -> tuple[int, int]:
+    return snapshot.registry_revision, snapshot.access_revision
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:

@@ -37,6 +37,9 @@ _SUM: Final = sum(_PARTS.values())
 _AMBIGUOUS_FROM: Final = 0.6
 # A trigger that counts for so much leads by itself: two that stand on the same words are a question.
 _TOLD_FROM: Final = 0.3
+# From this likeness on a probability counts in full.
+_NEAR_ENOUGH_VECTORS: Final = 0.4
+_NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 _TRIGGERS_SHOWN_MAX: Final = 20
@@ -75,7 +78,9 @@ class Matcher:
         self.triggers = TriggerIndex((one.capability_id, trigger) for one in self.known for trigger in one.triggers)
         self._telling: dict[tuple[str, str], float] = {}
         self._count_evidence()
-        self.threshold = threshold_of(self.known, has_vectors=evidence is not None and evidence.centroids is not None)
+        has_vectors = evidence is not None and evidence.centroids is not None
+        self.threshold = threshold_of(self.known, has_vectors=has_vectors)
+        self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def _count_evidence(self) -> None:
         """How telling each trigger is: the share of the sentences with it that belong to its own capability."""
@@ -112,6 +117,8 @@ class Matcher:
         score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
         score[~allowed] = -np.inf
         probability = head.probabilities(score)
+        # Among few, one is always likelier than the rest: that tells something where there is something in common.
+        probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
         total = (
             _PARTS["probability"] * probability + _PARTS["sentence"] * nearness.sentence + _PARTS["trigger"] * trigger
         )
@@ -135,10 +142,20 @@ class Matcher:
             by_owner.setdefault(hit.owner, []).append(hit)
         return by_owner
 
+    def trigger_scores(self, message: str) -> dict[str, float]:
+        """`{capability_id: how telling its triggers in the message are}`, 0 to 1; without those that have none."""
+        return self._told(self._hits(message))
+
+    def _told(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
+        return {
+            owner: self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+            for owner, of_owner in hits.items()
+        }
+
     def _trigger_scores(self, hits: dict[str, list[TriggerHit]]) -> Floats:
         found = np.zeros(len(self.known), np.float32)
-        for owner, of_owner in hits.items():
-            found[self.places[owner]] = self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+        for owner, told in self._told(hits).items():
+            found[self.places[owner]] = told
         return found
 
     def trigger_score(self, hit: TriggerHit) -> float:
@@ -209,5 +226,5 @@ def threshold_of(known: Sequence[Known], *, has_vectors: bool) -> float:
     """
     counts = sorted(len(one.sentences) for one in known)
     usual = counts[len(counts) // 2] if counts else 0
-    start, rise = (1.35, 0.108) if has_vectors else (1.15, 0.07)
+    start, rise = (1.35, 0.11) if has_vectors else (1.15, 0.07)
     return (start + rise * log(1 + min(usual, 50))) / _SUM

@@ -65,6 +65,9 @@ TOOLS: Final = (
 GATE: Final = (
     Code("POLICY_LOOSENED", "error", "A tool may do more, or with less approval, than in the release that readers have: it writes where it read, no longer needs approval, or more roles may call it.", '`"requires_approval": false` where it was true', "If it is meant, acknowledge the code when you publish; otherwise put the policy back."),
     Code("CONTRACT_BROKEN", "warning", "A call that was right may be refused: a tool or a form is gone, an argument became required, an enum or a bound became narrower.", 'a new name in `"required"`', "Tell those who rely on it, or publish under a new capability_id and deprecate this one."),
+    Code("TRIGGER_OVERLAP", "warning", "Another published capability has a trigger of the same words: a message with it leads to both, and the agent has to ask.", "`food` in `meals` and in `diary`", "Make the trigger more telling, or take it out of one of the two."),
+    Code("GOLDEN_SENTENCE_MOVED", "warning", "A golden sentence of another capability would lead to this one once it is published.", "`log my lunch` of `meals` would lead to `diary`", "Make the trigger that the message names more telling, or agree with the other's owner."),
+    Code("GOLDEN_SENTENCE_MISSED", "warning", "A golden sentence of this bundle comes nearer to another capability.", "`what did I eat` under should_match of `diary` leads to `meals`", "Add more sentences like it, or a trigger that it holds."),
 )  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),

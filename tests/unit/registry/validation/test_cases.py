@@ -19,9 +19,12 @@ RAISED_ELSEWHERE = {
     "CONTRACT_BROKEN": "test_gate.py",
     "FILE_TOO_LARGE": "test_limits.py",
     "FINDINGS_CUT": "test_limits.py",
+    "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
+    "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",
     "POLICY_LOOSENED": "test_gate.py",
     "SEC_LOOKALIKE_ID": "security/test_identity.py",
     "TOOL_NAME_COLLISION": "test_publishing.py",
+    "TRIGGER_OVERLAP": "matching/test_overlaps.py",
 }
 
 

@@ -1,0 +1,66 @@
+"""`manage.py skill_group`: what several capabilities have in common (CONTRACT 5)."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any
+
+from registry import skill_groups
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.terminal.text import printable
+
+
+class Command(VerbCommand):
+    help = "Describe and list skill groups."
+
+    def add_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "set", self.set, "Make a group, or change what is given of it.")
+        parser.add_argument("id")
+        parser.add_argument("--name")
+        parser.add_argument("--description")
+        parser.add_argument(
+            "--example", action="append", help="a sentence that should lead to the group; may be repeated"
+        )
+        parser.add_argument(
+            "--exclusive",
+            action=argparse.BooleanOptionalAction,
+            default=None,
+            help="a session keeps one of its capabilities active",
+        )
+        self.verb(verbs, "list", self.list, "List the groups and how many published capabilities each has.")
+
+    def set(self, options: dict[str, Any]) -> int:
+        group = skill_groups.set_group(
+            group_id=options["id"],
+            by=at_terminal(),
+            name=options["name"],
+            description=options["description"],
+            examples=options["example"],
+            is_exclusive=options["exclusive"],
+        )
+        if options["format"] == "json":
+            self.document(
+                {
+                    "group_id": group.group_id,
+                    "name": group.name,
+                    "description": group.description,
+                    "examples": group.examples,
+                    "exclusive": group.is_exclusive,
+                }
+            )
+        else:
+            self.line(f"{group.group_id}: {printable(group.name)}")
+        return 0
+
+    def list(self, options: dict[str, Any]) -> int:
+        rows = skill_groups.group_rows()
+        if options["format"] == "json":
+            self.document({"groups": [asdict(row) for row in rows]})
+            return 0
+        for row in rows:
+            marks = ["exclusive"] if row.is_exclusive else []
+            marks += [] if row.is_described else ["not described"]
+            marks += [] if row.members else ["orphan"]
+            self.line("  ".join((row.group_id, printable(row.name), f"{row.members} published", *marks)))
+        return 0

@@ -1,0 +1,40 @@
+"""What is published, as matching knows it; read from the database, and kept by revision."""
+
+from __future__ import annotations
+
+import threading
+from typing import Final
+
+from registry.matching.known import Known, known_of_text
+from registry.models import Capability, Revision
+
+_AT_ONCE: Final = 500
+_held: dict[int, Known] = {}
+_lock = threading.Lock()
+
+
+def known_revisions(wanted: dict[int, str]) -> dict[str, Known]:
+    """`{capability_id: Known}` for `{revision's row id: capability_id}`; a damaged row is left out."""
+    global _held
+    with _lock:
+        found = {number: _held[number] for number in wanted if number in _held}
+        missing = [number for number in wanted if number not in found]
+        for at in range(0, len(missing), _AT_ONCE):
+            rows = Revision.objects.filter(pk__in=missing[at : at + _AT_ONCE]).values_list("pk", "capability_json")
+            found |= {number: known_of_text(text or "") for number, text in rows}
+        _held = found
+    by_id = ((wanted[number], one) for number, one in found.items())
+    return {capability_id: one for capability_id, one in sorted(by_id) if one.capability_id == capability_id}
+
+
+def published_known() -> dict[str, Known]:
+    """Everything that readers can load, by the rows as they stand now."""
+    rows = Capability.objects.filter(status__in=("published", "deprecated"))
+    return known_revisions(dict(rows.values_list("published_revision_id", "capability_id")))
+
+
+def forget() -> None:
+    """Begin again, as in a new process."""
+    global _held
+    with _lock:
+        _held = {}

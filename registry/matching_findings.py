@@ -1,0 +1,43 @@
+"""What matching has to say at the gate, as findings in capability.json."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from registry.matching.overlaps import Overlap
+from registry.validation import Finding, Report
+from registry.validation.json_text import locate, pointer
+from registry.validation.problems import Path
+from registry.validation.texts import Lines
+
+if TYPE_CHECKING:
+    from registry.matching.rehearsal import Rehearsal
+
+FILE: Final = "capability.json"
+
+
+def matching_findings(report: Report, overlaps: Sequence[Overlap], rehearsal: Rehearsal | None) -> Iterator[Finding]:
+    """Warnings alone: who a message is meant for is for people to settle."""
+    for overlap in overlaps:
+        others = ", ".join(f"'{other}'" for other in overlap.others[:3]) + (" and more" if overlap.others[3:] else "")
+        message = f"The trigger '{overlap.trigger}' is one of {others} as well"
+        hint = "Make it more telling, or take it out of one of the two."
+        yield _finding(report, "TRIGGER_OVERLAP", ("intent_triggers", overlap.place), message, hint)
+    if rehearsal is None:
+        return
+    for moved in rehearsal.moved:
+        message = f"'{moved.sentence}', a golden sentence of '{moved.capability_id}', would lead here"
+        hint = "Make the triggers more telling, or agree with the other's owner."
+        yield _finding(report, "GOLDEN_SENTENCE_MOVED", (), message, hint)
+    for missed in rehearsal.missed:
+        message = f"'{missed.sentence}' comes nearer to '{missed.leads_to}'"
+        path: Path = ("utterances", "should_match", missed.place)
+        hint = "Add more sentences like it, or a trigger that it holds."
+        yield _finding(report, "GOLDEN_SENTENCE_MISSED", path, message, hint)
+
+
+def _finding(report: Report, code: str, path: Path, message: str, hint: str) -> Finding:
+    text = report.files[FILE]
+    line, column = Lines(text).place(locate(text, [path])[path].start)
+    return Finding(code, "warning", FILE, pointer(path), line, column, message, hint)

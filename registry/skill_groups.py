@@ -1,0 +1,97 @@
+"""Skill groups: what several capabilities have in common, in words of its own that messages are held against (SPEC C).
+
+A capability names its groups in capability.json; a group that nobody has described is known by its id alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry import audit
+from registry.actors import Actor
+from registry.errors import InvalidRequest
+from registry.matching import learning
+from registry.matching.published import published_known
+from registry.models import SkillGroup
+from registry.writing import move_access, writing
+
+EXAMPLES_MAX: Final = 50
+_ID: Final = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group as operators see it. `members` are published capabilities; one without is an orphan."""
+
+    group_id: str
+    name: str
+    description: str
+    examples: tuple[str, ...]
+    is_exclusive: bool
+    is_described: bool
+    members: int
+
+
+def set_group(
+    *,
+    group_id: str,
+    by: Actor,
+    name: str | None = None,
+    description: str | None = None,
+    examples: Sequence[str] | None = None,
+    is_exclusive: bool | None = None,
+) -> SkillGroup:
+    """Make a group, or change what is given of one. Raises `InvalidRequest` with the mend; nothing changes then."""
+    _check(group_id, name, description, examples)
+    with writing() as state:
+        group = SkillGroup.objects.filter(group_id=group_id).first()
+        if group is None:
+            group = SkillGroup(group_id=group_id, name=group_id.replace("_", " ").capitalize()[:80])
+        given = {"name": name, "description": description, "is_exclusive": is_exclusive}
+        changes: dict[str, Any] = {column: value for column, value in given.items() if value is not None}
+        if examples is not None:
+            changes["examples"] = list(dict.fromkeys(text.strip() for text in examples))
+        for column, value in changes.items():
+            setattr(group, column, value)
+        group.save()
+        # The matcher of each process is made of these words too.
+        move_access(state)
+        learning.queue()
+        audit.record(by=by, verb="skill_group.set", subject=group_id, detail=changes)
+    return group
+
+
+def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
+    if len(group_id) > 64 or not _ID.fullmatch(group_id):
+        raise InvalidRequest(
+            f"'{group_id[:80]}' is no id of a group: lower-case words joined by _, at most 64 characters"
+        )
+    if name is not None and not (name.strip() and len(name) <= 80):
+        raise InvalidRequest("A group's name has 1 to 80 characters")
+    if description is not None and len(description) > 1024:
+        raise InvalidRequest("A group's description has at most 1,024 characters")
+    for text in examples or ():
+        if not text.strip() or len(text) > 500:
+            raise InvalidRequest("An example sentence has 1 to 500 characters")
+    if examples is not None and len(examples) > EXAMPLES_MAX:
+        raise InvalidRequest(f"A group has at most {EXAMPLES_MAX} example sentences")
+
+
+def group_rows() -> list[GroupRow]:
+    """Every group that is described, or that a published capability names, by id."""
+    members = Counter(group for one in published_known().values() for group in set(one.skill_groups))
+    described = {group.group_id: group for group in SkillGroup.objects.all()}
+    rows = []
+    for group_id in sorted({*members, *described}):
+        group = described.get(group_id) or SkillGroup(group_id=group_id, name=group_id, examples=[])
+        rows.append(
+            GroupRow(
+                group_id, group.name, group.description, tuple(group.examples), group.is_exclusive,
+                group_id in described, members[group_id],
+            )
+        )  # fmt: skip
+    return rows

@@ -65,7 +65,7 @@ class Session:
         self.events: list[Event] = []
         self.disabled: set[str] = set()
         self.active = ActiveSkills(self.options)
-        self.snapshots: dict[str, Bundle] = {}
+        self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
         self._exclusive = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
@@ -221,20 +221,20 @@ class Session:
         name = canonical(capability_id)
         if name in self.disabled or not is_capability_id(name):
             raise self._not_found(capability_id)
-        bundle = self.snapshots.get(name)
+        bundle = self.bundles.get(name)
         if bundle is None:
             try:
                 bundle = self.source.load(name, digest=self.pins.get(name))
             except CapabilityNotFound as error:
                 raise error if error.available_capabilities else self._not_found(capability_id) from None
-            self.snapshots[name], self.pins[name] = bundle, bundle.digest
+            self.bundles[name], self.pins[name] = bundle, bundle.digest
         self._use(bundle, arguments, by_hand=by_hand)
         return bundle
 
     def reload(self, capability_id: str) -> Bundle:
         """Take the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
         bundle = self.source.reload(canonical(capability_id))
-        self.snapshots[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
+        self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         self._use(bundle, "", by_hand=True)
         return bundle
 
@@ -349,7 +349,7 @@ class Session:
         """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
         call = self.gate.take(call_id)
         result = run(call)
-        bundle = self.snapshots.get(call.capability_id)
+        bundle = self.bundles.get(call.capability_id)
         contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
         self._note("call", call.capability_id, f"{call.tool}: done")
         if contract is not None:

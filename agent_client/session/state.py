@@ -40,7 +40,7 @@ def to_json(session: Session, *, secret: bytes | None = None) -> str:
         "introduction": asdict(session.introduction),
         "disabled": sorted(session.disabled),
         "pins": session.pins,
-        "snapshots": [bundle.as_answer() for _, bundle in sorted(session.snapshots.items())],
+        "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.waiting()],
         "events": [asdict(event) for event in session.events[-50:]],
@@ -105,10 +105,10 @@ def _active(each: Active) -> dict[str, Any]:
 
 def _fill(session: Session, content: dict[str, Any]) -> None:
     # Every bundle is held against its digest again.
-    bundles = [Bundle.from_answer(answer) for answer in content["snapshots"]]
+    bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
     session.session_id = str(content["session_id"])
     session.number = _number(content["turn"])
-    session.snapshots = {bundle.capability_id: bundle for bundle in bundles}
+    session.bundles = {bundle.capability_id: bundle for bundle in bundles}
     session.pins = {name: str(digest) for name, digest in content["pins"].items() if is_capability_id(name)}
     session.disabled = set(map(str, content["disabled"]))
     introduction = content["introduction"]
@@ -118,7 +118,7 @@ def _fill(session: Session, content: dict[str, Any]) -> None:
     session.introduction.messages = _number(introduction["messages"])
     session.introduction.capability_id = str(introduction["capability_id"])
     for row in content["active"]:
-        bundle = session.snapshots[row["capability_id"]]
+        bundle = session.bundles[row["capability_id"]]
         last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
         by_hand, arguments = row["is_by_hand"] is True, str(row["arguments"])
         session.active.restore(Active(bundle, last_turn, ttl_turns, order, by_hand, arguments))

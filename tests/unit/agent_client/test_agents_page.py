@@ -9,6 +9,7 @@ import pytest
 
 import agent_client
 from agent_client.environment import Environment
+from tests.servers import ROOT
 from tests.unit.agent_client.test_session import Shelf
 from tests.unit.agent_client.transcripts import NAMES, PAGE, in_page, play
 
@@ -38,3 +39,11 @@ def test_the_first_screen_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert names["done"].result == {"saved": 1}
     assert [hint.capability_id for hint in names["turn"].hints] == ["weights"]
     assert "Hey Alice" in capsys.readouterr().out
+
+
+def test_every_test_that_the_coverage_page_names_exists() -> None:
+    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
+    named = re.findall(r"`(tests/\S+?\.py)::(\w+)`", page)
+    assert len(named) > 50
+    faults = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]
+    assert faults == []

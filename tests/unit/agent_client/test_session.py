@@ -531,13 +531,14 @@ def test_a_file_with_a_right_checksum_and_odd_content_is_refused() -> None:
     from agent_client.session.state import _checksum
 
     text = _session().to_json()
-    for odd in (
-        {"snapshots": [{}]},
+    odds: list[dict[str, Any]] = [
+        {"bundles": [{}]},
         {"turn": -1},
         {"introduction": {}},
         {"calls": [{"state": "approved"}]},
         {"pins": []},
-    ):
+    ]
+    for odd in odds:
         document = json.loads(text)
         document["content"] |= odd
         document["checksum"] = _checksum(document["content"], None)

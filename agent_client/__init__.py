@@ -1,1 +1,87 @@
-"""What an agent runtime imports: digest, coercion and, with time, session and prompt. Knows nothing of Django."""
+"""What an agent runtime imports: load bundles, keep a session, build the prompt. Knows nothing of Django.
+
+Every name below is loaded on first use, because the server imports single modules of this package
+(`agent_client.triggers`) and must not pay for an HTTP client with them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from agent_client.asking import Ask, ask
+    from agent_client.bundle import Bundle
+    from agent_client.environment import Environment
+    from agent_client.errors import (
+        CapabilityNotFound,
+        DigestMismatch,
+        LockMismatch,
+        RegistryError,
+        RegistryUnreachable,
+        SkillMalformed,
+    )
+    from agent_client.local import LocalSkills
+    from agent_client.lockfile import LockFile
+    from agent_client.prompt import Prompt, render_prompt
+    from agent_client.registry import AsyncRegistry, Registry
+    from agent_client.requirements import Readiness, Status, readiness
+    from agent_client.session import ApprovalRequired, Session, SessionOptions, User
+
+_HOME: Final = {
+    "ApprovalRequired": "session",
+    "Ask": "asking",
+    "AsyncRegistry": "registry",
+    "Bundle": "bundle",
+    "CapabilityNotFound": "errors",
+    "DigestMismatch": "errors",
+    "Environment": "environment",
+    "LocalSkills": "local",
+    "LockFile": "lockfile",
+    "LockMismatch": "errors",
+    "Prompt": "prompt",
+    "Readiness": "requirements",
+    "Registry": "registry",
+    "RegistryError": "errors",
+    "RegistryUnreachable": "errors",
+    "Session": "session",
+    "SessionOptions": "session",
+    "SkillMalformed": "errors",
+    "Status": "requirements",
+    "User": "session",
+    "ask": "asking",
+    "readiness": "requirements",
+    "render_prompt": "prompt",
+}
+
+__all__ = [
+    "ApprovalRequired",
+    "Ask",
+    "AsyncRegistry",
+    "Bundle",
+    "CapabilityNotFound",
+    "DigestMismatch",
+    "Environment",
+    "LocalSkills",
+    "LockFile",
+    "LockMismatch",
+    "Prompt",
+    "Readiness",
+    "Registry",
+    "RegistryError",
+    "RegistryUnreachable",
+    "Session",
+    "SessionOptions",
+    "SkillMalformed",
+    "Status",
+    "User",
+    "ask",
+    "readiness",
+    "render_prompt",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'agent_client' has no attribute '{name}'")
+    return getattr(import_module(f"agent_client.{_HOME[name]}"), name)

@@ -74,25 +74,26 @@ class TriggerIndex:
         if self._trie:
             found = words(message)
             for index in range(len(found)):
-                yield from self._walk(self._trie, found, index, found[index].start)
+                yield from self._walk(self._trie, message, found, index, found[index].start)
         if self._unspaced:
             yield from self._substrings(message)
 
-    def _walk(self, node: Node, found: list[Word], index: int, start: int) -> Iterator[TriggerHit]:
+    def _walk(self, node: Node, message: str, found: list[Word], index: int, start: int) -> Iterator[TriggerHit]:
         """Follow the trie with the word at `index`, and with the words that hyphens join to it as one."""
         joined, last = "", index
         while last < len(found):
             word = found[last]
-            if joined:
-                joined += word.stem
-                following = node.get(joined) or node.get(folded_stem(joined))
-            else:
-                joined, following = word.stem, node.get(word.stem)
+            joined += word.stem
+            following = node.get(joined)
+            if following is None and last > index:
+                # body-weight: the stem of the whole is not that of its parts joined.
+                parts = (folded(message[part.start : part.end]) for part in found[index : last + 1])
+                following = node.get(folded_stem("".join(parts)))
             if following is not None:
                 for owner, trigger, is_weak in following.get(_FOUND, ()):
                     yield TriggerHit(owner, trigger, start, word.end, is_weak)
                 if last + 1 < len(found) and len(following) > (_FOUND in following):
-                    yield from self._walk(following, found, last + 1, start)
+                    yield from self._walk(following, message, found, last + 1, start)
             if not word.is_hyphened or last - index >= 4:
                 return
             last += 1

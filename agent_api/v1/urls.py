@@ -11,6 +11,7 @@ urlpatterns = [
     path("capability_skill_reload", views.capability_skill_reload, name="capability_skill_reload"),
     path("capability_match", views.capability_match, name="capability_match"),
     path("capability_search", views.capability_search, name="capability_search"),
+    path("prompt_render", views.prompt_render, name="prompt_render"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

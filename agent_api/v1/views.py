@@ -30,6 +30,7 @@ from agent_api.v1.matching import (
     match_answer,
     search_answer,
 )
+from agent_api.v1.prompting import prompt_answer
 from registry import limits, snapshot
 
 # An answer depends on the message alone until something is published, which nobody can tell a cache.
@@ -109,3 +110,12 @@ def capability_search(request: Request) -> Response:
     caller = require_scope(request, snapshot.current(), "read")
     limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
     return Response(search_answer(parameters.query(request)), headers=_NO_STORE)
+
+
+@describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | MALFORMED)
+@endpoint("POST")
+def prompt_render(request: Request) -> Response:
+    """Render the prompt that an agent would read for these capabilities."""
+    held = snapshot.current()
+    require_scope(request, held, "read")
+    return Response(prompt_answer(held, parameters.json_object(request)), headers=_NO_STORE)

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from agent_client.schema_graph import EXPANSIONS_MAX, Node, SchemaGraph
 from registry.validation.problems import FileName, Path, Problem
-from registry.validation.schema_graph import EXPANSIONS_MAX, Node, SchemaGraph
 
 PROBLEMS_MAX: Final = 20
 TOOLS: Final[FileName] = "tools.json"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from agent_client.schema_graph import Node, SchemaGraph
 from registry.validation.problems import FileName, Path, Problem
-from registry.validation.schema_graph import Node, SchemaGraph
 from registry.validation.structure import check_shape
 from registry.validation.tool_schemas import check_schema, refusal
 from registry.validation.vendor_limits import check_vendor_limits

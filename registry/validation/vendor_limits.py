@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from agent_client.schema_graph import Node, SchemaGraph
 from registry.validation.problems import Path, Problem
-from registry.validation.schema_graph import Node, SchemaGraph
 
 _ROOT_FORBIDDEN: Final = ("anyOf", "oneOf", "allOf", "not", "enum")
 _GEMINI_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")

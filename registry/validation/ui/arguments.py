@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from agent_client.coercion import coerce
-from registry.validation.schema_graph import SchemaGraph
+from agent_client.schema_graph import SchemaGraph
 from registry.validation.ui.limits import DEPTH_MAX
 from registry.validation.ui.pointer import MISSING, is_relative, is_well_formed
 from registry.validation.ui.scopes import Scope, lookup

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
 
-from registry.validation.problems import Path, PathStep
+PathStep = str | int
+Path = tuple[PathStep, ...]
 
 EXPANSIONS_MAX: Final = 10_000
 CHAIN_MAX: Final = 400

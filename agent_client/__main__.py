@@ -1,0 +1,10 @@
+"""`python -m agent_client skills|load|match|doctor|chat`; `--help` says the rest."""
+
+from __future__ import annotations
+
+import sys
+
+from agent_client.cli.commands import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,298 @@
+"""What to ask the registry and what to make of the answer, without a socket: the one core of both clients.
+
+Each question is a generator. It yields a `Call` or a `Pause`, is sent the `Reply` (or `NoReply`), and returns the
+result. `registry.py` drives it, blocking or with asyncio.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from agent_client import answers
+from agent_client.bundle import Bundle, Entry, Listing
+from agent_client.cache import Cache, Kept, name_of
+from agent_client.errors import (
+    AnswerRefused,
+    AnswerTooLarge,
+    Away,
+    CapabilityNotFound,
+    NotFound,
+    RateLimited,
+    RegistryUnavailable,
+    RegistryUnreachable,
+    SkillMalformed,
+)
+from agent_client.exchange import BYTES_MAX, Call, NoReply, Outcome, Pause, Reply, Step
+from agent_client.lockfile import LockFile
+
+Document = Generator[Step, Outcome, dict[str, Any]]
+MAX_STALE_SECONDS: Final = 3600.0
+PAGES_MAX: Final = 1000
+REDIRECTS_MAX: Final = 3
+_AWAY: Final = frozenset({502, 503, 504})
+USER_AGENT: Final = "capability-studio-agent-client/0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How patient the client is. Seconds throughout.
+
+    `total` is for one try, from the look-up of the name to the last byte. A `Retry-After` longer than
+    `retry_after_max` is not waited for: the error says it instead.
+    """
+
+    total: float = 20.0
+    tries: int = 3
+    backoff: float = 0.25
+    backoff_max: float = 4.0
+    retry_after_max: float = 10.0
+    bytes_max: int = BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A document, and how old it is where the registry did not confirm it just now."""
+
+    document: dict[str, Any]
+    is_stale: bool = False
+    age_seconds: float = 0.0
+
+
+@dataclass
+class Core:
+    """One registry as one caller sees it."""
+
+    url: str
+    key: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    cache: Cache = field(default_factory=lambda: Cache(None))
+    lock: LockFile | None = None
+    max_stale: float = MAX_STALE_SECONDS
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        self.url = self.url.rstrip("/")
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
+        if parts.username or parts.password:
+            raise ValueError("A key does not belong in the registry's address; give it as key=")
+
+    # The questions.
+
+    def list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
+        """All pages of the list."""
+        given = {name: value for name, value in filters.items() if value is not None}
+        entries: dict[str, Entry] = {}
+        cursor: str | None = None
+        for _ in range(PAGES_MAX):
+            got = yield from self._get("capability_registry_list", given | ({"cursor": cursor} if cursor else {}))
+            rows = got.document.get("capabilities")
+            if not isinstance(rows, list):
+                raise AnswerRefused("The list has no capabilities")
+            found = map(Entry.from_answer, rows)
+            entries.update({entry.capability_id: entry for entry in found})
+            following = got.document.get("next_cursor")
+            if not isinstance(following, str) or not following:
+                return _listing(tuple(entries.values()), got)
+            if following == cursor:
+                break
+            cursor = following
+        raise AnswerRefused("The list does not end")
+
+    def load(
+        self, capability_id: str, *, digest: str | None = None, revision: int | None = None, renew_lock: bool = False
+    ) -> Generator[Step, Outcome, Bundle]:
+        """One bundle, pinned by what is asked for, else by the lock file."""
+        held = self.lock.digest(capability_id) if self.lock else None
+        if held is not None and digest is None and revision is None and not renew_lock:
+            digest = held
+        query = {"capability_id": capability_id, "digest": digest, "revision": revision}
+        try:
+            got = yield from self._get("capability_skill_load", {k: v for k, v in query.items() if v is not None})
+        except CapabilityNotFound as error:
+            error.capability_id = capability_id
+            raise
+        bundle = Bundle.from_answer(got.document, is_stale=got.is_stale, age_seconds=got.age_seconds)
+        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+
+    def reload(self, capability_id: str, *, renew_lock: bool = False) -> Generator[Step, Outcome, Bundle]:
+        """One bundle past every cache of the registry."""
+        got = yield from self._post("capability_skill_reload", {"capability_id": capability_id})
+        return self._accepted(Bundle.from_answer(got), capability_id, digest=None, renew_lock=renew_lock)
+
+    def _accepted(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Bundle:
+        if bundle.capability_id != capability_id:
+            raise AnswerRefused(f"'{capability_id}' was asked for, and the registry sent another capability")
+        if self.lock is not None:
+            self.lock.accept(bundle, renew=renew_lock)
+        if digest is not None and bundle.digest != digest:
+            raise AnswerRefused(f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}")
+        return bundle
+
+    def match(self, message: str, **narrowed: Any) -> Document:
+        """Which capabilities a message leads to."""
+        return (yield from self._post("capability_match", {"message": message, **narrowed}))
+
+    def search(self, q: str, **narrowed: Any) -> Document:
+        """Which capabilities answer a question."""
+        return (yield from self._query("capability_search", {"q": q, **narrowed}))
+
+    def proposal(self, proposal_id: str | int) -> Document:
+        """What has become of a proposal."""
+        return (yield from self._query("capability_proposal", {"proposal_id": proposal_id}))
+
+    def feedback(self, idempotency_key: str | None, **body: Any) -> Document:
+        """How it went with a capability."""
+        return (yield from self._write("capability_feedback", body, idempotency_key))
+
+    def install(self, idempotency_key: str | None, code: str) -> Document:
+        """Redeem an install code."""
+        return (yield from self._write("capability_install", {"code": code}, idempotency_key))
+
+    def propose(self, idempotency_key: str | None, files: Mapping[str, str], note: str | None) -> Document:
+        """Hand in a draft."""
+        return (yield from self._write("capability_propose", {"files": dict(files), "note": note}, idempotency_key))
+
+    def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
+        """A question by GET that is not kept."""
+        given = {name: value for name, value in query.items() if value is not None}
+        reply = yield from self._tried("GET", f"{operation}?{urlencode(given)}", None, {})
+        return answers.document(reply)
+
+    def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
+        """A POST that writes: one key for all tries, so that it counts once."""
+        headers = {"Idempotency-Key": idempotency_key or secrets.token_urlsafe(18)}
+        return (yield from self._post(operation, body, headers))
+
+    # One request.
+
+    def _post(self, operation: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Document:
+        given = {name: value for name, value in body.items() if value is not None}
+        raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        reply = yield from self._tried("POST", operation, raw, {"Content-Type": "application/json", **(headers or {})})
+        return answers.document(reply)
+
+    def _get(self, operation: str, query: Mapping[str, Any]) -> Generator[Step, Outcome, Answer]:
+        path = f"{operation}?{urlencode(sorted(query.items()))}" if query else operation
+        name = name_of(f"{self.url}/{path}", self.key)
+        kept = self.cache.get(name)
+        try:
+            reply = yield from self._tried("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
+        except (NotFound, SkillMalformed):
+            self.cache.drop(name)
+            raise
+        except Away as error:
+            return self._stale(kept, error)
+        body = kept.body if kept is not None and reply.status == 304 else reply.body
+        found = answers.parse(body) if reply.status == 304 else answers.document(reply)
+        etag = reply.headers.get("etag", kept.etag if kept is not None else "")
+        if etag and "no-store" not in reply.headers.get("cache-control", ""):
+            self.cache.put(name, Kept(etag, body, self.clock()))
+        return Answer(found, is_stale=reply.headers.get("warning", "").startswith("110"))
+
+    def _stale(self, kept: Kept | None, error: Away) -> Answer:
+        """The kept answer, while it is young enough; else the error, which says how old it is."""
+        if kept is None:
+            raise error
+        age = kept.age_seconds(self.clock())
+        if age > self.max_stale:
+            error.data["kept_age_seconds"] = age
+            raise error
+        return Answer(answers.parse(kept.body), is_stale=True, age_seconds=age)
+
+    def _tried(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Generator[Step, Outcome, Reply]:
+        """A 2xx or 304 answer. Raises the error of the last try."""
+        for left in reversed(range(self.limits.tries)):
+            outcome = yield from self._once(method, path, body, headers)
+            if isinstance(outcome, Reply) and (200 <= outcome.status < 300 or outcome.status == 304):
+                if outcome.status == 304 and "If-None-Match" not in headers:
+                    raise AnswerRefused("The registry answered 304 to a question without an entity tag")
+                return outcome
+            error = _error(outcome)
+            if not isinstance(error, Away | RateLimited):
+                raise error
+            seconds = self._wait(outcome, self.limits.tries - left)
+            if left == 0 or seconds is None:
+                raise error
+            yield Pause(seconds)
+        raise AssertionError("tries is at least 1")
+
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Generator[Step, Outcome, Reply | NoReply]:
+        """One try, with the redirects that stay at the same host."""
+        url = f"{self.url}/api/v1/{path}"
+        sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
+        if self.key:
+            sent["Authorization"] = f"Bearer {self.key}"
+        redirects = 0
+        while True:
+            outcome = yield Call(method, url, sent, body, self.limits.total, self.limits.bytes_max)
+            if not isinstance(outcome, Reply | NoReply):
+                raise TypeError("a Call is answered with a Reply or NoReply")
+            if isinstance(outcome, NoReply) or outcome.status not in (301, 302, 303, 307, 308) or method != "GET":
+                return outcome
+            target = urljoin(url, outcome.headers.get("location", ""))
+            redirects += 1
+            if urlsplit(target)[:2] != urlsplit(self.url)[:2] or redirects > REDIRECTS_MAX:
+                return outcome
+            url = target
+
+    def _wait(self, outcome: Reply | NoReply, tries: int) -> float | None:
+        """Seconds before the next try; None where the registry asks for more than we wait."""
+        asked = _retry_after(outcome)
+        if asked is not None:
+            return asked if asked <= self.limits.retry_after_max else None
+        most = min(self.limits.backoff * float(2 ** (tries - 1)), self.limits.backoff_max)
+        # Half of it by chance: clients that failed together must not come back together.
+        return most / 2 + random.random() * most / 2  # noqa: S311
+
+
+def _listing(entries: tuple[Entry, ...], got: Answer) -> Listing:
+    revision, removed = got.document.get("registry_revision"), got.document.get("removed")
+    first_run = got.document.get("first_run")
+    if not isinstance(revision, int):
+        raise AnswerRefused("The list has no registry_revision")
+    return Listing(
+        entries,
+        revision,
+        tuple(map(str, removed)) if isinstance(removed, list) else (),
+        first_run if isinstance(first_run, str) else None,
+        got.is_stale,
+        got.age_seconds,
+    )
+
+
+def _error(outcome: Reply | NoReply) -> Exception:
+    if isinstance(outcome, NoReply):
+        kind = AnswerTooLarge if outcome.is_too_large else RegistryUnreachable
+        return kind(outcome.reason)
+    if outcome.status in _AWAY:
+        error = answers.refusal(outcome)
+        message = error.message if isinstance(error, Away) else f"The registry answers {outcome.status}"
+        return RegistryUnavailable(message, data=error.data, status=outcome.status)
+    error = answers.refusal(outcome)
+    if outcome.status == 429:
+        message = error.message if isinstance(error, RateLimited) else "Too many calls"
+        return RateLimited(
+            message, data={**error.data, "retry_after_seconds": _retry_after(outcome) or 0.0}, status=429
+        )
+    return error
+
+
+def _retry_after(outcome: Reply | NoReply) -> float | None:
+    """Seconds; a date, or anything else, counts as not said."""
+    if isinstance(outcome, NoReply):
+        return None
+    said = outcome.headers.get("retry-after", "").strip()
+    return float(said) if said.isascii() and said.isdecimal() and len(said) <= 9 else None

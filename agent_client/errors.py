@@ -1,0 +1,287 @@
+"""Every way the registry, or what stands between, can refuse: one class a code, with the data of the answer.
+
+`str(error)` is for logs. `error.sentence()` is what an agent can say to the user: it explains and offers what there is
+(SPEC-SEEDS A), and it never repeats text of unlimited length from the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from agent_client.lines import one_line
+
+OFFERED_MAX: Final = 6
+
+
+class RegistryError(Exception):
+    """The base of all. `code` as in the envelope, `data` what stood beside code and message, `status` the HTTP status.
+
+    `status` is 0 where no answer of the registry is behind the error.
+    """
+
+    code: ClassVar[str] = "REGISTRY_ERROR"
+
+    def __init__(
+        self, message: str, *, data: Mapping[str, Any] | None = None, status: int = 0, code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data: dict[str, Any] = dict(data or {})
+        self.status = status
+        self.error_code = code or self.code
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "The capability registry refused that, so I cannot use it for this request."
+
+
+class InvalidRequest(RegistryError):
+    """An argument is missing or odd."""
+
+    code = "INVALID_REQUEST"
+
+
+class Unauthenticated(RegistryError):
+    """No key, or one that the registry does not know."""
+
+    code = "UNAUTHENTICATED"
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "I am not signed in to the capability registry; whoever runs me has to give me a valid key."
+
+
+class Forbidden(RegistryError):
+    """The key lacks the scope."""
+
+    code = "FORBIDDEN"
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "My key does not allow that at the capability registry."
+
+
+class NotFound(RegistryError):
+    """There is nothing of that name."""
+
+    code = "NOT_FOUND"
+
+
+class CapabilityNotFound(NotFound):
+    """Unknown, never published or retired; carries what can be offered instead."""
+
+    code = "CAPABILITY_NOT_FOUND"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        data: Mapping[str, Any] | None = None,
+        status: int = 0,
+        code: str | None = None,
+        capability_id: str = "",
+    ) -> None:
+        super().__init__(message, data=data, status=status, code=code)
+        self.capability_id = capability_id
+
+    @property
+    def suggestions(self) -> list[dict[str, str]]:
+        """At most 5 `{"capability_id", "name"}`, the nearest first."""
+        found = self.data.get("suggestions")
+        rows = found if isinstance(found, list) else []
+        return [
+            {"capability_id": str(row["capability_id"]), "name": str(row.get("name", row["capability_id"]))}
+            for row in rows
+            if isinstance(row, dict) and "capability_id" in row
+        ]
+
+    @property
+    def available_capabilities(self) -> list[str]:
+        """At most 100 ids, the nearest first."""
+        found = self.data.get("available_capabilities")
+        return [str(row) for row in found] if isinstance(found, list) else []
+
+    @property
+    def available_total(self) -> int:
+        """How many there are in all."""
+        total = self.data.get("available_total")
+        return total if isinstance(total, int) else len(self.available_capabilities)
+
+    def sentence(self) -> str:
+        """Say what is missing and what there is instead."""
+        wanted = one_line(self.capability_id.replace("_", " "), most=60)
+        missing = f"I don't have a {wanted} capability yet." if wanted else "I don't have a capability for that yet."
+        named = [row["name"] for row in self.suggestions]
+        known = {row["capability_id"] for row in self.suggestions}
+        named += [name.replace("_", " ") for name in self.available_capabilities if name not in known]
+        if not named:
+            return f"{missing} None is available at the moment."
+        shown = [one_line(name, most=60) for name in named[:OFFERED_MAX]]
+        more = max(self.available_total, len(named)) - len(shown)
+        offered = f"{', '.join(shown)} and {more} more" if more > 0 else joined(shown)
+        return f"{missing} Currently available: {offered}. Would one of these help?"
+
+
+class RevisionNotFound(NotFound):
+    """The pinned revision or digest does not exist."""
+
+    code = "REVISION_NOT_FOUND"
+
+
+class InstallCodeNotFound(NotFound):
+    """No capability has this install code."""
+
+    code = "INSTALL_CODE_NOT_FOUND"
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "That install code is not known. Please check it: SKILL- and three groups of four."
+
+
+class SkillMalformed(RegistryError):
+    """The stored bundle no longer passes; its operators were told by the registry."""
+
+    code = "SKILL_MALFORMED"
+
+    @property
+    def details(self) -> str:
+        """What is wrong with it, in words."""
+        return str(self.data.get("details", ""))
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """The findings behind it."""
+        found = self.data.get("findings")
+        return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+
+    @property
+    def last_good_digest(self) -> str | None:
+        """An older release that can be pinned meanwhile."""
+        found = self.data.get("last_good_digest")
+        return found if isinstance(found, str) else None
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "There is an issue with that capability. Its operators have been notified; I can help with another one."
+
+
+class RateLimited(RegistryError):
+    """Too many calls."""
+
+    code = "RATE_LIMITED"
+
+    @property
+    def retry_after_seconds(self) -> float:
+        """When to come back; 0 where the registry did not say."""
+        found = self.data.get("retry_after_seconds")
+        return float(found) if isinstance(found, int | float) else 0.0
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "I asked the capability registry too often; I will try again in a moment."
+
+
+class PayloadTooLarge(RegistryError):
+    """What was sent is over the registry's limit."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class UnsupportedMediaType(RegistryError):
+    """What was sent is of another media type."""
+
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class IdempotencyKeyReused(RegistryError):
+    """The same idempotency key came with another body."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
+class Away(RegistryError):
+    """The registry gives no answer now, whatever is asked; a kept answer may be used instead."""
+
+    code = "AWAY"
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "I cannot reach the capability registry right now. I can go on with what is loaded already."
+
+
+class RegistryUnavailable(Away):
+    """The registry answers that it cannot answer (502, 503, 504)."""
+
+    code = "REGISTRY_UNAVAILABLE"
+
+
+class RegistryUnreachable(Away):
+    """No answer: refused, broken off, or over the total time."""
+
+    code = "REGISTRY_UNREACHABLE"
+
+
+class AnswerRefused(RegistryError):
+    """An answer came, and it is not one of this contract; nothing of it is used."""
+
+    code = "ANSWER_REFUSED"
+
+    def sentence(self) -> str:
+        """What an agent can say to the user."""
+        return "The capability registry sent something that I will not use, so I leave it out."
+
+
+class AnswerTooLarge(AnswerRefused):
+    """The answer is larger than the client reads."""
+
+    code = "ANSWER_TOO_LARGE"
+
+
+class RedirectRefused(AnswerRefused):
+    """The registry points to another address; the key does not go there."""
+
+    code = "REDIRECT_REFUSED"
+
+
+class DigestMismatch(AnswerRefused):
+    """The bundle is not the one that its digest names."""
+
+    code = "DIGEST_MISMATCH"
+
+
+class LockMismatch(AnswerRefused):
+    """The bundle is not the one that the lock file names."""
+
+    code = "LOCK_MISMATCH"
+
+
+_BY_CODE: Final[dict[str, type[RegistryError]]] = {
+    kind.code: kind
+    for kind in (
+        InvalidRequest,
+        Unauthenticated,
+        Forbidden,
+        NotFound,
+        CapabilityNotFound,
+        RevisionNotFound,
+        InstallCodeNotFound,
+        SkillMalformed,
+        RateLimited,
+        PayloadTooLarge,
+        UnsupportedMediaType,
+        IdempotencyKeyReused,
+        RegistryUnavailable,
+    )
+}
+
+
+def error_for(code: str, message: str, *, data: Mapping[str, Any], status: int) -> RegistryError:
+    """The error of an envelope; an unknown code is a plain `RegistryError` that keeps its code in `error_code`."""
+    kind = _BY_CODE.get(code, RegistryError)
+    return kind(message, data=data, status=status, code=code)
+
+
+def joined(names: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""

@@ -1,0 +1,66 @@
+"""Hints: which capabilities a message may be about. The model decides, and loads (nebo-introduction-skill.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_client.bundle import Entry
+from agent_client.lines import one_line
+from agent_client.triggers import TriggerHit, TriggerIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One capability that fits, with the phrases that led to it."""
+
+    capability_id: str
+    name: str
+    description: str
+    priority: int
+    score: float
+    triggers: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """For the prompt."""
+        led = f' (because of "{one_line(self.triggers[0], most=80)}")' if self.triggers else ""
+        return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}"
+
+
+def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Entry]) -> list[Hint]:
+    """By the intent triggers of the list alone; works without a network. Weak hits count half."""
+    hits: dict[str, list[TriggerHit]] = {}
+    for hit in index.find(message):
+        hits.setdefault(hit.owner, []).append(hit)
+    found = []
+    for capability_id, own in hits.items():
+        score = max(0.5 if hit.is_weak else 1.0 for hit in own)
+        triggers = tuple(dict.fromkeys(hit.trigger for hit in own))
+        found.append(_hint(entries[capability_id], score, triggers))
+    return ranked(found)
+
+
+def matched_hints(answer: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[Hint]:
+    """From an answer of capability_match; near misses are no hints."""
+    if answer.get("decision") not in ("match", "ambiguous"):
+        return []
+    found = []
+    for row in answer.get("matches") or []:
+        entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None
+        if entry is None or row.get("below_threshold") is True:
+            continue
+        score = row.get("score", 0.0)
+        triggers = [hit.get("trigger") for hit in row.get("matched_triggers") or [] if isinstance(hit, dict)]
+        kept = tuple(trigger for trigger in triggers if isinstance(trigger, str))
+        found.append(_hint(entry, float(score) if isinstance(score, int | float) else 0.0, kept))
+    return ranked(found)
+
+
+def ranked(hints: list[Hint]) -> list[Hint]:
+    """By priority, then score, then id."""
+    return sorted(hints, key=lambda each: (-each.priority, -each.score, each.capability_id))
+
+
+def _hint(entry: Entry, score: float, triggers: tuple[str, ...]) -> Hint:
+    return Hint(entry.capability_id, entry.name, entry.description, entry.priority, score, triggers)

@@ -1,0 +1,81 @@
+"""The numbers and choices of a session, who the user is, and what is told of each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from agent_client.bundle import Bundle, Listing
+
+# nebo-introduction-skill.md, "Skill Lifecycle".
+TTL_TURNS: Final = 4
+TTL_TURNS_BY_HAND: Final = 6
+ACTIVE_MAX: Final = 4
+CHARACTERS_MAX: Final = 16_000
+HINTS_MAX: Final = 3
+INTRODUCTION_MESSAGES: Final = 4
+# How long the list of skills in the system prompt may get; the others are hinted when a message fits.
+LISTED_CHARACTERS_MAX: Final = 4_000
+ARGUMENTS_MAX: Final = 4_000
+EVENTS_MAX: Final = 500
+
+
+class Source(Protocol):
+    """Where capabilities come from: a Registry, or a folder (LocalSkills)."""
+
+    def list(self) -> Listing: ...
+
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle: ...
+
+    def reload(self, capability_id: str) -> Bundle: ...
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """How a session behaves.
+
+    `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
+    of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
+    `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text.
+    """
+
+    ttl_turns: int = TTL_TURNS
+    ttl_turns_by_hand: int = TTL_TURNS_BY_HAND
+    active_max: int = ACTIVE_MAX
+    characters_max: int = CHARACTERS_MAX
+    hints_max: int = HINTS_MAX
+    carry: bool = True
+    takes_plain_mentions: bool = True
+    exclusive_groups: frozenset[str] = frozenset()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    preamble: str = ""
+
+
+@dataclass(frozen=True)
+class User:
+    """Who the agent talks to. `context` is shown in the prompt; `is_introduced`: the introduction took place."""
+
+    name: str = ""
+    is_introduced: bool = False
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """Known users are greeted, not introduced."""
+        return bool(self.name.strip()) or self.is_introduced
+
+
+EventKind = Literal[
+    "loaded", "refreshed", "expired", "dropped", "not_loaded", "hinted", "introduced", "index", "left_out", "call"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened and why, in words for a person."""
+
+    turn: int
+    kind: EventKind
+    capability_id: str
+    words: str

@@ -1,0 +1,397 @@
+"""`Session`: one conversation of one user with the capabilities of one registry (SPEC-SEEDS A, B, C, E).
+
+It decides nothing for the model: it finds what a message may be about (hints), holds what was loaded at the release of
+its first load, forgets it after its turns, writes the prompt, and lets tools run only through the gate.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Self
+
+from agent_client.bundle import Bundle, Entry, is_capability_id
+from agent_client.environment import Environment
+from agent_client.errors import CapabilityNotFound, RegistryError
+from agent_client.lines import one_line
+from agent_client.prompt import Extras, Prompt, render_prompt
+from agent_client.requirements import Readiness, readiness
+from agent_client.session import state
+from agent_client.session.active import ActiveSkills
+from agent_client.session.calls import Call, CallRefused, CallResult, Gate, ToolUnknown, check_result
+from agent_client.session.hints import Hint, local_hints, matched_hints
+from agent_client.session.index import SkillIndex
+from agent_client.session.introduction import Introduction, Start
+from agent_client.session.mentions import canonical, completions, read_mentions
+from agent_client.session.options import ARGUMENTS_MAX, EVENTS_MAX, Event, EventKind, SessionOptions, Source, User
+from agent_client.session.system import loader_tool, system_text
+from agent_client.session.turns import Turn
+from agent_client.vendors import Vendor, export
+from agent_client.wire_names import wire_name
+
+LOADER: Final = "capability_skill_load"
+Json = dict[str, Any]
+Matcher = Callable[[str], Mapping[str, Any]]
+Executor = Callable[[Call], Any]
+
+
+class Session:
+    """One conversation. Not for several threads at once; for asyncio call it in `asyncio.to_thread`."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        user: User | None = None,
+        environment: Environment | None = None,
+        roles: Iterable[str] = (),
+        options: SessionOptions | None = None,
+        matcher: Matcher | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        """`source` is a Registry or LocalSkills; `matcher`, such as `registry.match`, replaces the local triggers.
+
+        `environment` is this computer where it is left out; `roles` are what the host program says that the user has.
+        """
+        self.source = source
+        self.user = user or User()
+        self.environment = environment or Environment.probe()
+        self.options = options or SessionOptions()
+        self.session_id = session_id or secrets.token_hex(8)
+        self.matcher = matcher
+        self.gate = Gate(roles)
+        self.introduction = Introduction()
+        self.number = 0
+        self.events: list[Event] = []
+        self.disabled: set[str] = set()
+        self.active = ActiveSkills(self.options)
+        self.bundles: dict[str, Bundle] = {}
+        self.pins: dict[str, str] = {}
+        self._exclusive = set(self.options.exclusive_groups)
+        self._hints: tuple[Hint, ...] = ()
+        self._index = SkillIndex(source, lambda words: self._note("index", "", words))
+
+    # What there is.
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """The list as this session sees it, read once; `refresh_list()` reads it again. Disabled ones are left out."""
+        found = self._index.entries
+        return {name: found[name] for name in found if name not in self.disabled} if self.disabled else found
+
+    def refresh_list(self) -> None:
+        """Read the list again: something was published. What is loaded stays at its release."""
+        self._index.refresh()
+
+    def refresh(self) -> None:
+        """Something was installed or allowed since: look at the computer again."""
+        self.environment.refresh()
+
+    def enable(self, capability_id: str) -> None:
+        """Take a capability back into use."""
+        self.disabled.discard(capability_id)
+
+    def disable(self, capability_id: str) -> None:
+        """Leave a capability out of this session: no hint, no load, and out of the prompt at once."""
+        self.disabled.add(capability_id)
+        if self.active.drop(capability_id):
+            self._note("dropped", capability_id, "it was disabled")
+
+    def autocomplete(self, typed: str) -> list[Entry]:
+        """What may follow a typed `$`."""
+        return completions(typed, self.entries.values())
+
+    # The conversation.
+
+    def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> Start:
+        """Begin: a new user in an empty conversation is introduced, a known one greeted.
+
+        `first_run` is the capability of the introduction; left out, the one that the registry names. `history` are
+        messages of the conversation so far; those that a runtime wrote by itself do not count.
+        """
+        wanted = first_run or self._index.first_run
+        refused = self.introduction.refusal(self.user, wanted, history)
+        if refused is not None:
+            return refused
+        self.introduction.begin(wanted)
+        try:
+            self.load(wanted, by_hand=True)
+        except RegistryError as error:
+            self.introduction.state = "none"
+            return Start("skipped", f"The introduction could not be loaded: {error.message}")
+        self._note("introduced", wanted, "the user is new and the conversation empty")
+        return Start("introduced", "The user is new.", capability_id=wanted)
+
+    def turn(self, message: str) -> Turn:
+        """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
+        before = len(self.events)
+        self.number += 1
+        self._count_message()
+        if not self.options.carry:
+            self._drop_all("skills do not stay from one turn to the next")
+        rest = self._invoke(message)
+        self._hints = self._find_hints(rest)
+        # After matching: what the message is about is in use, and does not expire at this very moment.
+        for gone in self.active.expire(self.number):
+            self._note("expired", gone.capability_id, f"it was not used for {gone.ttl_turns} turns")
+        return Turn(self.number, rest, self._hints, tuple(self.active), tuple(self.events[before:]))
+
+    def replied(self) -> None:
+        """The agent has answered; both sides count for the end of an introduction."""
+        self._count_message()
+
+    @property
+    def is_introduced(self) -> bool:
+        """Whether the host should remember that this user was introduced."""
+        return self.user.is_known or self.introduction.state == "over"
+
+    def _count_message(self) -> None:
+        if self.introduction.count_message():
+            words = f"{self.introduction.messages} messages were said: it never starts by itself again"
+            self._note("introduced", self.introduction.capability_id, words)
+
+    def _drop_all(self, why: str) -> None:
+        for each in list(self.active):
+            self.active.drop(each.capability_id)
+            self._note("dropped", each.capability_id, why)
+
+    def _invoke(self, message: str) -> str:
+        """Load what the user named; the message without it."""
+        mentions = read_mentions(message, self.entries)
+        for written, near in mentions.slips:
+            self._note("not_loaded", near, f"there is no skill ${one_line(written, most=64)}; the nearest is ${near}")
+        named = {each.capability_id: each.arguments for each in mentions.invoked}
+        if self.options.takes_plain_mentions:
+            found = [name for name in self._index.names.find(mentions.message) if name not in self.disabled]
+            named |= {name: "" for name in found if name not in named}
+        # The first one named is the most important; it is used last, and so stands first.
+        for capability_id in reversed(list(named)):
+            self._try_load(capability_id, named[capability_id])
+        return mentions.message
+
+    def _try_load(self, capability_id: str, arguments: str) -> None:
+        try:
+            self.load(capability_id, arguments=arguments, by_hand=True)
+        except RegistryError as error:
+            self._note("not_loaded", capability_id, error.message)
+
+    def _find_hints(self, message: str) -> tuple[Hint, ...]:
+        found = []
+        for hint in self._matched(message):
+            if hint.capability_id in self.disabled:
+                continue
+            if self.active.get(hint.capability_id):
+                self.active.refresh(hint.capability_id, self.number)
+                continue
+            judged = readiness(self._index.entries[hint.capability_id], self.environment)
+            if judged.status == "UNAVAILABLE":
+                self._note("left_out", hint.capability_id, judged.reason)
+                continue
+            found.append(hint)
+        for hint in found[self.options.hints_max :]:
+            words = f"at most {self.options.hints_max} are hinted, and others have a higher priority"
+            self._note("left_out", hint.capability_id, words)
+        kept = found[: self.options.hints_max]
+        for hint in kept:
+            led = f"because of {hint.triggers[0]!r}" if hint.triggers else "by its meaning"
+            self._note("hinted", hint.capability_id, led)
+        return tuple(kept)
+
+    def _matched(self, message: str) -> list[Hint]:
+        if self.matcher is None or not message.strip():
+            return local_hints(message, self._index.triggers, self._index.entries)
+        try:
+            answer = self.matcher(message)
+        except RegistryError as error:
+            self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
+            return local_hints(message, self._index.triggers, self._index.entries)
+        for group in answer.get("skill_groups") or []:
+            if isinstance(group, dict) and group.get("exclusive") is True:
+                self._exclusive.add(str(group.get("group") or group.get("id") or ""))
+        return matched_hints(answer, self._index.entries)
+
+    # Loading.
+
+    def load(self, capability_id: str, *, arguments: str = "", by_hand: bool = False) -> Bundle:
+        """Make a capability active, at the release of this session's first load of it.
+
+        `by_hand`: the user asked for it, so that it stays longer. Raises a `RegistryError`; `CapabilityNotFound`, with
+        what there is instead, also for one that is disabled here.
+        """
+        name = canonical(capability_id)
+        if name in self.disabled or not is_capability_id(name):
+            raise self._not_found(capability_id)
+        bundle = self.bundles.get(name)
+        if bundle is None:
+            try:
+                bundle = self.source.load(name, digest=self.pins.get(name))
+            except CapabilityNotFound as error:
+                raise error if error.available_capabilities else self._not_found(capability_id) from None
+            self.bundles[name], self.pins[name] = bundle, bundle.digest
+        self._use(bundle, arguments, by_hand=by_hand)
+        return bundle
+
+    def reload(self, capability_id: str) -> Bundle:
+        """Take the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
+        bundle = self.source.reload(canonical(capability_id))
+        self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
+        self._use(bundle, "", by_hand=True)
+        return bundle
+
+    def unload(self, capability_id: str) -> None:
+        """Take a skill out of the prompt."""
+        if self.active.drop(canonical(capability_id)):
+            self._note("dropped", canonical(capability_id), "it was unloaded")
+
+    def _use(self, bundle: Bundle, arguments: str, *, by_hand: bool) -> None:
+        is_new = self.active.get(bundle.capability_id) is None
+        exclusive = frozenset(self._exclusive)
+        kept = arguments[:ARGUMENTS_MAX]
+        dropped = self.active.use(bundle, self.number, is_by_hand=by_hand, arguments=kept, exclusive=exclusive)
+        how = "by hand" if by_hand else "by the model"
+        stale = f", a kept copy of {bundle.age_seconds:,.0f} seconds ago" if bundle.is_stale else ""
+        self._note("loaded" if is_new else "refreshed", bundle.capability_id, f"{how}, {bundle.digest[:19]}{stale}")
+        if len(arguments) > ARGUMENTS_MAX:
+            self._note("left_out", bundle.capability_id, f"arguments after {ARGUMENTS_MAX:,} characters were cut off")
+        for each, why in dropped:
+            self._note("dropped", each.capability_id, why)
+        self._hints = tuple(hint for hint in self._hints if hint.capability_id != bundle.capability_id)
+
+    def _not_found(self, wanted: str) -> CapabilityNotFound:
+        names = list(self.entries)
+        data = {"available_capabilities": names[:100], "available_total": len(names)}
+        shown = one_line(wanted, most=64)
+        return CapabilityNotFound(f"No capability found for ID '{shown}'", data=data, capability_id=shown)
+
+    def readiness(self) -> dict[str, Readiness]:
+        """Of each active skill, as the computer is now known."""
+        return {each.capability_id: readiness(each.bundle, self.environment) for each in self.active}
+
+    # The prompt.
+
+    def prompt(self) -> Prompt:
+        """For this turn: active skills, their tools, hints, user context; nothing of what no message needs."""
+        extras = Extras(
+            preamble=self.options.preamble,
+            hints=tuple(hint.line() for hint in self._hints),
+            user_context=self.user.context,
+            variables=self.options.variables,
+        )
+        active = list(self.active)
+        arguments = {each.capability_id: each.arguments for each in active}
+        return render_prompt(
+            [each.bundle for each in active],
+            self.readiness(),
+            arguments=arguments,
+            characters_max=self.options.characters_max,
+            extras=extras,
+        )
+
+    def system_prompt(self) -> Prompt:
+        """For the whole conversation: which skills there are, and the rules by which they are used."""
+        return system_text(list(self.entries.values()), self.options)
+
+    def tools(
+        self, vendor: Vendor = "openai", *, strict: bool = False, with_loader: bool = True
+    ) -> list[dict[str, Any]]:
+        """The tools of what is active and ready, in a vendor's form, and the one that loads a skill."""
+        named = {name: tool for name, (_, tool) in self._tools().items()}
+        if with_loader:
+            named[LOADER] = loader_tool(hint.capability_id for hint in self._hints)
+        exported = export(named, vendor, strict=strict)
+        for name, why in exported.left_out.items():
+            self._note("left_out", "", f"the tool {name}: {why}")
+        return exported.tools
+
+    def _tools(self) -> dict[str, tuple[Bundle, Mapping[str, Any]]]:
+        judged = self.readiness()
+        shown = set(self.prompt().included)
+        return {
+            wire_name(each.capability_id, tool["name"]): (each.bundle, tool)
+            for each in self.active
+            if judged[each.capability_id].is_ready and each.capability_id in shown
+            for tool in each.bundle.tools
+        }
+
+    # The gate.
+
+    def call(
+        self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
+    ) -> CallResult | Call:
+        """A tool call of the model, or of a form (`from_form`: texts become numbers, see coercion.py).
+
+        With `run` the tool runs and its result is checked; without it the open `Call` is answered, to be given to
+        `run_call`. Raises `CallRefused`: `ApprovalRequired` where a person comes first, `RoleNotAllowed` ...
+        """
+        if tool == LOADER:
+            return self._call_loader(arguments)
+        bundle, contract = self._find_tool(tool)
+        try:
+            call = self.gate.open(bundle, contract, arguments, from_form=from_form)
+        except CallRefused as error:
+            self._note("call", bundle.capability_id, f"{contract['name']}: {error.code}")
+            raise
+        return call if run is None else self.run_call(call.call_id, run)
+
+    def approve(self, call_id: str, *, by: str) -> Call:
+        """A person approves a waiting call, exactly as it is; `run_call` runs it then."""
+        call = self.gate.approve(call_id, by=by)
+        self._note("call", call.capability_id, f"{call.tool}: approved by {one_line(by, most=60)}")
+        return call
+
+    def reject(self, call_id: str) -> Call:
+        """A person refuses a waiting call."""
+        call = self.gate.reject(call_id)
+        self._note("call", call.capability_id, f"{call.tool}: rejected")
+        return call
+
+    def run_call(self, call_id: str, run: Executor) -> CallResult:
+        """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
+        call = self.gate.take(call_id)
+        result = run(call)
+        bundle = self.bundles.get(call.capability_id)
+        contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
+        self._note("call", call.capability_id, f"{call.tool}: done")
+        if contract is not None:
+            check_result(contract, result)
+        return CallResult(call, result)
+
+    def _find_tool(self, tool: str) -> tuple[Bundle, Mapping[str, Any]]:
+        """By the wire name, or by the tool's own name where one active skill alone has it."""
+        tools = self._tools()
+        if tool in tools:
+            return tools[tool]
+        own = [found for found in tools.values() if found[1]["name"] == tool]
+        if len(own) == 1:
+            return own[0]
+        names = ", ".join(sorted(tools)[:20]) or "none"
+        raise ToolUnknown(f"No active skill has the tool '{one_line(tool, most=80)}'; there are: {names}")
+
+    def _call_loader(self, arguments: Any) -> CallResult:
+        """The model loads a skill: what it gets is a result, never an exception."""
+        wanted = arguments.get("capability_id") if isinstance(arguments, dict) else None
+        given = arguments.get("arguments") if isinstance(arguments, dict) else None
+        call = Call("call_load", "", LOADER, {"capability_id": wanted}, "read", "done")
+        try:
+            bundle = self.load(str(wanted), arguments=given if isinstance(given, str) else "")
+        except RegistryError as error:
+            return CallResult(call, {"error": {"code": error.error_code, "message": error.sentence()}})
+        judged = readiness(bundle, self.environment)
+        return CallResult(call, {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.sentence()})
+
+    # Between two processes.
+
+    def to_json(self, *, secret: bytes | None = None) -> str:
+        """The session as text (state.py); with a `secret`, nobody else can make a file that is taken."""
+        return state.to_json(self, secret=secret)
+
+    @classmethod
+    def from_json(cls, text: str, source: Source, *, secret: bytes | None = None, **settings: Any) -> Self:
+        """A session from its text; `settings` as for a new one. Raises `SessionFileRefused` with a sentence."""
+        session = cls(source, **settings)
+        state.fill(session, text, secret=secret)
+        return session
+
+    def _note(self, kind: EventKind, capability_id: str, words: str) -> None:
+        self.events.append(Event(self.number, kind, capability_id, words))
+        del self.events[:-EVENTS_MAX]

@@ -1,0 +1,60 @@
+"""A model behind OpenAI's chat completions format, by plain HTTP."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from agent_client import Session
+from docs.agents.loop import Message, Reply, ToolCall
+
+
+@dataclass(frozen=True)
+class OpenAiChat:
+    """`POST {base_url}/chat/completions`; any server that speaks the format will do."""
+
+    base_url: str
+    api_key: str
+    model: str
+
+    def reply(self, session: Session, messages: list[Message]) -> Reply:
+        """One step."""
+        system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        body = {
+            "model": self.model,
+            "messages": [{"role": "system", "content": system}, *map(_message, messages)],
+            "tools": session.tools("openai", strict=True),
+        }
+        headers = {"Authorization": f"Bearer {self.api_key}"}
+        answer = httpx.post(f"{self.base_url}/chat/completions", json=body, headers=headers, timeout=60)
+        answer.raise_for_status()
+        said = answer.json()["choices"][0]["message"]
+        return Reply(said.get("content") or "", tuple(map(_call, said.get("tool_calls") or ())))
+
+
+def _message(message: Message) -> dict[str, Any]:
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
+    if message.role == "user":
+        return {"role": "user", "content": message.text}
+    calls = [
+        {
+            "id": call.call_id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for call in message.calls
+    ]
+    return {"role": "assistant", "content": message.text or None} | ({"tool_calls": calls} if calls else {})
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    """Arguments come as a text; what is no JSON goes to the gate as it is, which says so to the model."""
+    try:
+        arguments = json.loads(call["function"]["arguments"])
+    except ValueError:
+        arguments = call["function"]["arguments"]
+    return ToolCall(call["id"], call["function"]["name"], arguments)

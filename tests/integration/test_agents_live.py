@@ -1,0 +1,123 @@
+"""The agents of docs/agents/ against the product itself, the two vendors played by a local server."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from agent_client import CapabilityNotFound, Environment, Registry, Session, User
+from docs.agents.anthropic_messages import AnthropicMessages
+from docs.agents.loop import Agent
+from docs.agents.openai_chat import OpenAiChat
+from docs.agents.scripted import keep_weights
+from tests.servers import ROOT, Studio
+from tests.unit.agent_client.registries import Asked, Given, fake_registry
+
+pytestmark = pytest.mark.system
+SAVE = "weights__weight_entry_save_batch"
+ENTRY = {"measured_on": "2026-01-15", "weight": 187.6, "unit": "lb", "note": None}
+
+
+def test_the_client_and_the_product_understand_each_other(live_studio: Studio, tmp_path: Any) -> None:
+    with Registry(live_studio.url, cache_dir=tmp_path, lock=tmp_path / "lock.json") as registry:
+        listing = registry.list(limit=2)
+        assert len(listing) == 7
+        for entry in listing:
+            bundle = registry.load(entry.capability_id)
+            assert bundle.digest == entry.digest
+            assert registry.load(entry.capability_id, digest=entry.digest) == bundle
+            assert registry.reload(entry.capability_id).digest == bundle.digest
+        with pytest.raises(CapabilityNotFound) as caught:
+            registry.load("sleep_tracking")
+        assert "Currently available" in caught.value.sentence()
+        found = registry.match("I just weighed 187.6 lbs")
+        assert found["matches"][0]["capability_id"] == "weights"
+        session = Session(registry, user=User(name="Alice"), environment=Environment(), matcher=registry.match)
+        assert [hint.capability_id for hint in session.turn("I just weighed 187.6 lbs").hints][:1] == ["weights"]
+        assert session.turn("1 + 1 = ?").hints == ()
+
+
+def test_the_prompt_of_the_product_is_the_prompt_of_a_session(live_studio: Studio) -> None:
+    import httpx
+
+    with Registry(live_studio.url) as registry:
+        session = Session(registry, environment=Environment())
+        session.load("weights", arguments="today")
+    body = {"capability_ids": ["weights"], "arguments": {"weights": "today"}, "environment": {"os": "linux"}}
+    answer = httpx.post(f"{live_studio.url}/api/v1/prompt_render", json=body)
+    assert answer.json() == session.prompt().as_dict()
+
+
+def test_the_scripted_agent_says_what_the_page_shows(live_studio: Studio) -> None:
+    command = [sys.executable, "-m", "docs.agents.scripted", live_studio.url]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    shown = re.search(r"docs\.agents\.scripted http\S+\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert shown is not None
+    assert done.stdout == shown[1]
+
+
+def _openai(request: Asked) -> Given:
+    """Load, save, answer: by what stands in the messages. Refuses what the vendor would refuse."""
+    body = request.body
+    assert request.headers["authorization"] == "Bearer k"
+    assert [each["role"] for each in body["messages"]][:2] == ["system", "user"]
+    assert all(tool["type"] == "function" for tool in body["tools"])
+    results = [each for each in body["messages"] if each["role"] == "tool"]
+    calls = [call for each in body["messages"] for call in each.get("tool_calls", ())]
+    assert [each["tool_call_id"] for each in results] == [call["id"] for call in calls]
+    step = [("capability_skill_load", {"capability_id": "weights"}), (SAVE, {"entries": [ENTRY], "source": None})]
+    if len(results) == len(step):
+        return Given(document={"choices": [{"message": {"content": f"Done: {results[-1]['content']}"}}]})
+    name, arguments = step[len(results)]
+    assert name in {tool["function"]["name"] for tool in body["tools"]}
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    call = {"id": f"c{len(results)}", "type": "function", "function": function}
+    return Given(document={"choices": [{"message": {"content": None, "tool_calls": [call]}}]})
+
+
+def _anthropic(request: Asked) -> Given:
+    body = request.body
+    assert request.headers["x-api-key"] == "k"
+    assert body["max_tokens"] > 0
+    roles = [each["role"] for each in body["messages"]]
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], "turns alternate"
+    assert all(set(tool) <= {"name", "description", "input_schema", "strict"} for tool in body["tools"])
+    blocks = [block for each in body["messages"] if isinstance(each["content"], list) for block in each["content"]]
+    results = [block for block in blocks if block["type"] == "tool_result"]
+    step = [("capability_skill_load", {"capability_id": "weights"}), (SAVE, {"entries": [{**ENTRY, "note": "x"}]})]
+    if len(results) == len(step):
+        return Given(document={"content": [{"type": "text", "text": f"Done: {results[-1]['content']}"}]})
+    name, arguments = step[len(results)]
+    assert name in {tool["name"] for tool in body["tools"]}
+    return Given(
+        document={"content": [{"type": "tool_use", "id": f"c{len(results)}", "name": name, "input": arguments}]}
+    )
+
+
+@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+@pytest.mark.parametrize("is_approved", [True, False])
+def test_a_model_behind_a_vendors_format(live_studio: Studio, vendor: str, is_approved: bool) -> None:
+    with fake_registry(completions=_openai, messages=_anthropic) as stand_in, Registry(live_studio.url) as registry:
+        openai = OpenAiChat(stand_in.url, "k", "any")
+        model = openai if vendor == "openai" else AnthropicMessages(stand_in.url, "k", "any")
+        asked: list[str] = []
+
+        def approve(call: Any) -> bool:
+            asked.append(call.summary())
+            return is_approved
+
+        agent = Agent(Session(registry, user=User(name="Alice")), model, keep_weights, approve)
+        said = agent.say("I just weighed 187.6 lbs")
+        assert said.startswith("Done: ")
+        assert ('"saved": 1' in said) is is_approved
+        assert ("APPROVAL_REQUIRED" in said) is not is_approved
+        assert len(asked) == 1
+        assert len(stand_in.asked) == 3
+        assert "### Skill: weights" in json.dumps(stand_in.asked[1].body)
+        assert "### Skill: weights" not in json.dumps(stand_in.asked[0].body)

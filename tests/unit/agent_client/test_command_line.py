@@ -1,0 +1,220 @@
+"""`python -m agent_client` as a person runs it: a process, its output and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import ROOT
+from tests.unit.agent_client.registries import Given, example, fake_registry, listing
+
+EXAMPLES = ROOT / "examples"
+
+
+def _run(*arguments: Any, text: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CAPABILITY_STUDIO")}
+    return subprocess.run(
+        [sys.executable, "-m", "agent_client", *map(str, arguments)],
+        input=text,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        cwd=ROOT,
+        env={**kept, "PYTHONUTF8": "1", **env},
+    )
+
+
+def _ok(*arguments: Any, text: str = "", **env: str) -> str:
+    done = _run(*arguments, text=text, **env)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def _refused(*arguments: Any, **env: str) -> str:
+    done = _run(*arguments, **env)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_skills_of_a_folder_are_listed_installed_and_uninstalled(tmp_path: Path) -> None:
+    here = ("--skills-dir", tmp_path / "skills")
+    assert _ok(*here, "skills", "list") == "No skills.\n"
+    assert _ok(*here, "skills", "install", EXAMPLES / "weights") == "Installed weights.\n"
+    assert _ok(*here, "skills", "list").startswith("weights ")
+    origin = json.loads((tmp_path / "skills/weights/.origin.json").read_text("utf-8"))
+    assert origin["origin"].endswith("weights")
+    assert "Installed workouts." in _ok(*here, "skills", "install", EXAMPLES)
+    assert _ok(*here, "skills", "uninstall", "weights") == "Uninstalled weights.\n"
+    assert "weights" not in _ok(*here, "skills", "list")
+    assert "CAPABILITY_NOT_FOUND" in _refused(*here, "skills", "uninstall", "weights")
+
+
+def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
+    here = ("--skills-dir", tmp_path / "skills")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "SKILL.md").write_text("no front matter")
+    assert "front matter" in _refused(*here, "skills", "install", tmp_path / "bad")
+    assert "no folder, no git address" in _refused(*here, "skills", "install", "../No/Such")
+    assert "--url" in _refused(*here, "skills", "install", "weights")
+    shutil.copytree(tmp_path / "bad", tmp_path / "skills" / "bad")
+    done = _run(*here, "skills", "list")
+    assert "bad cannot be read: SKILL.md needs a name" in done.stderr
+
+
+def test_an_agent_skill_is_installed_from_git(tmp_path: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    skill = tmp_path / "repo" / "skills" / "code-review"
+    skill.mkdir(parents=True)
+    text = "---\nname: code-review\ndescription: >\n  Review code\n  for style.\n---\n\nRead $ARGUMENTS.\n"
+    (skill / "SKILL.md").write_text(text)
+    git = ["git", "-c", "user.name=A", "-c", "user.email=a@b.example", "-c", "init.defaultBranch=main"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "One"]):
+        subprocess.run([*git, *command], cwd=tmp_path / "repo", check=True, capture_output=True)
+    here = ("--skills-dir", tmp_path / "skills")
+    assert _ok(*here, "skills", "install", f"file://{tmp_path / 'repo'}") == "Installed code_review.\n"
+    assert "Review code for style." in _ok(*here, "skills", "list")
+    said = _ok(*here, "chat", "--user", "A", text="$code-review src/\n/prompt\n/quit\n")
+    assert "Read src/." in said
+    assert "git could not clone it" in _refused(*here, "skills", "install", f"file://{tmp_path / 'none'}")
+
+
+def test_the_menu(tmp_path: Path) -> None:
+    here = ("--skills-dir", tmp_path / "skills")
+    assert "Installed meals." in _ok(*here, "skills", text=f"2\n{EXAMPLES / 'meals'}\n")
+    assert "meals " in _ok(*here, "skills", text="1\n")
+    assert "Uninstalled meals." in _ok(*here, "skills", text="3\nmeals\n")
+    assert "Choose an action" in _ok(*here, "skills", text="")
+
+
+def test_a_registry_is_asked_where_there_is_one(tmp_path: Path) -> None:
+    weights = example("weights")
+    row = {"capability_id": "weights", "name": "Weight Tracking", "digest": weights.digest}
+    found = {"decision": "match", "matches": [{"capability_id": "weights", "score": 0.9}], "skill_groups": []}
+    with fake_registry(
+        capability_registry_list=Given(document=listing("weights")),
+        capability_skill_load=Given(document=weights.as_answer()),
+        capability_match=Given(document=found),
+        capability_install=Given(document=row),
+    ) as fake:
+        url = ("--url", fake.url, "--skills-dir", tmp_path / "skills")
+        assert "weights" in _ok(*url, "skills", "list")
+        assert "# Weight Tracking" in _ok(*url, "load", "weights")
+        assert json.loads(_ok(*url, "load", "weights", "--json")) == weights.as_answer()
+        assert _ok(*url, "match", "I weighed 80").split() == ["match", "weights", "0.90"]
+        assert (
+            _ok(*url, "skills", "install", "SKILL-ABCD-EFGH-JKLM", CAPABILITY_STUDIO_KEY="k") == "Installed weights.\n"
+        )
+        assert fake.asked[-1].headers["authorization"] == "Bearer k"
+        assert _ok("--skills-dir", tmp_path / "skills", "load", "weights").endswith(weights.skill_doc + "\n")
+    assert "REGISTRY_UNREACHABLE" in _refused(*url, "load", "weights")
+
+
+def test_match_without_a_registry() -> None:
+    here = ("--skills-dir", EXAMPLES)
+    assert _ok(*here, "match", "I just weighed 187.6 lbs").startswith("match\n  weights (Weight Tracking)")
+    assert _ok(*here, "match", "1 + 1") == "none\n"
+
+
+def test_doctor_gives_the_mend(tmp_path: Path) -> None:
+    here = ("--skills-dir", EXAMPLES)
+    done = _run(*here, "doctor", "excel-analyzer", PATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "permission read_documents: give the agent the permission" in done.stdout
+    assert _run(*here, "doctor", "weights").stdout == "READY       weights\n"
+    everything = _ok(*here, "doctor")
+    assert len(re.findall(r"^(?:READY|NEED_SETUP|NEED_AUTH|UNAVAILABLE) ", everything, re.MULTILINE)) == 7
+
+
+CHAT = """I just weighed 187.6 lbs
+/load weights
+/call weights__weight_entry_save_batch {"entries": [{"measured_on": "2026-01-15", "weight": 187.6, "unit": "lb"}]}
+/call weights__weight_entry_list {"limit": 500}
+/call weights__weight_entry_list {"limit": 5}
+/call weights__weight_entry_list nonsense
+/call other {}
+/load sleep_tracking
+/skills mea
+/disable meals
+what I ate today
+/enable meals
+what I ate today
+/tools
+/reply Saved.
+/system
+/nonsense
+/prompt
+/quit
+"""
+
+
+def test_a_chat_without_a_model() -> None:
+    said = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Alice", text=CHAT)
+    for words in (
+        "agent: Hey Alice, good to see you.",
+        "hint: weights (Weight Tracking): Log and track body weight over time.",
+        "active: weights (READY, 4 more turns without use)",
+        "waits: weight_entry_save_batch of weights (write)",
+        "[ARGUMENTS_INVALID:",
+        "would run: weight_entry_list of weights (read)",
+        "The arguments are no JSON",
+        "[TOOL_UNKNOWN:",
+        "agent: I don't have a sleep tracking capability yet. Currently available:",
+        "$meals: Log meals",
+        "hint: meals (Meal Tracking)",
+        "agent: Saved.",
+        "## Skills",
+        "There is no /nonsense",
+        "### Skill: weights",
+    ):
+        assert words in said, words
+    assert said.count("hint: meals") == 1
+
+
+def test_an_approval_at_the_terminal() -> None:
+    lines = CHAT.splitlines()[:3]
+    command = [sys.executable, "-m", "agent_client", "--skills-dir", str(EXAMPLES), "chat", "--user", "A"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n".join(lines) + "\n")
+        process.stdin.flush()
+        call_id = ""
+        while not call_id:
+            found = re.search(r"/approve (call_\w+)", process.stdout.readline())
+            call_id = found[1] if found else ""
+        rest, _ = process.communicate(f"/approve {call_id}\n/approve {call_id}\n/quit\n", timeout=30)
+    assert "would run: weight_entry_save_batch" in rest
+    assert "[CALL_NOT_OPEN:" in rest
+
+
+def test_a_new_user_is_introduced_and_the_session_is_kept(tmp_path: Path) -> None:
+    state = tmp_path / "session.json"
+    here = ("--skills-dir", EXAMPLES, "chat", "--state", state)
+    first = _ok(*here, text="Maria\n/reply Nice to meet you.\nDenver\n/reply And your work?\n/quit\n")
+    assert "[introduction was loaded by hand" in first
+    assert "4 messages were said: it never starts by itself again" in first
+    again = _ok(*here, text="I am a baker\n/quit\n")
+    assert "was loaded by hand" not in again
+    assert "active: introduction (READY, 5 more turns without use)" in again
+    state.write_text(state.read_text("utf-8").replace("Denver", "").replace('"turn": 3', '"turn": 1'), "utf-8")
+    assert "changed or damaged" in _refused(*here)
+
+
+def test_help_and_a_missing_verb() -> None:
+    assert "doctor" in _ok("--help")
+    assert _run().returncode == 2

@@ -1,0 +1,94 @@
+"""The client by itself: built from its own pyproject.toml, imported where nothing of the server is."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers import ROOT
+
+CLIENT = ROOT / "agent_client"
+ALLOWED = {"agent_client", "httpx", "httpcore", "jsonschema_rs", "rfc8785"}
+THREE = ("httpx", "jsonschema_rs", "rfc8785")
+# What those three packages bring with them.
+BROUGHT = (
+    "httpx",
+    "httpcore",
+    "h11",
+    "anyio",
+    "idna",
+    "certifi",
+    "sniffio",
+    "typing_extensions",
+    "jsonschema_rs",
+    "rfc8785",
+)
+
+
+def test_nothing_but_the_standard_library_and_three_packages_is_imported() -> None:
+    faults = []
+    for path in CLIENT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            roots = {name.partition(".")[0] for name in names}
+            faults += [f"{path.name}: {root}" for root in roots - ALLOWED if root not in sys.stdlib_module_names]
+    assert not faults, faults
+
+
+@pytest.mark.parametrize(
+    "module", ["triggers", "words", "digest", "prompt", "requirements", "coercion", "schema_graph"]
+)
+def test_what_the_server_imports_brings_no_http_client(module: str) -> None:
+    script = f"import sys, agent_client.{module}; sys.exit('httpx' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    """The package as an installation has it, and the three packages with what they bring, alone on the path."""
+    source = tmp_path / "source"
+    shutil.copytree(CLIENT, source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    target = tmp_path / "site"
+    command = [sys.executable, "-c", "from setuptools import setup; setup()", "-q", "build_py"]
+    # setuptools warns of its own age; the build is what counts.
+    subprocess.run([*command, "--build-lib", str(target)], cwd=source, check=True, capture_output=True)
+    import httpx
+
+    packages = Path(httpx.__file__).parent.parent
+    for name in {*BROUGHT, *THREE}:
+        for found in (packages / name, packages / f"{name}.py"):
+            if found.exists():
+                (target / found.name).symlink_to(found)
+    return target
+
+
+def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_path: Path) -> None:
+    kept = {path.relative_to(CLIENT).as_posix() for path in CLIENT.rglob("*.py")} | {"py.typed"}
+    made = {path.relative_to(built / "agent_client").as_posix() for path in (built / "agent_client").rglob("*")}
+    assert kept <= made
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import agent_client\n"
+        "for name in agent_client.__all__: getattr(agent_client, name)\n"
+        "assert agent_client.__file__.startswith(sys.argv[1])\n"
+        "assert callable(agent_client.readiness) and callable(agent_client.ask)\n"
+        "from agent_client.__main__ import main\n"
+        "sys.exit(main(['--skills-dir', sys.argv[2], 'match', 'I just weighed 187.6 lbs']))\n"
+    )
+    # -I and -S: no checkout, no environment, no site-packages.
+    command = [sys.executable, "-I", "-S", "-c", script, str(built), str(ROOT / "examples")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "weights" in done.stdout
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    import agent_client
+
+    with pytest.raises(AttributeError, match="nonsense"):
+        agent_client.nonsense  # noqa: B018

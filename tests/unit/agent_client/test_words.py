@@ -1,0 +1,64 @@
+"""A message as words with their places."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_client.words import folded, folded_stem, words
+
+
+def _texts(message: str) -> list[str]:
+    return [message[word.start : word.end] for word in words(message)]
+
+
+@pytest.mark.parametrize(
+    ("message", "texts"),
+    [
+        ("I just weighed 187.6 lbs", ["I", "just", "weighed", "187", "6", "lbs"]),
+        ("weigh-in, sign\u2010up", ["weigh", "in", "sign", "up"]),
+        ("don't \u2018stop\u2019", ["don't", "stop"]),
+        ("snake_case", ["snake", "case"]),
+        ("", []),
+        ("... !?", []),
+        ("cafe\u0301 au lait", ["cafe\u0301", "au", "lait"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+    ],
+)
+def test_words_are_found_as_people_read_them(message: str, texts: list[str]) -> None:
+    assert _texts(message) == texts
+
+
+def test_a_hyphen_alone_joins() -> None:
+    assert [word.is_hyphened for word in words("weigh-in now - then, a -- b")] == [True] + [False] * 5
+    assert [word.is_hyphened for word in words("sign\u00adup")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("CAFÉ", "cafe"),
+        ("Ｗｅｉｇｈ", "weigh"),
+        ("Maria's", "maria"),
+        ("don\u2019t", "dont"),
+        ("STRASSE", "strasse"),
+        ("İ", "i"),
+    ],
+)
+def test_case_width_and_accents_do_not_count(word: str, text: str) -> None:
+    assert folded(word) == text
+
+
+def test_marks_of_other_scripts_count() -> None:
+    assert folded("が") != folded("か")
+    assert folded("हिन्दी") != folded("हनद")
+
+
+@given(st.text(max_size=200))
+def test_places_lie_in_the_message_and_do_not_overlap(message: str) -> None:
+    end = 0
+    for word in words(message):
+        assert end <= word.start < word.end <= len(message)
+        assert word.stem == folded_stem(message[word.start : word.end])
+        end = word.end

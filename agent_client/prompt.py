@@ -88,10 +88,9 @@ def render_prompt(
 ) -> Prompt:
     """The prompt for these bundles, the most important first: the budget goes to them in this order.
 
-    READY ones (and those that `readiness` does not name) are written in full, up to `characters_max` for all skill
-    texts together; NEED_SETUP and NEED_AUTH become a hint with the mend, UNAVAILABLE ones a name. A skill enters whole
-    or not at all, but for the first, which is cut where it alone is over the budget, and says so. `arguments` maps a
-    capability_id to what the user wrote behind `$name`.
+    READY ones (and those that `readiness` does not name) are written in full, up to `characters_max` for all texts
+    together; NEED_SETUP and NEED_AUTH become a hint with the mend, UNAVAILABLE ones a name. A skill enters whole or not
+    at all, but for the first, which is cut where it alone is over the budget. `arguments`: by capability_id.
     """
     judged = readiness or {}
     unready = [each for each in bundles if not judged.get(each.capability_id, _READY).is_ready]
@@ -102,10 +101,11 @@ def render_prompt(
     for each in unready:
         found = judged[each.capability_id]
         omitted.append((each.capability_id, f"{found.status}: {found.sentence()}"))
+    in_use = [each for each, _ in shown]
     sections = [
         extras.preamble.strip(),
-        _loaded(each for each, _ in shown),
-        _tools([each for each, _ in shown], extras),
+        _loaded(in_use),
+        _tools(in_use, extras),
         _instructions([text for _, text in shown]),
         *_not_ready(unready, judged),
         _section("Skills left out for want of room (load one again to bring it back):", cut_off),
@@ -113,8 +113,7 @@ def render_prompt(
         _context(extras.user_context),
     ]
     text = "\n\n".join(section for section in sections if section)
-    included = tuple(each.capability_id for each, _ in shown)
-    return Prompt(text + "\n" if text else "", included, tuple(omitted))
+    return Prompt(text + "\n" if text else "", tuple(each.capability_id for each in in_use), tuple(omitted))
 
 
 def estimate_tokens(text: str) -> int:

@@ -79,6 +79,16 @@ def test_a_write_waits_for_a_person_and_runs_once_as_it_was_approved() -> None:
     assert len(ran) == 1
 
 
+def test_what_waits_is_nobodys_to_change() -> None:
+    open_write = {**tool("alpha_put", "write"), "args_schema": {"type": "object"}}
+    session = _with(open_write)
+    arguments = {"any": {"deep": ["thing"]}}
+    with pytest.raises(ApprovalRequired) as waiting:
+        session.call("alpha_put", arguments)
+    arguments["any"]["deep"].append("more")
+    assert waiting.value.call.arguments == {"any": {"deep": ["thing"]}}
+
+
 def test_a_model_that_asks_twice_makes_one_request() -> None:
     session = _session()
     ids = []

@@ -7,6 +7,7 @@ import gzip
 import json
 import socket
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -416,8 +417,15 @@ def test_a_small_answer_that_unpacks_to_gigabytes_is_not_unpacked(client: Any) -
     packed = gzip.compress(b" " * 50_000_000)
     assert len(packed) < 100_000
     given = Given(raw=packed, headers={"Content-Encoding": "gzip"})
-    with fake_registry(capability_registry_list=given) as fake, pytest.raises(errors.AnswerTooLarge):
-        client(fake.url).list()
+    with fake_registry(capability_registry_list=given) as fake:
+        registry = client(fake.url, limits=Limits(tries=1, bytes_max=1_000_000))
+        tracemalloc.start()
+        try:
+            with pytest.raises(errors.AnswerTooLarge):
+                registry.list()
+            assert tracemalloc.get_traced_memory()[1] < 8_000_000
+        finally:
+            tracemalloc.stop()
 
 
 def test_gzip_is_read_and_nothing_else_is(client: Any) -> None:

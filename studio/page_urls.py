@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-from studio.views import agent_key, capability, draft, gate, history, incident, session
+from studio.views import agent_key, capability, draft, gate, history, incident, playground, session
 
 app_name = "studio"
 
@@ -33,5 +33,6 @@ urlpatterns = [
     path(f"{_ONE}restore/", capability.capability_restore, name="capability_restore"),
     path("keys/", agent_key.agent_key_list, name="agent_key_list"),
     path("keys/revoke/", agent_key.agent_key_revoke, name="agent_key_revoke"),
+    path("playground/", playground.playground_show, name="playground_show"),
     path("incidents/", incident.incident_list, name="incident_list"),
 ]

@@ -37,12 +37,12 @@ MESSAGE_EMBEDDED_MAX: Final = 2000
 
 @dataclass(frozen=True)
 class Index:
-    """What is known at one pair of revisions, the registry's and the one that groups move with.
+    """What is known at one state of the registry: its revision, the one that groups move with, and its history.
 
     `embedder` is None where words alone answer.
     """
 
-    revisions: tuple[int, int]
+    revisions: tuple[object, ...]
     matcher: Matcher
     groups: Matcher
     search: SearchIndex
@@ -179,8 +179,8 @@ class IndexHolder:
             self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
 
 
-def _revisions(snapshot: Snapshot) -> tuple[int, int]:
-    return snapshot.registry_revision, snapshot.access_revision
+def _revisions(snapshot: Snapshot) -> tuple[object, ...]:
+    return snapshot.registry_revision, snapshot.access_revision, snapshot.history
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:

@@ -37,6 +37,8 @@ ADDRESSES = {
     "history": "/capabilities/weights/history/",
     "older revision": "/capabilities/weights/history/1/",
     "published revision": "/capabilities/weights/history/2/",
+    "playground": "/playground/",
+    "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
     "incidents": "/incidents/",
     "password": "/password/",

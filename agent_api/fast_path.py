@@ -23,7 +23,7 @@ from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
 from registry import tallies
 from registry.keys import hash_key
 from registry.snapshot import HOLDER, Entry, Snapshot
-from registry.snapshot.bodies import BODIES, Rendered
+from registry.snapshot.bodies import BODIES, Rendered, body_key
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -80,7 +80,7 @@ class FastPath:
             entry = None
         else:
             entry = _entry(snapshot, query)
-            rendered = BODIES.peek((entry.revision_id, entry.status, entry.replaced_by)) if entry is not None else None
+            rendered = BODIES.peek(body_key(entry, snapshot.confidence(entry))) if entry is not None else None
         if rendered is None:
             return None
         return self._send(environ, start_response, rendered, key_name, entry)

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.feedback_models import Confidence, Outcome
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -16,12 +17,14 @@ __all__ = [
     "AuditEvent",
     "BundleTexts",
     "Capability",
+    "Confidence",
     "DemandMiss",
     "Draft",
     "Incident",
     "Job",
     "LoadCount",
     "Operator",
+    "Outcome",
     "RegistryState",
     "Release",
     "Revision",
@@ -72,6 +75,7 @@ class RegistryState(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
     access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
+    feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
     history = models.CharField(
         max_length=32,
         blank=True,

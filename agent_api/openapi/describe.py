@@ -58,11 +58,12 @@ def describe(
     operation_id: str = "",
     methods: list[str] | None = None,
     tags: tuple[str, ...] = ("agents",),
+    status: int = 200,
 ) -> Callable[[View], View]:
     """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
     # drf-spectacular takes the media type of an answer that is no JSON beside the status.
-    done: Any = (200, "application/zip") if answer == "zip" else 200
+    done: Any = (status, "application/zip") if answer == "zip" else status
     responses: dict[Any, Any] = {done: _response(answer, "Done.")}
     responses |= {status: _response(name, words) for status, (name, words) in sorted(others.items())}
     request: Any = None

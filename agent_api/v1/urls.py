@@ -3,12 +3,13 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import views
+from agent_api.v1 import feedback, views
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
     path("capability_skill_load", views.capability_skill_load, name="capability_skill_load"),
     path("capability_skill_reload", views.capability_skill_reload, name="capability_skill_reload"),
+    path("capability_feedback", feedback.capability_feedback, name="capability_feedback"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

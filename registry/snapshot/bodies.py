@@ -17,6 +17,7 @@ import zstandard
 from django.db import DatabaseError, InterfaceError
 
 from registry import outages
+from registry.confidence import Score
 from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Revision
 from registry.queries import load_answer
@@ -69,7 +70,7 @@ class _Malformed:
 
 
 class BodyCache:
-    """Keyed by what the bytes depend on: the revision, and the status that readers see."""
+    """Keyed by what the bytes depend on (`body_key`)."""
 
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -150,18 +151,32 @@ def _size(item: Rendered | _Malformed) -> int:
 BODIES: Final = BodyCache()
 
 
-def load_body(entry: Entry, *, revision_id: int | None = None, fresh: bool = False) -> Rendered:
+def body_key(entry: Entry, score: Score | None = None, *, revision_id: int | None = None) -> tuple[Any, ...]:
+    """What the bytes of a load answer depend on. `score` is what the snapshot knows of the entry's confidence."""
+    return (revision_id or entry.revision_id, entry.status, entry.replaced_by, score)
+
+
+def load_body(
+    entry: Entry, score: Score | None = None, *, revision_id: int | None = None, fresh: bool = False
+) -> Rendered:
     """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
     is away and the answer is held.
 
+    A confidence that has moved is put to the answer that is held: only what is not held at all is read.
     Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
     is not held.
     """
-    wanted = revision_id or entry.revision_id
-    key = (wanted, entry.status, entry.replaced_by)
+    key, plain = body_key(entry, score, revision_id=revision_id), body_key(entry, revision_id=revision_id)
     if fresh and not is_stale():
+        BODIES.forget(plain)
         BODIES.forget(key)
-    return BODIES.get(key, lambda: _render(entry, wanted))
+
+    body = BODIES.get(plain, lambda: _render(entry, revision_id or entry.revision_id))
+    return BODIES.get(key, lambda: _with_confidence(body, score)) if score is not None else body
+
+
+def _with_confidence(body: Rendered, score: Score) -> Rendered:
+    return Rendered(body.identity[:-1] + b',"confidence":' + orjson.dumps(score.as_dict()) + b"}")
 
 
 def _render(entry: Entry, revision_id: int) -> Rendered:

@@ -7,13 +7,14 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.db.models import Max, QuerySet
 
+from registry.confidence import NEUTRAL, Score
 from registry.likeness import letter_pairs
-from registry.models import AgentKey, RegistryState, Release
+from registry.models import AgentKey, Confidence, RegistryState, Release
 from registry.queries import LISTED, list_entry
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
@@ -35,6 +36,7 @@ class Entry:
     os: tuple[str, ...]
     rendered: bytes
     rendered_minimal: bytes
+    is_playbook: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,15 @@ class Snapshot:
     retired: dict[str, int]
     principals: dict[str, Principal] = field(default_factory=dict)
     history: str = ""
+    feedback_revision: int = 0
+    # By capability_id; what nobody has told anything of is not in it.
+    confidences: dict[str, Score] = field(default_factory=dict)
+    # Room for lists made of these entries; they go when the entries go.
+    answers: OrderedDict[Any, Any] = field(default_factory=OrderedDict, compare=False, repr=False)
+
+    def confidence(self, entry: Entry) -> Score | None:
+        """How much a playbook can be trusted; None for what is no playbook."""
+        return self.confidences.get(entry.capability_id, NEUTRAL) if entry.is_playbook else None
 
     @cached_property
     def ids(self) -> list[str]:
@@ -69,19 +80,23 @@ class Snapshot:
         """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
-    @cached_property
-    def answers(self) -> OrderedDict[Any, Any]:
-        """Room for answers made of this snapshot; they go when it goes."""
-        return OrderedDict()
-
 
 EMPTY = Snapshot(0, 0, {}, {})
 
 
-def counters() -> tuple[int, int, str]:
-    """`(registry_revision, access_revision, history)` as they stand in the database: one query."""
-    row = RegistryState.objects.filter(id=1).values_list("registry_revision", "access_revision", "history").first()
-    return row or (0, 0, "")
+class Counters(NamedTuple):
+    """What tells that something has moved."""
+
+    registry_revision: int = 0
+    access_revision: int = 0
+    history: str = ""
+    feedback_revision: int = 0
+
+
+def counters() -> Counters:
+    """As they stand in the database: one query."""
+    row = RegistryState.objects.filter(id=1).values_list(*Counters._fields).first()
+    return Counters(*row) if row is not None else Counters()
 
 
 def read_snapshot(old: Snapshot) -> Snapshot:
@@ -89,14 +104,21 @@ def read_snapshot(old: Snapshot) -> Snapshot:
 
     Nothing of another history is: after a restore the same keys may belong to other rows.
     """
-    registry_revision, access_revision, history = counters()
-    if history != old.history:
+    now = counters()
+    if now.history != old.history:
         old = EMPTY
-    entries, retired = old.entries, old.retired
-    if registry_revision != old.registry_revision:
-        entries, retired = _moved(old, registry_revision)
-    principals = old.principals if access_revision == old.access_revision and old.access_revision else read_principals()
-    return Snapshot(registry_revision, access_revision, entries, retired, principals, history)
+    entries, retired, answers = old.entries, old.retired, old.answers
+    if now.registry_revision != old.registry_revision:
+        entries, retired = _moved(old, now.registry_revision)
+        answers = OrderedDict()
+    has_moved = now.access_revision != old.access_revision or not old.access_revision
+    principals = read_principals() if has_moved else old.principals
+    has_moved = now.feedback_revision != old.feedback_revision
+    confidences = read_confidences() if has_moved else old.confidences
+    return Snapshot(
+        *(now.registry_revision, now.access_revision, entries, retired, principals),
+        *(now.history, now.feedback_revision, confidences, answers),
+    )
 
 
 def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dict[str, int]]:
@@ -163,7 +185,15 @@ def entry_of(release: Release) -> Entry:
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
         rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
+        is_playbook=_is_playbook(revision.capability_json),
     )
+
+
+def _is_playbook(capability_json: str | None) -> bool:
+    try:
+        return bool(json.loads(capability_json or "").get("skill_profile") == "playbook")
+    except (ValueError, AttributeError):
+        return False
 
 
 def _listed_fields(release: Release) -> dict[str, Any]:
@@ -183,3 +213,10 @@ def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force."""
     rows = AgentKey.objects.filter(revoked_at__isnull=True).values_list("key_hash", "name", "scopes")
     return {key_hash: Principal(name, frozenset(scopes)) for key_hash, name, scopes in rows}
+
+
+def read_confidences() -> dict[str, Score]:
+    """`{capability_id: score}` of all capabilities that anything was told of."""
+    rows = Confidence.objects.filter(revision=0)
+    columns = ("capability__capability_id", "hundredths", "uses", "confirmed")
+    return {name: Score(*score) for name, *score in rows.values_list(*columns)}

@@ -15,7 +15,7 @@ from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import keys, publishing
+from registry import feedback, keys, publishing
 from registry.actors import SYSTEM
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
@@ -46,6 +46,7 @@ QUERIES = {
         "capability_id=sleep_tracking&revision=7",
         "capability_id=sleep_tracking&x=1",
         "capability_id=sleep_tracking&capability_id=minimal",
+        "capability_id=password_reset",
         "capability_id=nothing_here",
         "capability_id=",
         "",
@@ -83,8 +84,8 @@ def key() -> str:
 
 @pytest.fixture
 def spy(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Spy]:
-    """Two capabilities are published, and the snapshot is held as in a serving process."""
-    for name in ("minimal", "with_tools"):
+    """Three capabilities are published, and the snapshot is held as in a serving process."""
+    for name in ("minimal", "with_tools", "playbook"):
         assert publishing.publish(files=valid_bundle(name), by=SYSTEM).status == "published"
     HOLDER.forget()
     BODIES.forget()
@@ -163,7 +164,13 @@ def test_conditional_requests_in_every_form(spy: Spy, key: str, settings: Settin
 
 
 @pytest.mark.parametrize(
-    ("path", "query"), [(LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=sleep_tracking")]
+    ("path", "query"),
+    [
+        (LIST, ""),
+        (LIST, "fields=minimal"),
+        (LOAD, "capability_id=sleep_tracking"),
+        (LOAD, "capability_id=password_reset"),
+    ],
 )
 def test_a_warm_read_asks_neither_django_nor_the_database(
     spy: Spy, key: str, path: str, query: str, django_assert_num_queries: DjangoAssertNumQueries
@@ -210,6 +217,29 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: 
     keys.revoke_key(name="reader", by=SYSTEM)
     HOLDER.refresh()
     assert _ask(fast, *shape)[0] == "401 Unauthorized"
+
+
+def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
+    spy: Spy, key: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = FastPath(spy)
+    shape = ("GET", LOAD, "capability_id=password_reset", {"Authorization": f"Bearer {key}"})
+    before, *_ = [_ask(fast, *shape) for _ in range(3)]
+    feedback.record_outcome(capability_id="password_reset", outcome="used", by=SYSTEM)
+    assert _ask(fast, *shape) == before
+    HOLDER.refresh()
+    with django_assert_num_queries(0):
+        after = _ask(fast, *shape)
+    assert after == _ask(spy.handler, *shape)
+    assert (before[2][:-1].rpartition(b"{")[2], after[2][:-1].rpartition(b"{")[2]) == (
+        b'"score":0.5,"uses":0,"confirmed":0}',
+        b'"score":0.51,"uses":1,"confirmed":0}',
+    )
+    asked = spy.asked
+    with django_assert_num_queries(0):
+        assert _ask(fast, *shape) == after
+        assert _ask(fast, *shape[:3], shape[3] | {"If-None-Match": before[1]["etag"]}) == after
+    assert spy.asked == asked
 
 
 def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:

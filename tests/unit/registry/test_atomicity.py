@@ -9,7 +9,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from registry import audit, drafts, keys, operators, publishing
+from registry import audit, drafts, feedback, keys, operators, publishing
 from registry.models import ToolName
 from registry.validation import validate
 from tests.factories import OLGA, bundle, publish, tool
@@ -27,6 +27,7 @@ VERBS: dict[str, Verb] = {
     "save_draft": lambda: drafts.save_draft(capability_id="new", files=bundle("new"), based_on=None, by=OLGA),
     "replace_draft": lambda: drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA),
     "discard_draft": lambda: drafts.discard_draft(capability_id="alpha", by=OLGA),
+    "record_outcome": lambda: feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA),
     "create_key": lambda: keys.create_key(name="new", by=OLGA),
     "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
     "create_operator": lambda: operators.create_operator(

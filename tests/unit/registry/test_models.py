@@ -12,17 +12,19 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import keys, publishing, webhooks
+from registry import feedback, keys, publishing, webhooks
 from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
+    Confidence,
     DemandMiss,
     Draft,
     Incident,
     Job,
     LoadCount,
     Operator,
+    Outcome,
     RegistryState,
     Release,
     Revision,
@@ -90,6 +92,11 @@ BREAKS: dict[str, Break] = {
     "webhook_delivery_once": _again(WebhookDelivery),
     "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
+    "outcome_known": _set(Outcome, outcome="great"),
+    "outcome_revision_positive": _set(Outcome, revision=0),
+    "confidence_once": _again(Confidence),
+    "confidence_within_bounds": _set(Confidence, hundredths=101),
+    "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
     # Columns that are unique by themselves.
     "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability),
@@ -97,6 +104,7 @@ BREAKS: dict[str, Break] = {
     "AgentKey.key_hash": _again(AgentKey, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
+    "Outcome.event_id": _again(Outcome),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
     "ToolName.name": _again(ToolName),
@@ -122,6 +130,7 @@ def one_of_each() -> None:
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     DemandMiss.objects.create(capability_id="gamma")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
+    feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

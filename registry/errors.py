@@ -135,6 +135,12 @@ class RegistryUnavailable(RegistryError):
     code = "REGISTRY_UNAVAILABLE"
 
 
+class IdempotencyKeyReused(RegistryError):
+    """The caller's word for one write stands for another call already."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
 class BackupUnreadable(RegistryError):
     """A file that is no backup, is damaged, or was made by a newer version."""
 

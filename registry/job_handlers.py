@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, revalidation, usage, webhook_jobs
+from registry import housekeeping, repeats, revalidation, usage, webhook_jobs
 from registry.jobs import Follower, Handler
 
 HANDLERS: Final[dict[str, Handler]] = {
     housekeeping.KIND: housekeeping.prune_jobs,
     housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
+    repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from registry.feedback_models import Confidence, Outcome
+from registry.repeat_models import KeptAnswer
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Draft",
     "Incident",
     "Job",
+    "KeptAnswer",
     "LoadCount",
     "Operator",
     "Outcome",

@@ -8,10 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api import parameters
-from agent_api.authentication import require_scope
+from agent_api.authentication import Caller
 from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import NOT_FOUND, describe
 from agent_api.v1.loading import find_entry
+from agent_api.writes import writes
 from registry import feedback, snapshot
 from registry.confidence import OUTCOMES
 from registry.errors import InvalidRequest
@@ -19,14 +20,13 @@ from registry.errors import InvalidRequest
 
 @describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND)
 @endpoint("POST")
-def capability_feedback(request: Request) -> Response:
+@writes("feedback")
+def capability_feedback(request: Request, caller: Caller) -> Response:
     """Tell how one use of a capability ended; a playbook's confidence moves with it."""
-    held = snapshot.current()
-    caller = require_scope(request, held, "feedback")
     values = parameters.json_object(request)
     outcome = _outcome(values)
     revision = parameters.whole_number(values, "revision", least=1)
-    entry = find_entry(held, caller, parameters.capability_id(values))
+    entry = find_entry(snapshot.current(), caller, parameters.capability_id(values))
     recorded = feedback.record_outcome(
         capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
     )

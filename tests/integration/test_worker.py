@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from registry.housekeeping import DAILY
 from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
@@ -148,7 +149,7 @@ def test_published_capabilities_are_checked_by_command(desk: Desk) -> None:
     queued = run_manage("registry", "revalidate", "--format", "json", env=desk.site.env).stdout
     assert json.loads(queued) == {"queued": 1, "already_queued": 0}
     said = run_manage("worker", "--once", env=desk.site.env).stderr
-    assert re.findall(r"job \d+ (\S+) done", said) == ["revalidate", "jobs.prune", "webhook.prune", "usage.rollup"]
+    assert re.findall(r"job \d+ (\S+) done", said) == ["revalidate", *DAILY]
 
 
 def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> None:

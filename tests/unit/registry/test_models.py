@@ -22,6 +22,7 @@ from registry.models import (
     Draft,
     Incident,
     Job,
+    KeptAnswer,
     LoadCount,
     Operator,
     Outcome,
@@ -94,6 +95,8 @@ BREAKS: dict[str, Break] = {
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     "outcome_known": _set(Outcome, outcome="great"),
     "outcome_revision_positive": _set(Outcome, revision=0),
+    "kept_answer_once": _again(KeptAnswer),
+    "kept_answer_key_not_empty": _set(KeptAnswer, idempotency_key=""),
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, hundredths=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
@@ -131,6 +134,7 @@ def one_of_each() -> None:
     DemandMiss.objects.create(capability_id="gamma")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
+    KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

@@ -18,7 +18,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from registry import audit, drafts, feedback, keys, operators, publishing, tallies, webhooks
+from registry import audit, drafts, feedback, keys, operators, publishing, repeats, tallies, webhooks
 from registry.backup import check_archive, create_backup, restore_backup
 from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
@@ -44,7 +44,9 @@ def _fill() -> str:
     publishing.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
     publish("beta")
     publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
-    feedback.record_outcome(capability_id="beta", outcome="used", by=OLGA)
+    with repeats.once(by=OLGA, key="first", fingerprint="f") as call:
+        feedback.record_outcome(capability_id="beta", outcome="used", by=OLGA)
+        call.keep = "[]"
     publish("gamma")
     publishing.retire(capability_id="gamma", by=OLGA)
     drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)

@@ -33,15 +33,15 @@ class Caller:
 PUBLIC = Caller("", frozenset({"read"}))
 
 
-def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Caller:
-    """Who asks, if they may.
+def require_scope(request: HttpRequest, snapshot: Snapshot, *scopes: Scope) -> Caller:
+    """Who asks, if they may: with one of these scopes.
 
     Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope) or `RateLimited`: bad keys are counted
     by address, writes by key; reading with a good key is not limited.
     """
     header = request.headers.get("Authorization")
     if header is None:
-        if scope == "read" and settings.AGENT_API_PUBLIC_READ:
+        if "read" in scopes and settings.AGENT_API_PUBLIC_READ:
             return PUBLIC
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
@@ -50,10 +50,10 @@ def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Cal
         limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
     log_context.note(key=principal.name)
-    if scope not in principal.scopes:
-        have = ", ".join(sorted(principal.scopes))
-        raise Forbidden(f"This call needs a key with the scope '{scope}'; '{principal.name}' has: {have}")
-    if scope != "read":
+    if principal.scopes.isdisjoint(scopes):
+        have, needed = ", ".join(sorted(principal.scopes)), "' or '".join(scopes)
+        raise Forbidden(f"This call needs a key with the scope '{needed}'; '{principal.name}' has: {have}")
+    if "read" not in scopes:
         limits.spend("write", principal.name)
     tallies.note_key_use(principal.name)
     return Caller(principal.name, principal.scopes)

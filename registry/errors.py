@@ -135,6 +135,18 @@ class RegistryUnavailable(RegistryError):
     code = "REGISTRY_UNAVAILABLE"
 
 
+class ProposalNotFound(RegistryError):
+    """A proposal that is not there, or is not the caller's."""
+
+    code = "PROPOSAL_NOT_FOUND"
+
+
+class TooManyProposals(RegistryError):
+    """The key has as many open proposals as it may."""
+
+    code = "TOO_MANY_PROPOSALS"
+
+
 class IdempotencyKeyReused(RegistryError):
     """The caller's word for one write stands for another call already."""
 

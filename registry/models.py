@@ -9,7 +9,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.bundle_texts import BundleTexts
 from registry.feedback_models import Confidence, Outcome
+from registry.proposal_models import Proposal
 from registry.repeat_models import KeptAnswer
 from registry.webhook_models import Webhook, WebhookDelivery
 
@@ -27,6 +29,7 @@ __all__ = [
     "LoadCount",
     "Operator",
     "Outcome",
+    "Proposal",
     "RegistryState",
     "Release",
     "Revision",
@@ -132,36 +135,6 @@ class Capability(models.Model):
         return self.capability_id
 
 
-class BundleTexts(models.Model):
-    """The author's four texts, as normalised. An absent file is null, which is not the same as an empty one."""
-
-    capability_json = models.TextField(null=True)
-    skill_md = models.TextField(null=True)
-    tools_json = models.TextField(null=True)
-    ui_schemas_json = models.TextField(null=True)
-
-    COLUMNS: ClassVar[dict[str, str]] = {
-        "capability.json": "capability_json",
-        "skill.md": "skill_md",
-        "tools.json": "tools_json",
-        "ui_schemas.json": "ui_schemas_json",
-    }
-
-    class Meta:
-        abstract = True
-
-    @property
-    def files(self) -> dict[str, str]:
-        """`{file name: text}` of the files that are there."""
-        texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
-        return {name: text for name, text in texts.items() if text is not None}
-
-    @files.setter
-    def files(self, files: dict[str, str]) -> None:
-        for name, column in self.COLUMNS.items():
-            setattr(self, column, files.get(name))
-
-
 class Revision(BundleTexts):
     """One published state of a capability; never changed once written."""
 
@@ -172,6 +145,9 @@ class Revision(BundleTexts):
     content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
     texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
     rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    words_print = models.CharField(
+        max_length=32, blank=True, default="", db_default="", help_text="registry/near_duplicates.py; empty: not known."
+    )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
@@ -218,6 +194,7 @@ class Draft(BundleTexts):
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
     discarded_at = models.DateTimeField(null=True)
+    proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
 
     class Meta:
         constraints: ClassVar = [

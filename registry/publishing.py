@@ -20,6 +20,8 @@ from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.gate import GateReport, gate_report
 from registry.incidents import close_incidents
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
+from registry.near_duplicates import stem_counts, words_print
+from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
@@ -90,8 +92,11 @@ def publish_draft(
     if dry_run or not report.ok:
         return foresee(report, acknowledge, capability_id)
     with writing() as state:
-        _expected_draft(capability_id, draft.version)
-        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        draft = _expected_draft(capability_id, draft.version)
+        outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        if outcome.status != "refused" and outcome.revision is not None:
+            note_published(draft, revision=outcome.revision, by=by, note=note)
+        return outcome
 
 
 def _expected_draft(capability_id: str, version: int | None) -> Draft:
@@ -178,6 +183,7 @@ def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Ac
         content_digest=bundle.content_digest,
         texts_digest=texts_digest(dict(bundle.files)),
         rules_version=RULES_VERSION,
+        words_print=words_print(stem_counts(bundle)),
         note=note,
         created_by=str(by),
     )

@@ -174,7 +174,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
         raise InvalidRequest("based_on is missing: the draft_version that you read, or null for a first draft")
     saved = drafts.save_draft(
         capability_id=parameters.capability_id(values),
-        files=parsing.files(values),  # type: ignore[arg-type]
+        files=parameters.files(values),  # type: ignore[arg-type]
         based_on=parameters.whole_number(values, "based_on", least=1),
         by=caller.actor,
     )

@@ -3,13 +3,15 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import feedback, views
+from agent_api.v1 import feedback, proposals, views
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
     path("capability_skill_load", views.capability_skill_load, name="capability_skill_load"),
     path("capability_skill_reload", views.capability_skill_reload, name="capability_skill_reload"),
     path("capability_feedback", feedback.capability_feedback, name="capability_feedback"),
+    path("capability_propose", proposals.capability_propose, name="capability_propose"),
+    path("capability_proposal", proposals.capability_proposal, name="capability_proposal"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

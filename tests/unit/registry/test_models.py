@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, keys, publishing, webhooks
+from registry import feedback, keys, proposals, publishing, webhooks
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -26,6 +26,7 @@ from registry.models import (
     LoadCount,
     Operator,
     Outcome,
+    Proposal,
     RegistryState,
     Release,
     Revision,
@@ -33,7 +34,7 @@ from registry.models import (
     Webhook,
     WebhookDelivery,
 )
-from tests.factories import OLGA, publish, tool
+from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
 
@@ -97,6 +98,10 @@ BREAKS: dict[str, Break] = {
     "outcome_revision_positive": _set(Outcome, revision=0),
     "kept_answer_once": _again(KeptAnswer),
     "kept_answer_key_not_empty": _set(KeptAnswer, idempotency_key=""),
+    "proposal_status_known": _set(Proposal, status="lost", decided_at=timezone.now(), decided_by="operator:olga"),
+    "proposal_decision_fits_status": _set(Proposal, status="rejected"),
+    "proposal_revision_fits_status": _set(Proposal, published_revision=1),
+    "proposal_open_once": _again(Proposal, proposal_id=uuid4),
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, hundredths=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
@@ -107,6 +112,7 @@ BREAKS: dict[str, Break] = {
     "AgentKey.key_hash": _again(AgentKey, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
+    "Proposal.proposal_id": _again(Proposal, key_name="another"),
     "Outcome.event_id": _again(Outcome),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
@@ -134,6 +140,7 @@ def one_of_each() -> None:
     DemandMiss.objects.create(capability_id="gamma")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
+    proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")

@@ -18,7 +18,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from registry import audit, drafts, feedback, keys, operators, publishing, repeats, tallies, webhooks
+from registry import audit, drafts, feedback, keys, operators, proposals, publishing, repeats, tallies, webhooks
 from registry.backup import check_archive, create_backup, restore_backup
 from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
@@ -44,6 +44,7 @@ def _fill() -> str:
     publishing.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
     publish("beta")
     publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    proposals.propose(files=bundle("epsilon"), by=OLGA)
     with repeats.once(by=OLGA, key="first", fingerprint="f") as call:
         feedback.record_outcome(capability_id="beta", outcome="used", by=OLGA)
         call.keep = "[]"

@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.authentication import Caller, require_scope
-from registry import repeats, snapshot
-from registry.errors import InvalidRequest
+from registry import limits, repeats, snapshot
+from registry.errors import InvalidRequest, Unauthenticated
 from registry.keys import Scope
 
 HEADER: Final = "Idempotency-Key"
@@ -37,6 +37,10 @@ def writes(scope: Scope) -> Callable[[Write], Callable[[Request], HttpResponse]]
         @functools.wraps(view)
         def answer(request: Request) -> HttpResponse:
             caller = require_scope(request, snapshot.current(), scope)
+            if caller.is_public:
+                raise Unauthenticated("This call needs a key of its own: Authorization: Bearer KEY")
+            if scope == "read":
+                limits.spend("write", caller.key_name)
             key = request.headers.get(HEADER)
             return view(request, caller) if key is None else _answer_once(view, request, caller, key)
 

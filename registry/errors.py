@@ -135,6 +135,12 @@ class RegistryUnavailable(RegistryError):
     code = "REGISTRY_UNAVAILABLE"
 
 
+class InstallCodeNotFound(RegistryError):
+    """No capability that the key could have has this code."""
+
+    code = "INSTALL_CODE_NOT_FOUND"
+
+
 class ProposalNotFound(RegistryError):
     """A proposal that is not there, or is not the caller's."""
 

@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from registry.bundle_texts import BundleTexts
 from registry.feedback_models import Confidence, Outcome
+from registry.install_code_form import new_code
 from registry.proposal_models import Proposal
+from registry.redemption_models import Redemption
 from registry.repeat_models import KeptAnswer
 from registry.webhook_models import Webhook, WebhookDelivery
 
@@ -30,6 +32,7 @@ __all__ = [
     "Operator",
     "Outcome",
     "Proposal",
+    "Redemption",
     "RegistryState",
     "Release",
     "Revision",
@@ -81,6 +84,13 @@ class RegistryState(models.Model):
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
     access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
     feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
+    first_run = models.ForeignKey(
+        "Capability",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="What a new user's session loads.",
+    )
     history = models.CharField(
         max_length=32,
         blank=True,
@@ -91,6 +101,13 @@ class RegistryState(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]
+
+
+class Visibility(models.TextChoices):
+    """Unlisted: seen by the keys that have redeemed the install code, and by nobody else."""
+
+    LISTED = "listed"
+    UNLISTED = "unlisted"
 
 
 class Capability(models.Model):
@@ -104,6 +121,10 @@ class Capability(models.Model):
 
     capability_id = models.CharField(max_length=64, unique=True)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
+    install_code = models.CharField(max_length=20, unique=True, default=new_code)
     published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
     replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
     draft_counter = models.PositiveIntegerField(
@@ -129,6 +150,10 @@ class Capability(models.Model):
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
+            models.CheckConstraint(
+                condition=Q(visibility__in=["listed", "unlisted"]), name="capability_visibility_known"
+            ),
+            models.CheckConstraint(condition=Q(install_code__startswith="SKILL-"), name="capability_install_code_form"),
         ]
 
     def __str__(self) -> str:
@@ -172,6 +197,9 @@ class Release(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
     status = models.CharField(max_length=16)
     replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -182,6 +210,7 @@ class Release(models.Model):
                 condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"
             ),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
+            models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),
         ]
 
 

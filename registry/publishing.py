@@ -230,6 +230,7 @@ def _release(
         revision=revision,
         status=status,
         replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+        visibility=capability.visibility,
     )
 
 
@@ -239,6 +240,23 @@ def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
     held = set(capability.tool_names.values_list("name", flat=True))
     capability.tool_names.filter(name__in=held - wanted).delete()
     ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])
+
+
+def set_visibility(*, capability_id: str, visibility: Literal["listed", "unlisted"], by: Actor, note: str = "") -> None:
+    """List it, or show it to those alone who redeem its install code; readers hear of it as of any change.
+
+    Raises `CapabilityNotFound`. The same again changes nothing.
+    """
+    with writing() as state:
+        capability = get_capability(capability_id)
+        if capability.visibility == visibility:
+            return
+        capability.visibility = visibility
+        capability.save(update_fields=["visibility"])
+        if capability.published_revision is not None:
+            _release(state, capability, capability.published_revision, status=capability.status, mends=False)
+        detail = {"visibility": visibility, **({"note": note} if note else {})}
+        audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
 
 
 def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:

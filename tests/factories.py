@@ -11,7 +11,7 @@ from typing import Any
 from registry import keys, publishing, tallies
 from registry.actors import Actor
 from registry.limits import LIMITER
-from registry.models import AgentKey, Revision
+from registry.models import AgentKey, Capability, Revision
 from registry.publishing import Outcome
 from registry.snapshot import HOLDER, pins
 from registry.snapshot.bodies import BODIES
@@ -94,6 +94,13 @@ def agent_key(*scopes: str, name: str = "") -> str:
 def bearer(*scopes: str) -> dict[str, str]:
     """The header of a new key, for Django's test client."""
     return {"Authorization": f"Bearer {agent_key(*scopes)}"}
+
+
+def unlisted(capability_id: str, **fields: Any) -> str:
+    """Publish `bundle(...)` for those alone who redeem the install code that this answers."""
+    publish(capability_id, **fields)
+    publishing.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
+    return Capability.objects.get(capability_id=capability_id).install_code
 
 
 def damage(revision: Revision, **columns: Any) -> None:

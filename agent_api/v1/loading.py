@@ -13,6 +13,7 @@ from registry.queries import not_found
 from registry.snapshot import Entry, Snapshot
 from registry.snapshot.bodies import Rendered, load_body
 from registry.snapshot.pins import pinned_revision
+from registry.snapshot.visibility import entry_for, seen
 
 
 def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False) -> Rendered:
@@ -30,12 +31,13 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
     return rendered
 
 
-def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:  # noqa: ARG001 (until some see less)
+def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:
     """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead."""
-    entry = snapshot.entries.get(capability_id)
+    entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
         tallies.count_miss(capability_id)
-        raise not_found(capability_id, snapshot.ids, snapshot.names)
+        known = seen(snapshot, caller.principal)
+        raise not_found(capability_id, known.ids, known.names)
     return entry
 
 

@@ -15,6 +15,7 @@ from agent_api.writes import writes
 from registry import proposals, snapshot
 from registry.errors import InvalidRequest
 from registry.models import Proposal
+from registry.snapshot.visibility import entry_for
 from registry.validation import Report
 
 NOTE_MAX = 2000
@@ -33,7 +34,7 @@ def capability_propose(request: Request, caller: Caller) -> Response:
     values = parameters.json_object(request)
     files: Any = parameters.files(values)
     done = proposals.propose(files=files, note=parameters.text(values, "note", most=NOTE_MAX), by=caller.actor)
-    return Response({**_head(done.proposal), "findings": _findings(done.report)}, status=201)
+    return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
 
 
 @describe(answer="Proposal", parameters=(query("proposal_id", "Which one.", required=True),), also=_UNKNOWN)
@@ -47,16 +48,20 @@ def capability_proposal(request: Request) -> Response:
     own = None if "publish" in caller.scopes else caller.key_name
     proposal = proposals.get_proposal(wanted, key_name=own)
     findings = _findings(proposals.proposal_report(proposal))
-    return Response({**_head(proposal), "findings": findings, **_end(proposal)})
+    return Response({**_head(proposal, caller), "findings": findings, **_end(proposal)})
 
 
-def _head(proposal: Proposal) -> dict[str, Any]:
+def _head(proposal: Proposal, caller: Caller) -> dict[str, Any]:
     return {
         "proposal_id": str(proposal.proposal_id),
         "capability_id": proposal.capability.capability_id,
         "status": proposal.status,
-        "near_duplicates": proposal.near_duplicates,
+        "near_duplicates": [near for near in proposal.near_duplicates if _may_know(caller, near["capability_id"])],
     }
+
+
+def _may_know(caller: Caller, capability_id: str) -> bool:
+    return "publish" in caller.scopes or entry_for(snapshot.current(), caller.principal, capability_id) is not None
 
 
 def _findings(report: Report) -> list[dict[str, Any]]:

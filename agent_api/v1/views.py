@@ -44,7 +44,7 @@ def capability_registry_list(request: Request) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
     held = snapshot.current()
     caller = require_scope(request, held, "read")
-    return respond(request, caller, list_answer(held, read_query(request)))
+    return respond(request, caller, list_answer(held, read_query(request), caller.principal))
 
 
 @describe(

@@ -14,7 +14,7 @@ from django.db.models import Max, QuerySet
 
 from registry.confidence import NEUTRAL, Score
 from registry.likeness import letter_pairs
-from registry.models import AgentKey, Confidence, RegistryState, Release
+from registry.models import AgentKey, Confidence, Redemption, RegistryState, Release
 from registry.queries import LISTED, list_entry
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
@@ -37,21 +37,34 @@ class Entry:
     rendered: bytes
     rendered_minimal: bytes
     is_playbook: bool = False
+    visibility: str = "listed"
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a key may see beyond, or short of, what is listed: keys of the same sight get the same answers."""
+
+    redeemed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who stands behind a key."""
+    """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see."""
 
     name: str
     scopes: frozenset[str]
+    sight: Sight = Sight()
+
+
+PUBLIC = Principal("", frozenset({"read"}))
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """Everything the two reads need, at one registry revision.
 
-    `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers.
+    `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers;
+    what was unlisted then is in `withdrawn`. What one key may see of it is in visibility.py.
     """
 
     registry_revision: int
@@ -65,10 +78,23 @@ class Snapshot:
     confidences: dict[str, Score] = field(default_factory=dict)
     # Room for lists made of these entries; they go when the entries go.
     answers: OrderedDict[Any, Any] = field(default_factory=OrderedDict, compare=False, repr=False)
+    views: OrderedDict[Sight, Snapshot] = field(default_factory=OrderedDict, compare=False, repr=False)
+    withdrawn: dict[str, int] = field(default_factory=dict)
+    first_run: str | None = None
 
     def confidence(self, entry: Entry) -> Score | None:
         """How much a playbook can be trusted; None for what is no playbook."""
         return self.confidences.get(entry.capability_id, NEUTRAL) if entry.is_playbook else None
+
+    @property
+    def readable(self) -> Readable:
+        """What was made of releases."""
+        return Readable(self.entries, self.retired, self.withdrawn)
+
+    @cached_property
+    def has_unlisted(self) -> bool:
+        """Whether there is, or was, anything that not everybody sees."""
+        return bool(self.withdrawn) or any(entry.visibility != "listed" for entry in self.entries.values())
 
     @cached_property
     def ids(self) -> list[str]:
@@ -81,6 +107,14 @@ class Snapshot:
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
 
+class Readable(NamedTuple):
+    """What releases make: what can be loaded, and what no longer can."""
+
+    entries: dict[str, Entry]
+    retired: dict[str, int]
+    withdrawn: dict[str, int]
+
+
 EMPTY = Snapshot(0, 0, {}, {})
 
 
@@ -91,11 +125,15 @@ class Counters(NamedTuple):
     access_revision: int = 0
     history: str = ""
     feedback_revision: int = 0
+    first_run: str | None = None
+
+
+_COLUMNS = ("registry_revision", "access_revision", "history", "feedback_revision", "first_run__capability_id")
 
 
 def counters() -> Counters:
     """As they stand in the database: one query."""
-    row = RegistryState.objects.filter(id=1).values_list(*Counters._fields).first()
+    row = RegistryState.objects.filter(id=1).values_list(*_COLUMNS).first()
     return Counters(*row) if row is not None else Counters()
 
 
@@ -107,43 +145,44 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     now = counters()
     if now.history != old.history:
         old = EMPTY
-    entries, retired, answers = old.entries, old.retired, old.answers
-    if now.registry_revision != old.registry_revision:
-        entries, retired = _moved(old, now.registry_revision)
-        answers = OrderedDict()
+    now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
+    has_moved = now.registry_revision != old.registry_revision or now.first_run != old.first_run
+    kept = {} if has_moved else {"answers": old.answers, "views": old.views}
     has_moved = now.access_revision != old.access_revision or not old.access_revision
     principals = read_principals() if has_moved else old.principals
     has_moved = now.feedback_revision != old.feedback_revision
-    confidences = read_confidences() if has_moved else old.confidences
     return Snapshot(
-        *(now.registry_revision, now.access_revision, entries, retired, principals),
-        *(now.history, now.feedback_revision, confidences, answers),
+        *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.history),
+        feedback_revision=now.feedback_revision,
+        confidences=read_confidences() if has_moved else old.confidences,
+        withdrawn=now_read.withdrawn,
+        first_run=now.first_run,
+        **kept,  # type: ignore[arg-type]
     )
 
 
-def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dict[str, int]]:
+def _moved(old: Snapshot, registry_revision: int) -> Readable:
     # A database that was restored from a backup counts lower: then nothing of the old snapshot holds.
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
     released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
-    return _with(released, dict(base.entries), dict(base.retired))
+    return _with(released, Readable(dict(base.entries), dict(base.retired), dict(base.withdrawn)))
 
 
-def _with(
-    released: QuerySet[Release], entries: dict[str, Entry], retired: dict[str, int]
-) -> tuple[dict[str, Entry], dict[str, int]]:
-    """The two maps with the last of these releases of each capability put in."""
+def _with(released: QuerySet[Release], base: Readable) -> Readable:
+    """The maps with the last of these releases of each capability put in."""
     for release in last_releases(released):
         capability_id = release.capability.capability_id
         # Kept by id: the first request for an unknown one finds all of them ready.
         letter_pairs(capability_id)
+        for known in base:
+            known.pop(capability_id, None)
         if release.status in LISTED:
-            entries[capability_id] = entry_of(release)
-            retired.pop(capability_id, None)
+            base.entries[capability_id] = entry_of(release)
         else:
-            entries.pop(capability_id, None)
-            retired[capability_id] = release.registry_revision
-    return dict(sorted(entries.items())), retired
+            gone = base.retired if release.visibility == "listed" else base.withdrawn
+            gone[capability_id] = release.registry_revision
+    return base._replace(entries=dict(sorted(base.entries.items())))
 
 
 def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
@@ -152,12 +191,15 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     What has not moved since then is taken from a newer snapshot: only the rest is read.
     """
     entries = {name: entry for name, entry in newer.entries.items() if entry.changed_at <= registry_revision}
-    retired = {name: at for name, at in newer.retired.items() if at <= registry_revision}
+    gone = [
+        {name: at for name, at in ids.items() if at <= registry_revision} for ids in (newer.retired, newer.withdrawn)
+    ]
     released = Release.objects.filter(registry_revision__lte=registry_revision)
     if newer is not EMPTY:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
-    return Snapshot(registry_revision, 0, *_with(released, entries, retired))
+    read = _with(released, Readable(entries, *gone))
+    return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn)
 
 
 def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
@@ -186,6 +228,7 @@ def entry_of(release: Release) -> Entry:
         rendered=orjson.dumps(fields),
         rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
         is_playbook=_is_playbook(revision.capability_json),
+        visibility=release.visibility,
     )
 
 
@@ -211,8 +254,15 @@ def _listed_fields(release: Release) -> dict[str, Any]:
 
 def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force."""
-    rows = AgentKey.objects.filter(revoked_at__isnull=True).values_list("key_hash", "name", "scopes")
-    return {key_hash: Principal(name, frozenset(scopes)) for key_hash, name, scopes in rows}
+    keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
+    redeemed: dict[int, set[str]] = {}
+    for key, name in Redemption.objects.values_list("key", "capability__capability_id") if keys else ():
+        redeemed.setdefault(key, set()).add(name)
+    return {key.key_hash: _principal(key, redeemed.get(key.pk, set())) for key in keys}
+
+
+def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
+    return Principal(key.name, frozenset(key.scopes), Sight(frozenset(redeemed)))
 
 
 def read_confidences() -> dict[str, Score]:

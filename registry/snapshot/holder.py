@@ -60,7 +60,10 @@ class Holder:
         self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
 
     def _has_moved(self, held: Snapshot, now: Counters, *, at_once: bool) -> bool:
-        seen = Counters(held.registry_revision, held.access_revision, held.history, held.feedback_revision)
+        seen = Counters(
+            *(held.registry_revision, held.access_revision, held.history),
+            *(held.feedback_revision, held.first_run),
+        )
         if now._replace(feedback_revision=seen.feedback_revision) != seen:
             return True
         waits = not at_once and self.read_at is not None and time.monotonic() - self.read_at < FEEDBACK_SECONDS
@@ -83,7 +86,9 @@ class Holder:
 
     def _remember(self, past: Snapshot) -> None:
         # Without its answers and keys, which belong to the present.
-        self._past[past.registry_revision] = Snapshot(past.registry_revision, 0, past.entries, past.retired)
+        self._past[past.registry_revision] = Snapshot(
+            past.registry_revision, 0, past.entries, past.retired, withdrawn=past.withdrawn
+        )
         while len(self._past) > PAST_MAX:
             self._past.popitem(last=False)
 

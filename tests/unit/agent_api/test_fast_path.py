@@ -15,12 +15,13 @@ from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import feedback, keys, publishing
-from registry.actors import SYSTEM
+from registry import feedback, install_codes, keys, publishing
+from registry.actors import SYSTEM, Actor
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
 from studio.proxies import apply_forwarding
 from tests.cases import valid_bundle
+from tests.factories import unlisted
 
 pytestmark = pytest.mark.django_db
 
@@ -47,6 +48,7 @@ QUERIES = {
         "capability_id=sleep_tracking&x=1",
         "capability_id=sleep_tracking&capability_id=minimal",
         "capability_id=password_reset",
+        "capability_id=secret_talks",
         "capability_id=nothing_here",
         "capability_id=",
         "",
@@ -116,9 +118,20 @@ def _ask(
     return seen[0], found, body
 
 
-def _shapes(key: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+def _other_keys() -> list[str]:
+    """Keys that see something else than most; there is something that most do not see."""
+    code = unlisted("secret_talks")
+    found = [keys.create_key(name=name, by=SYSTEM)[1] for name in ("guest", "stranger")]
+    install_codes.redeem_code(code=code, by=Actor("agent_key", "guest"))
+    HOLDER.refresh()
+    return found
+
+
+def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
     authorizations = ("", f"Bearer {key}", f"bearer {key}", f"Bearer  {key}", "Bearer wrong", "Basic x", key)
     for path, queries in QUERIES.items():
+        for query, other in itertools.product(queries, others):
+            yield "GET", path, query, {"Authorization": f"Bearer {other}"}
         for method, query, authorization in itertools.product(METHODS, queries, authorizations):
             yield method, path, query, {"Authorization": authorization}
         for encoding, query in itertools.product(ENCODINGS, queries[:2]):
@@ -139,7 +152,7 @@ def test_every_shape_is_answered_as_the_view_answers_it(
     settings.CORS_ALLOWED_ORIGINS = origins
     settings.RATE_LIMITS = {}
     fast = FastPath(spy)
-    shapes = list(_shapes(key))
+    shapes = list(_shapes(key, *_other_keys()))
     for shape in shapes:
         expected = _ask(spy.handler, *shape)
         for _ in range(3):
@@ -240,6 +253,27 @@ def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
         assert _ask(fast, *shape) == after
         assert _ask(fast, *shape[:3], shape[3] | {"If-None-Match": before[1]["etag"]}) == after
     assert spy.asked == asked
+
+
+def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    fast = FastPath(spy)
+    guest, stranger = _other_keys()
+    answers = {}
+    for path, query in ((LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=secret_talks")):
+        for name, key in (("guest", guest), ("stranger", stranger)):
+            shape = ("GET", path, query, {"Authorization": f"Bearer {key}"})
+            for _ in range(3):
+                answers[name, path + query] = _ask(fast, *shape)
+            asked = spy.asked
+            with django_assert_num_queries(0):
+                assert _ask(fast, *shape) == answers[name, path + query]
+            assert spy.asked == asked + (answers[name, path + query][0] != "200 OK")
+    for query in ("", "fields=minimal"):
+        assert b"secret_talks" in answers["guest", LIST + query][2]
+        assert b"secret_talks" not in answers["stranger", LIST + query][2]
+        assert answers["guest", LIST + query][1]["etag"] != answers["stranger", LIST + query][1]["etag"]
+    assert answers["guest", LOAD + "capability_id=secret_talks"][0] == "200 OK"
+    assert answers["stranger", LOAD + "capability_id=secret_talks"][0] == "404 Not Found"
 
 
 def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:

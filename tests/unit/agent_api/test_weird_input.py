@@ -24,6 +24,7 @@ NAMES = [
     "capability_skill_load",
     "capability_skill_reload",
     "capability_feedback",
+    "capability_install",
     "capability_propose",
     "capability_proposal",
 ]

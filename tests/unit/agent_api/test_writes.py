@@ -49,6 +49,7 @@ def _deprecated() -> None:
 # Each call that writes: what must be there before, and a body that it takes.
 CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
     "capability_feedback": (lambda: None, lambda: {"capability_id": "alpha", "outcome": "used"}),
+    "capability_install": (lambda: None, lambda: {"code": Capability.objects.get().install_code}),
     "capability_propose": (lambda: None, lambda: {"files": bundle("beta")}),
     "operator/bundle_publish": (lambda: None, lambda: {"bundles": [{"path": "b", "files": bundle("beta")}]}),
     "operator/bundle_import": (lambda: None, lambda: {"bundles": [{"path": "b", "files": bundle("beta")}]}),

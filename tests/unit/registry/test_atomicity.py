@@ -10,8 +10,9 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from registry import audit, drafts, feedback, keys, operators, proposals, publishing
-from registry.models import Proposal, ToolName
+from registry import audit, defaults, drafts, feedback, install_codes, keys, operators, proposals, publishing
+from registry.actors import Actor
+from registry.models import Capability, Proposal, ToolName
 from registry.validation import validate
 from tests.factories import OLGA, bundle, publish, tool
 
@@ -34,6 +35,10 @@ VERBS: dict[str, Verb] = {
     "accept_proposal": lambda: proposals.accept_proposal(proposal_id=_proposal("alpha"), by=OLGA),
     "reject_proposal": lambda: proposals.reject_proposal(proposal_id=_proposal("proposed"), by=OLGA),
     "publish_proposed": lambda: publishing.publish_draft(capability_id="proposed", by=OLGA),
+    "set_visibility": lambda: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA),
+    "rotate_code": lambda: install_codes.rotate_code(capability_id="alpha", by=OLGA),
+    "redeem_code": lambda: install_codes.redeem_code(code=_code("alpha"), by=Actor("agent_key", "old")),
+    "set_first_run": lambda: defaults.set_first_run(capability_id="alpha", by=OLGA),
     "create_key": lambda: keys.create_key(name="new", by=OLGA),
     "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
     "create_operator": lambda: operators.create_operator(
@@ -46,6 +51,10 @@ VERBS: dict[str, Verb] = {
 
 def _proposal(capability_id: str) -> UUID:
     return Proposal.objects.get(capability__capability_id=capability_id).proposal_id
+
+
+def _code(capability_id: str) -> str:
+    return Capability.objects.get(capability_id=capability_id).install_code
 
 
 def _prepare() -> None:

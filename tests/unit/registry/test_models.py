@@ -12,7 +12,9 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, keys, proposals, publishing, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, webhooks
+from registry.actors import Actor
+from registry.install_code_form import new_code
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -27,6 +29,7 @@ from registry.models import (
     Operator,
     Outcome,
     Proposal,
+    Redemption,
     RegistryState,
     Release,
     Revision,
@@ -102,17 +105,22 @@ BREAKS: dict[str, Break] = {
     "proposal_decision_fits_status": _set(Proposal, status="rejected"),
     "proposal_revision_fits_status": _set(Proposal, published_revision=1),
     "proposal_open_once": _again(Proposal, proposal_id=uuid4),
+    "capability_visibility_known": _set(Capability, visibility="hidden"),
+    "capability_install_code_form": _set(Capability, install_code="hunter2"),
+    "release_visibility_known": _set(Release, visibility="hidden"),
+    "redemption_once": _again(Redemption),
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, hundredths=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
     # Columns that are unique by themselves.
     "Webhook.name": _again(Webhook),
-    "Capability.capability_id": _again(Capability),
+    "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
     "Proposal.proposal_id": _again(Proposal, key_name="another"),
+    "Capability.install_code": _again(Capability, capability_id="another"),
     "Outcome.event_id": _again(Outcome),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
@@ -141,6 +149,7 @@ def one_of_each() -> None:
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
+    install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
     KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")

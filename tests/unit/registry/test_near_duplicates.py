@@ -37,10 +37,8 @@ def test_a_copy_under_another_id_is_found_and_what_differs_is_not() -> None:
 
 def test_the_same_words_are_1() -> None:
     publish("alpha", body=BODY)
-    same = {"name": "Alpha", "description": "Everything about Alpha.", "intent_triggers": ["alpha please"]}
     files = bundle("alpha", body=BODY)
     files["capability.json"] = files["capability.json"].replace('"alpha"', '"omega"')
-    assert same["name"] in files["capability.json"]
     found = validate(files).bundle
     assert found is not None
     assert near_duplicates.near_duplicates(found) == [Near("alpha", 1.0)]

@@ -152,10 +152,10 @@ def test_what_was_decided_stays_decided() -> None:
     reject_proposal(proposal_id=proposal.proposal_id, by=OLGA)
     for verb in (accept_proposal, reject_proposal):
         with pytest.raises(StatusConflict, match="rejected"):
-            verb(proposal_id=proposal.proposal_id, by=OLGA)  # type: ignore[operator]
+            verb(proposal_id=proposal.proposal_id, by=OLGA)
         for unknown in ("x", "00000000-0000-4000-8000-000000000000"):
             with pytest.raises(ProposalNotFound):
-                verb(proposal_id=unknown, by=OLGA)  # type: ignore[operator]
+                verb(proposal_id=unknown, by=OLGA)
 
 
 def test_accepting_twice_changes_nothing() -> None:

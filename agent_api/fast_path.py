@@ -98,7 +98,7 @@ class FastPath:
             return self._learn(kind, environ, start_response)
         if key_name:
             tallies.note_key_use(key_name)
-        if entry is not None:
+        if entry is not None and entry.draft is None:
             tallies.count_load(capability_id=entry.capability_id, revision=entry.revision, key_name=key_name)
         ANSWERED[kind[0], known] += 1
         headers = [*constant, ("ETag", entity_tag(rendered, coding))]

@@ -13,13 +13,13 @@ from django.utils import timezone
 from registry import audit
 from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
-from registry.models import Capability, Draft, Proposal
+from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
-from registry.writing import writing
+from registry.writing import move_access, writing
 
 DISCARDED_KEPT: Final = timedelta(days=30)
 # What a draft could not keep.
@@ -55,7 +55,7 @@ def save_draft(
         version = current.version if current else None
         if version != based_on or (create and not is_new):
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
-        draft = store_draft(capability, current, texts, by)
+        draft = store_draft(capability, current, texts, by, report=report)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
     return SavedDraft(capability_id, draft.version, texts, report)
 
@@ -70,6 +70,7 @@ def replace_draft(
     texts = storable(capability_id, files)
     if dry_run:
         return None
+    report = check_texts(capability_id, texts)
     with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
         current = active_draft(capability)
@@ -77,7 +78,7 @@ def replace_draft(
             return current
         if current is not None:
             set_aside(current)
-        draft = store_draft(capability, None, texts, by)
+        draft = store_draft(capability, None, texts, by, report=report)
         audit.record(by=by, verb="draft.import", subject=capability_id, detail=_detail(draft, note))
     return draft
 
@@ -104,20 +105,37 @@ def active_draft(capability: Capability) -> Draft | None:
 
 
 def store_draft(
-    capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor, *, proposal: Proposal | None = None
+    capability: Capability,
+    draft: Draft | None,
+    texts: dict[str, str],
+    by: Actor,
+    *,
+    report: Report,
+    proposal: Proposal | None = None,
 ) -> Draft:
-    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock."""
+    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock.
+
+    `report` is what validation said of them: keys that preview see a draft that passes.
+    """
     capability.draft_counter += 1
     capability.updated_at = timezone.now()
     capability.save(update_fields=["draft_counter", "updated_at"])
     if draft is None:
         draft = Draft(capability=capability, based_on=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
+    draft.digest = report.bundle.digest if report.bundle is not None and report.ok else ""
     draft.files = texts
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
     draft.save()
+    _tell_who_previews()
     return draft
+
+
+def _tell_who_previews() -> None:
+    """Drafts move no registry revision; where a key sees them, what it sees has moved."""
+    if AgentKey.objects.filter(preview=True, revoked_at__isnull=True).exists():
+        move_access(RegistryState.objects.get(id=1))
 
 
 def get_draft(capability_id: str) -> Draft:
@@ -152,6 +170,7 @@ def set_aside(draft: Draft) -> None:
     """Mark a draft as discarded and forget those that are past their time; the caller holds the lock."""
     draft.discarded_at = timezone.now()
     draft.save(update_fields=["discarded_at"])
+    _tell_who_previews()
     Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_KEPT).delete()
 
 
@@ -172,6 +191,7 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
             raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
         discarded.discarded_at = None
         discarded.save(update_fields=["discarded_at"])
+        _tell_who_previews()
         audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
     return discarded
 

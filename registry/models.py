@@ -12,8 +12,8 @@ from django.utils import timezone
 from registry.bundle_texts import BundleTexts
 from registry.feedback_models import Confidence, Outcome
 from registry.install_code_form import new_code
+from registry.key_models import AgentKey, Redemption
 from registry.proposal_models import Proposal
-from registry.redemption_models import Redemption
 from registry.repeat_models import KeptAnswer
 from registry.webhook_models import Webhook, WebhookDelivery
 
@@ -84,13 +84,8 @@ class RegistryState(models.Model):
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
     access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
     feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
-    first_run = models.ForeignKey(
-        "Capability",
-        null=True,
-        on_delete=models.PROTECT,
-        related_name="+",
-        help_text="What a new user's session loads.",
-    )
+    # What the session of a new user begins with.
+    first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
     history = models.CharField(
         max_length=32,
         blank=True,
@@ -170,6 +165,13 @@ class Revision(BundleTexts):
     content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
     texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
     rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    read_only_digest = models.CharField(
+        max_length=71,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Without write tools; empty: unknown.",
+    )
     words_print = models.CharField(
         max_length=32, blank=True, default="", db_default="", help_text="registry/near_duplicates.py; empty: not known."
     )
@@ -219,6 +221,9 @@ class Draft(BundleTexts):
 
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
     version = models.PositiveIntegerField()
+    digest = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="Empty where it did not pass when it was saved."
+    )
     based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
@@ -239,29 +244,6 @@ class ToolName(models.Model):
 
     name = models.CharField(max_length=64, primary_key=True)
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="tool_names")
-
-
-class AgentKey(models.Model):
-    """A key of an agent runtime. Only the SHA-256 is kept: keys are 256 random bits, so a slow hash adds nothing."""
-
-    name = models.CharField(max_length=80, unique=True)
-    key_hash = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
-    scopes = models.JSONField(default=list)
-    created_at = models.DateTimeField(default=timezone.now)
-    created_by = models.CharField(max_length=200)
-    last_used_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
-    revoked_by = models.CharField(max_length=200, blank=True, default="")
-
-    class Meta:
-        ordering: ClassVar = ["name"]
-        constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(revoked_at__isnull=True, revoked_by="") | (Q(revoked_at__isnull=False) & ~Q(revoked_by="")),
-                name="agent_key_revocation_paired",
-            ),
-        ]
 
 
 class LoadCount(models.Model):

@@ -51,7 +51,7 @@ def propose(*, files: Mapping[str, str], by: Actor, note: str = "") -> Proposed:
         proposal.files = texts
         proposal.save(force_insert=True)
         current = active_draft(capability)
-        draft = _as_draft(proposal, current, by) if current is None or _is_own(current, by) else None
+        draft = _as_draft(proposal, current, by, report) if current is None or _is_own(current, by) else None
         _record(proposal, by, "proposal.create", draft_version=draft.version if draft else None, note=note)
     return Proposed(proposal, report, draft.version if draft else None)
 
@@ -78,10 +78,10 @@ def _is_own(draft: Draft, by: Actor) -> bool:
     return draft.proposal is not None and draft.proposal.key_name == by.name and draft.saved_by == str(by)
 
 
-def _as_draft(proposal: Proposal, current: Draft | None, by: Actor) -> Draft:
+def _as_draft(proposal: Proposal, current: Draft | None, by: Actor, report: Report) -> Draft:
     if current is not None:
         set_aside(current)
-    return store_draft(proposal.capability, None, proposal.files, by, proposal=proposal)
+    return store_draft(proposal.capability, None, proposal.files, by, report=report, proposal=proposal)
 
 
 def _decide(proposal: Proposal, status: str, by: Actor, *, note: str = "", revision: int | None = None) -> None:
@@ -102,12 +102,13 @@ def accept_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Dr
 
     Raises `ProposalNotFound`, and `StatusConflict` where it was decided on already.
     """
+    report = proposal_report(_open(proposal_id))
     with writing():
         proposal = _open(proposal_id)
         current = active_draft(proposal.capability)
         if current is not None and current.proposal == proposal:
             return current
-        draft = _as_draft(proposal, current, by)
+        draft = _as_draft(proposal, current, by, report)
         _record(proposal, by, "proposal.accept", draft_version=draft.version, note=note)
     return draft
 

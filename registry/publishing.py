@@ -183,6 +183,7 @@ def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Ac
         content_digest=bundle.content_digest,
         texts_digest=texts_digest(dict(bundle.files)),
         rules_version=RULES_VERSION,
+        read_only_digest=bundle.without_write_tools().digest,
         words_print=words_print(stem_counts(bundle)),
         note=note,
         created_by=str(by),

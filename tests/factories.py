@@ -85,15 +85,15 @@ def publish(capability_id: str = "alpha", *args: Any, acknowledge: Sequence[str]
     return outcome
 
 
-def agent_key(*scopes: str, name: str = "") -> str:
-    """A key with these scopes."""
+def agent_key(*scopes: str, name: str = "", **limits: Any) -> str:
+    """A key with these scopes, and what limits it."""
     scopes = scopes or keys.DEFAULT_SCOPES
-    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes)[1]
+    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes, **limits)[1]
 
 
-def bearer(*scopes: str) -> dict[str, str]:
+def bearer(*scopes: str, **limits: Any) -> dict[str, str]:
     """The header of a new key, for Django's test client."""
-    return {"Authorization": f"Bearer {agent_key(*scopes)}"}
+    return {"Authorization": f"Bearer {agent_key(*scopes, **limits)}"}
 
 
 def unlisted(capability_id: str, **fields: Any) -> str:

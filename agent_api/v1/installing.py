@@ -27,13 +27,15 @@ def capability_install(request: Request, caller: Caller) -> Response:
     guessers = (str(request.META.get("REMOTE_ADDR")), f"install {caller.key_name}")
     _refuse_guessers(guessers)
     try:
-        revision = install_codes.redeem_code(code=code, by=caller.actor)
+        revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)
     except InstallCodeNotFound:
         for guesser in guessers:
             limits.spend("guess", guesser)
         raise
-    name = revision.capability.capability_id
-    return Response({"capability_id": name, "name": revision.name, "digest": revision.digest})
+    digest = revision.digest
+    if caller.principal.sight.read_only_tools:
+        digest = revision.read_only_digest or digest
+    return Response({"capability_id": revision.capability.capability_id, "name": revision.name, "digest": digest})
 
 
 def _refuse_guessers(guessers: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from django.db.models import Max, QuerySet
 
 from registry.confidence import NEUTRAL, Score
 from registry.likeness import letter_pairs
-from registry.models import AgentKey, Confidence, Redemption, RegistryState, Release
+from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release
 from registry.queries import LISTED, list_entry
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
@@ -22,7 +22,11 @@ MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One capability as readers see it. `changed_at` is the registry revision that last touched it."""
+    """One capability as readers see it. `changed_at` is the registry revision that last touched it.
+
+    `draft` is the row and the version of a draft that a key previews; `is_read_only` says that write tools are
+    withheld, and `read_only_digest` is the digest then (empty: not known).
+    """
 
     capability_id: str
     status: str
@@ -38,6 +42,9 @@ class Entry:
     rendered_minimal: bytes
     is_playbook: bool = False
     visibility: str = "listed"
+    read_only_digest: str = ""
+    is_read_only: bool = False
+    draft: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,9 @@ class Sight:
     """What a key may see beyond, or short of, what is listed: keys of the same sight get the same answers."""
 
     redeemed: frozenset[str] = frozenset()
+    groups: frozenset[str] | None = None
+    read_only_tools: bool = False
+    preview: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,8 @@ class Snapshot:
     views: OrderedDict[Sight, Snapshot] = field(default_factory=OrderedDict, compare=False, repr=False)
     withdrawn: dict[str, int] = field(default_factory=dict)
     first_run: str | None = None
+    # Of drafts that pass, where a key sees them.
+    drafts: dict[str, Entry] = field(default_factory=dict)
 
     def confidence(self, entry: Entry) -> Score | None:
         """How much a playbook can be trusted; None for what is no playbook."""
@@ -146,10 +158,11 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     if now.history != old.history:
         old = EMPTY
     now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
-    has_moved = now.registry_revision != old.registry_revision or now.first_run != old.first_run
-    kept = {} if has_moved else {"answers": old.answers, "views": old.views}
     has_moved = now.access_revision != old.access_revision or not old.access_revision
     principals = read_principals() if has_moved else old.principals
+    drafts = read_drafts() if any(each.sight.preview for each in principals.values()) else {}
+    stays = (now.registry_revision, now.first_run, drafts) == (old.registry_revision, old.first_run, old.drafts)
+    kept = {"answers": old.answers, "views": old.views} if stays else {}
     has_moved = now.feedback_revision != old.feedback_revision
     return Snapshot(
         *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.history),
@@ -157,6 +170,7 @@ def read_snapshot(old: Snapshot) -> Snapshot:
         confidences=read_confidences() if has_moved else old.confidences,
         withdrawn=now_read.withdrawn,
         first_run=now.first_run,
+        drafts=drafts,
         **kept,  # type: ignore[arg-type]
     )
 
@@ -213,22 +227,33 @@ def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
 def entry_of(release: Release) -> Entry:
     """A release as readers see it."""
     revision = release.revision
-    fields = _listed_fields(release)
-    return Entry(
-        capability_id=release.capability.capability_id,
+    fields = _listed_fields(
+        revision.capability_json,
+        {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name},
+        digest=revision.digest,
         status=release.status,
         replaced_by=release.replaced_by or None,
+    )
+    return _entry(
+        fields,
+        capability_json=revision.capability_json,
         revision_id=revision.pk,
         revision=revision.number,
-        digest=revision.digest,
         changed_at=release.registry_revision,
-        name=fields["name"],
+        visibility=release.visibility,
+        read_only_digest=revision.read_only_digest,
+    )
+
+
+def _entry(fields: dict[str, Any], *, capability_json: str | None, **more: Any) -> Entry:
+    return Entry(
+        **{key: fields[key] for key in ("capability_id", "status", "replaced_by", "digest", "name")},
         skill_groups=tuple(fields["skill_groups"]),
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
         rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
-        is_playbook=_is_playbook(revision.capability_json),
-        visibility=release.visibility,
+        is_playbook=_is_playbook(capability_json),
+        **more,
     )
 
 
@@ -239,17 +264,35 @@ def _is_playbook(capability_json: str | None) -> bool:
         return False
 
 
-def _listed_fields(release: Release) -> dict[str, Any]:
-    revision = release.revision
+def _listed_fields(capability_json: str | None, known: dict[str, Any], **facts: Any) -> dict[str, Any]:
     try:
-        capability = json.loads(revision.capability_json or "")
-        return list_entry(
-            capability, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None
-        )
+        return list_entry(json.loads(capability_json or ""), **facts)
     except (ValueError, KeyError, TypeError):
         # A damaged row stays listed by what is known of it: loading it tells the incident.
-        known = {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name}
-        return list_entry(known, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None)
+        return list_entry(known, **facts)
+
+
+def read_drafts() -> dict[str, Entry]:
+    """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
+    passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
+    found = passed.defer("skill_md", "tools_json", "ui_schemas_json")
+    entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
+    return {entry.capability_id: entry for entry in entries}
+
+
+def _draft_entry(draft: Any) -> Entry:
+    name = draft.capability.capability_id
+    known = {"capability_id": name, "name": name, "description": name}
+    fields = _listed_fields(draft.capability_json, known, digest=draft.digest, status="draft", replaced_by=None)
+    return _entry(
+        fields,
+        capability_json=draft.capability_json,
+        revision_id=0,
+        revision=(draft.last or 0) + 1,
+        changed_at=0,
+        visibility=draft.capability.visibility,
+        draft=(draft.pk, draft.version),
+    )
 
 
 def read_principals() -> dict[str, Principal]:
@@ -262,7 +305,9 @@ def read_principals() -> dict[str, Principal]:
 
 
 def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
-    return Principal(key.name, frozenset(key.scopes), Sight(frozenset(redeemed)))
+    groups = frozenset(key.groups) if key.groups is not None else None
+    sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
+    return Principal(key.name, frozenset(key.scopes), sight)
 
 
 def read_confidences() -> dict[str, Score]:

@@ -1,13 +1,22 @@
 """What a key may see of a snapshot. Whoever answers agents asks here, so that all doors show the same.
 
-A key that was made without limits, and a public read, see every listed capability. What is unlisted is seen by the keys
-that have redeemed its install code. Nothing here asks the database.
+A key that was made without limits, and a public read, see every listed capability as it is published. What is unlisted
+is seen by the keys that have redeemed its install code. A key may be limited to skill groups; it may be given no write
+tools; it may see drafts that pass in the place of what is published. Nothing here asks the database, but for the digest
+without write tools of a revision (once) that was published before that was kept.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
 
+import orjson
+from django.db.models import QuerySet
+
+from registry.models import Draft, Revision
+from registry.queries import bundle_of
 from registry.snapshot.content import Entry, Principal, Snapshot
 
 # Restricted forms of one snapshot that are kept; each is a dict of its entries.
@@ -16,18 +25,43 @@ VIEWS_KEPT_MAX: Final = 32
 
 def visible(principal: Principal, entry: Entry) -> bool:
     """Whether the holder of a key may know of an entry: in list, load, match, search, suggestions, anywhere."""
-    return entry.visibility == "listed" or entry.capability_id in principal.sight.redeemed
+    sight = principal.sight
+    if sight.groups is not None and sight.groups.isdisjoint(entry.skill_groups):
+        return False
+    return entry.visibility == "listed" or entry.capability_id in sight.redeemed
 
 
-def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str) -> Entry | None:
-    """The entry as the key sees it; None for what it knows nothing of."""
-    entry = snapshot.entries.get(capability_id)
-    return entry if entry is not None and visible(principal, entry) else None
+def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False) -> Entry | None:
+    """The entry as the key sees it, or with `published` the published one in any case; None for what it knows nothing
+    of."""
+    sight = principal.sight
+    entry = snapshot.drafts.get(capability_id) if sight.preview and not published else None
+    entry = entry or snapshot.entries.get(capability_id)
+    if entry is None or not visible(principal, entry):
+        return None
+    return without_write_tools(entry) if sight.read_only_tools else entry
 
 
-def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:  # noqa: ARG001 (until some see less)
+@lru_cache(maxsize=20_000)
+def without_write_tools(entry: Entry) -> Entry:
+    """The entry under the digest of what is left of it; the same digest where there is nothing to withhold."""
+    digest = entry.read_only_digest or _read_only_digest(entry)
+    fields = orjson.loads(entry.rendered) | {"digest": digest}
+    return replace(entry, digest=digest, rendered=orjson.dumps(fields), is_read_only=True)
+
+
+def _read_only_digest(entry: Entry) -> str:
+    rows: QuerySet[Any] = Revision.objects.filter(pk=entry.revision_id)
+    if entry.draft is not None:
+        rows = Draft.objects.filter(pk=entry.draft[0])
+    row = rows.first()
+    return bundle_of(row).without_write_tools().digest if row is not None else entry.digest
+
+
+def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:
     """Whether there may be anything that the key does not see as it is published."""
-    return snapshot.has_unlisted
+    sight = principal.sight
+    return snapshot.has_unlisted or sight.groups is not None or sight.read_only_tools or sight.preview
 
 
 def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
@@ -48,5 +82,7 @@ def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
     return kept
 
 
-def _ids(snapshot: Snapshot, principal: Principal) -> list[str]:  # noqa: ARG001 (until some see drafts)
-    return snapshot.ids
+def _ids(snapshot: Snapshot, principal: Principal) -> list[str]:
+    if not (principal.sight.preview and snapshot.drafts):
+        return snapshot.ids
+    return sorted({*snapshot.entries, *snapshot.drafts})

@@ -15,7 +15,7 @@ from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import feedback, install_codes, keys, publishing
+from registry import drafts, feedback, install_codes, keys, publishing
 from registry.actors import SYSTEM, Actor
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
@@ -123,8 +123,23 @@ def _other_keys() -> list[str]:
     code = unlisted("secret_talks")
     found = [keys.create_key(name=name, by=SYSTEM)[1] for name in ("guest", "stranger")]
     install_codes.redeem_code(code=code, by=Actor("agent_key", "guest"))
+    drafts.save_draft(capability_id="minimal", files=_draft(), based_on=None, by=SYSTEM)
+    for name, limits in LIMITED.items():
+        found.append(keys.create_key(name=name, by=SYSTEM, **limits)[1])
     HOLDER.refresh()
     return found
+
+
+LIMITED: dict[str, dict[str, Any]] = {
+    "narrow": {"groups": ["x"]},
+    "harmless": {"read_only_tools": True},
+    "early": {"preview": True},
+}
+
+
+def _draft() -> dict[str, str]:
+    files = {name: str(content, "utf-8") for name, content in valid_bundle("minimal").items()}  # type: ignore[arg-type]
+    return files | {"skill.md": files["skill.md"] + "\nMore of it.\n"}
 
 
 def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
@@ -257,7 +272,7 @@ def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
 
 def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     fast = FastPath(spy)
-    guest, stranger = _other_keys()
+    guest, stranger, *_ = _other_keys()
     answers = {}
     for path, query in ((LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=secret_talks")):
         for name, key in (("guest", guest), ("stranger", stranger)):
@@ -274,6 +289,21 @@ def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_que
         assert answers["guest", LIST + query][1]["etag"] != answers["stranger", LIST + query][1]["etag"]
     assert answers["guest", LOAD + "capability_id=secret_talks"][0] == "200 OK"
     assert answers["stranger", LOAD + "capability_id=secret_talks"][0] == "404 Not Found"
+
+
+@pytest.mark.parametrize("number", range(len(LIMITED)))
+def test_a_limited_key_is_answered_from_memory(
+    spy: Spy, number: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = FastPath(spy)
+    key = _other_keys()[2 + number]
+    shapes = [("GET", LIST, ""), ("GET", LOAD, "capability_id=sleep_tracking"), ("GET", LOAD, "capability_id=minimal")]
+    for shape in shapes:
+        first, *_ = [_ask(fast, *shape, {"Authorization": f"Bearer {key}"}) for _ in range(3)]
+        asked = spy.asked
+        with django_assert_num_queries(0):
+            assert _ask(fast, *shape, {"Authorization": f"Bearer {key}"})[2] == first[2]
+        assert spy.asked == asked + (first[0] != "200 OK")
 
 
 def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:

@@ -81,7 +81,7 @@ class FastPath:
             entry = None
         else:
             entry = _entry(snapshot, reader, query)
-            rendered = BODIES.peek(body_key(entry, snapshot.confidence(entry))) if entry is not None else None
+            rendered = BODIES.peek(_body_key(snapshot, entry)) if entry is not None else None
         if rendered is None:
             return None
         return self._send(environ, start_response, rendered, reader.name, entry)
@@ -150,6 +150,10 @@ def _reader(environ: Environ, snapshot: Snapshot) -> Principal | None:
         return None
     principal = snapshot.principals.get(hash_key(header[7:].strip()))
     return principal if principal is not None and "read" in principal.scopes else None
+
+
+def _body_key(snapshot: Snapshot, entry: Entry) -> tuple[Any, ...]:
+    return body_key(entry, snapshot.confidence(entry) if entry.is_playbook else None)
 
 
 def _entry(snapshot: Snapshot, reader: Principal, query: str) -> Entry | None:

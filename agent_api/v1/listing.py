@@ -18,6 +18,7 @@ from agent_api import parameters
 from registry.errors import InvalidRequest
 from registry.snapshot import HOLDER, Entry, Principal, Snapshot
 from registry.snapshot.bodies import Rendered
+from registry.snapshot.content import FULL
 from registry.snapshot.visibility import is_restricted, seen
 
 LIMIT_MAX: Final = 1000
@@ -98,7 +99,7 @@ def list_answer(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> R
         if pinned is None:
             raise InvalidRequest("The cursor is not one of ours; begin again without it")
         return _render(pinned, asked, principal)
-    key = (asked, principal.sight)
+    key: Any = asked if principal.sight is FULL else (asked, principal.sight)
     kept = snapshot.answers.get(key)
     if kept is None:
         kept = snapshot.answers[key] = _render(snapshot, asked, principal)

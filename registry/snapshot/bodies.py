@@ -155,10 +155,8 @@ BODIES: Final = BodyCache()
 
 def body_key(entry: Entry, score: Score | None = None, *, revision_id: int | None = None) -> tuple[Any, ...]:
     """What the bytes of a load answer depend on. `score` is what the snapshot knows of the entry's confidence."""
-    return (
-        *(revision_id or entry.revision_id, entry.status, entry.replaced_by),
-        *(score, entry.is_read_only, entry.draft),
-    )
+    wanted = revision_id or entry.revision_id
+    return wanted, entry.status, entry.replaced_by, score, entry.is_read_only, entry.draft
 
 
 def load_body(

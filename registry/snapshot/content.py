@@ -57,13 +57,17 @@ class Sight:
     preview: bool = False
 
 
+# What is listed, as it is published: the sight of a public read, and of a key that was made without limits.
+FULL = Sight()
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see."""
 
     name: str
     scopes: frozenset[str]
-    sight: Sight = Sight()
+    sight: Sight = FULL
 
 
 PUBLIC = Principal("", frozenset({"read"}))
@@ -307,7 +311,8 @@ def read_principals() -> dict[str, Principal]:
 def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     groups = frozenset(key.groups) if key.groups is not None else None
     sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
-    return Principal(key.name, frozenset(key.scopes), sight)
+    # The one object, so that a warm read need not compare it.
+    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight)
 
 
 def read_confidences() -> dict[str, Score]:

@@ -3,57 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
 
-from registry import limits, log_context, tallies
+from registry import limits, log_context, snapshot, tallies
 from registry.actors import Actor
 from registry.errors import Forbidden, Unauthenticated
 from registry.keys import Scope, hash_key
-from registry.snapshot import Snapshot
+from registry.snapshot import Principal, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`key_name` is empty for a public read."""
+    """Who asks. What it may see is in registry/snapshot/visibility.py, by its `principal`."""
 
-    key_name: str
-    scopes: frozenset[str]
+    principal: Principal
+
+    @property
+    def key_name(self) -> str:
+        """Empty for a public read."""
+        return self.principal.name
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return self.principal.scopes
 
     @property
     def is_public(self) -> bool:
-        return not self.key_name
+        return not self.principal.name
 
     @property
     def actor(self) -> Actor:
         return Actor("agent_key", self.key_name)
 
 
-PUBLIC = Caller("", frozenset({"read"}))
+PUBLIC: Final = Caller(snapshot.PUBLIC)
 
 
-def require_scope(request: HttpRequest, snapshot: Snapshot, scope: Scope) -> Caller:
-    """Who asks, if they may.
+def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Caller:
+    """Who asks, if they may: with one of these scopes.
 
     Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope) or `RateLimited`: bad keys are counted
     by address, writes by key; reading with a good key is not limited.
     """
     header = request.headers.get("Authorization")
     if header is None:
-        if scope == "read" and settings.AGENT_API_PUBLIC_READ:
+        if "read" in scopes and settings.AGENT_API_PUBLIC_READ:
             return PUBLIC
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
-    principal = snapshot.principals.get(hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    principal = held.principals.get(hash_key(key.strip())) if scheme.lower() == "bearer" else None
     if principal is None:
         limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
     log_context.note(key=principal.name)
-    if scope not in principal.scopes:
-        have = ", ".join(sorted(principal.scopes))
-        raise Forbidden(f"This call needs a key with the scope '{scope}'; '{principal.name}' has: {have}")
-    if scope != "read":
+    if principal.scopes.isdisjoint(scopes):
+        have, needed = ", ".join(sorted(principal.scopes)), "' or '".join(scopes)
+        raise Forbidden(f"This call needs a key with the scope '{needed}'; '{principal.name}' has: {have}")
+    if "read" not in scopes:
         limits.spend("write", principal.name)
     tallies.note_key_use(principal.name)
-    return Caller(principal.name, principal.scopes)
+    return Caller(principal)

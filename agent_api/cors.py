@@ -42,5 +42,5 @@ class CorsMiddleware:
             patch_vary_headers(response, ["Origin"])
         if is_allowed:
             response["Access-Control-Allow-Origin"] = origin
-            response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning, X-Request-ID"
+            response["Access-Control-Expose-Headers"] = "ETag, Retry-After, Warning, X-Request-ID, Idempotency-Replayed"
         return response

@@ -40,6 +40,7 @@ def endpoint(*methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSON
         cls.permission_classes = []
         cls.throttle_classes = []
         cls.content_negotiation_class = AlwaysJson
+        cls.is_write = getattr(view, "is_write", False)
         cls.http_method_names = [method.lower() for method in methods]
         if "GET" in methods:
             cls.head = cls.get

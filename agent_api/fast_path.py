@@ -22,8 +22,9 @@ from agent_api.streamed import measure_body
 from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
 from registry import tallies
 from registry.keys import hash_key
-from registry.snapshot import HOLDER, Entry, Snapshot
-from registry.snapshot.bodies import BODIES, Rendered
+from registry.snapshot import HOLDER, PUBLIC, Entry, Principal, Snapshot
+from registry.snapshot.bodies import BODIES, Rendered, body_key
+from registry.snapshot.visibility import entry_for
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -69,21 +70,21 @@ class FastPath:
         if not HOLDER.is_watched or not HOLDER.has_read or HOLDER.failed_at is not None or not _is_plain(environ):
             return None
         snapshot = HOLDER.snapshot
-        key_name = _reader(environ, snapshot)
-        if key_name is None:
+        reader = _reader(environ, snapshot)
+        if reader is None:
             return None
         path: str = environ["PATH_INFO"]
         query: str = environ.get("QUERY_STRING", "")
         if path == LIST:
             asked = _LIST_QUERIES.get(query)
-            rendered = list_answer(snapshot, asked) if asked is not None else None
+            rendered = list_answer(snapshot, asked, reader) if asked is not None else None
             entry = None
         else:
-            entry = _entry(snapshot, query)
-            rendered = BODIES.peek((entry.revision_id, entry.status, entry.replaced_by)) if entry is not None else None
+            entry = _entry(snapshot, reader, query)
+            rendered = BODIES.peek(_body_key(snapshot, entry)) if entry is not None else None
         if rendered is None:
             return None
-        return self._send(environ, start_response, rendered, key_name, entry)
+        return self._send(environ, start_response, rendered, reader.name, entry)
 
     def _send(
         self, environ: Environ, start_response: StartResponse, rendered: Rendered, key_name: str, entry: Entry | None
@@ -97,7 +98,7 @@ class FastPath:
             return self._learn(kind, environ, start_response)
         if key_name:
             tallies.note_key_use(key_name)
-        if entry is not None:
+        if entry is not None and entry.draft is None:
             tallies.count_load(capability_id=entry.capability_id, revision=entry.revision, key_name=key_name)
         ANSWERED[kind[0], known] += 1
         headers = [*constant, ("ETag", entity_tag(rendered, coding))]
@@ -140,23 +141,27 @@ def _is_our_host(host: str) -> bool:
     return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
 
 
-def _reader(environ: Environ, snapshot: Snapshot) -> str | None:
-    """The name of a key that may read, `` for a public read, None where the view must decide."""
+def _reader(environ: Environ, snapshot: Snapshot) -> Principal | None:
+    """Who may read: the holder of a key, or the public; None where the view must decide."""
     header = environ.get("HTTP_AUTHORIZATION")
     if header is None:
-        return "" if settings.AGENT_API_PUBLIC_READ else None
+        return PUBLIC if settings.AGENT_API_PUBLIC_READ else None
     if not header.startswith("Bearer "):
         return None
     principal = snapshot.principals.get(hash_key(header[7:].strip()))
-    return principal.name if principal is not None and "read" in principal.scopes else None
+    return principal if principal is not None and "read" in principal.scopes else None
 
 
-def _entry(snapshot: Snapshot, query: str) -> Entry | None:
+def _body_key(snapshot: Snapshot, entry: Entry) -> tuple[Any, ...]:
+    return body_key(entry, snapshot.confidence(entry) if entry.is_playbook else None)
+
+
+def _entry(snapshot: Snapshot, reader: Principal, query: str) -> Entry | None:
     """The entry that a plain load asks for; None for an older pin, which the view looks up."""
     match = _LOAD_QUERY.fullmatch(query)
     if match is None:
         return None
-    entry = snapshot.entries.get(match[1])
+    entry = entry_for(snapshot, reader, match[1])
     if entry is None or (match[2] or entry.digest) != entry.digest:
         return None
     return entry if match[3] is None or int(match[3]) == entry.revision else None

@@ -119,3 +119,14 @@ def choice(values: Mapping[str, Any], name: str, options: tuple[str, ...]) -> st
     if value not in options:
         raise InvalidRequest(f"{name} must be one of {', '.join(options)}")
     return str(value)
+
+
+def files(values: dict[str, Any], where: str = "files") -> dict[str, bytes | str]:
+    """`{name: text}`, both texts."""
+    given = values.get("files")
+    if not isinstance(given, dict):
+        raise InvalidRequest(f"{where} must be an object of file names and texts, found {type_word(given)}")
+    for name, text in given.items():
+        if not isinstance(text, str):
+            raise InvalidRequest(f"{where}[{name[:80]!r}] must be a text, found {type_word(text)}")
+    return dict(given)

@@ -22,9 +22,7 @@ from registry.validation.texts import Lines
 
 Mode = Literal["draft", "publish"]
 # What a draft could not keep, or would take the place of another bundle of the same call.
-_UNSTORABLE: Final = frozenset(
-    {"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL", "CAPABILITY_ID_DUPLICATE"}
-)
+_UNSTORABLE: Final = drafts.UNSTORABLE | {"CAPABILITY_ID_DUPLICATE"}
 
 
 @dataclass(frozen=True)

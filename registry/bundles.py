@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -55,3 +55,17 @@ class Bundle:
         """The names of its tools; of a damaged row, those that can be read."""
         names = [tool.get("name") for tool in self.tools if isinstance(tool, dict)]
         return [name for name in names if isinstance(name, str)]
+
+    @property
+    def write_tool_names(self) -> list[str]:
+        """What `without_write_tools` leaves out, by name."""
+        return [str(tool.get("name")) if isinstance(tool, dict) else "" for tool in self.tools if not _only_reads(tool)]
+
+    def without_write_tools(self) -> Bundle:
+        """The bundle with the tools alone that read; one whose policy does not say so is left out."""
+        return replace(self, tools=[tool for tool in self.tools if _only_reads(tool)])
+
+
+def _only_reads(tool: Any) -> bool:
+    policy = tool.get("policy") if isinstance(tool, dict) else None
+    return isinstance(policy, dict) and policy.get("kind") == "read"

@@ -13,15 +13,17 @@ from django.utils import timezone
 from registry import audit
 from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
-from registry.models import Capability, Draft
+from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
-from registry.writing import writing
+from registry.writing import move_access, writing
 
 DISCARDED_KEPT: Final = timedelta(days=30)
+# What a draft could not keep.
+UNSTORABLE: Final = frozenset({"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"})
 CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
@@ -45,15 +47,15 @@ def save_draft(
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
     """
-    texts = _storable(capability_id, files)
+    texts = storable(capability_id, files)
     report = check_texts(capability_id, texts)
     with writing():
         capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
-        current = _active(capability)
+        current = active_draft(capability)
         version = current.version if current else None
         if version != based_on or (create and not is_new):
             raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
-        draft = _store(capability, current, texts, by)
+        draft = store_draft(capability, current, texts, by, report=report)
         audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
     return SavedDraft(capability_id, draft.version, texts, report)
 
@@ -65,22 +67,24 @@ def replace_draft(
 
     Raises `InvalidRequest` for what can never be stored; a dry run does that much and answers None.
     """
-    texts = _storable(capability_id, files)
+    texts = storable(capability_id, files)
     if dry_run:
         return None
+    report = check_texts(capability_id, texts)
     with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
-        current = _active(capability)
+        current = active_draft(capability)
         if current is not None and current.files == texts:
             return current
         if current is not None:
             set_aside(current)
-        draft = _store(capability, None, texts, by)
+        draft = store_draft(capability, None, texts, by, report=report)
         audit.record(by=by, verb="draft.import", subject=capability_id, detail=_detail(draft, note))
     return draft
 
 
-def _storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
+def storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
+    """The texts as they are stored. Raises `InvalidRequest` for an id, a file or a size that never can be."""
     if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
     unknown = sorted(set(files) - set(BUNDLE_FILES))
@@ -95,22 +99,43 @@ def _storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
     return {name: decode(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
 
 
-def _active(capability: Capability) -> Draft | None:
-    return capability.drafts.filter(discarded_at__isnull=True).first()
+def active_draft(capability: Capability) -> Draft | None:
+    """The text being worked on, if any."""
+    return capability.drafts.filter(discarded_at__isnull=True).select_related("proposal").first()
 
 
-def _store(capability: Capability, draft: Draft | None, texts: dict[str, str], by: Actor) -> Draft:
+def store_draft(
+    capability: Capability,
+    draft: Draft | None,
+    texts: dict[str, str],
+    by: Actor,
+    *,
+    report: Report,
+    proposal: Proposal | None = None,
+) -> Draft:
+    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock.
+
+    `report` is what validation said of them: keys that preview see a draft that passes.
+    """
     capability.draft_counter += 1
     capability.updated_at = timezone.now()
     capability.save(update_fields=["draft_counter", "updated_at"])
     if draft is None:
-        draft = Draft(capability=capability, based_on=capability.published_revision)
+        draft = Draft(capability=capability, based_on=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
+    draft.digest = report.bundle.digest if report.bundle is not None and report.ok else ""
     draft.files = texts
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
     draft.save()
+    _tell_who_previews()
     return draft
+
+
+def _tell_who_previews() -> None:
+    """Drafts move no registry revision; where a key sees them, what it sees has moved."""
+    if AgentKey.objects.filter(preview=True, revoked_at__isnull=True).exists():
+        move_access(RegistryState.objects.get(id=1))
 
 
 def get_draft(capability_id: str) -> Draft:
@@ -118,7 +143,7 @@ def get_draft(capability_id: str) -> Draft:
     capability = Capability.objects.filter(capability_id=capability_id).first()
     if capability is None:
         raise CapabilityNotFound(capability_id)
-    draft = _active(capability)
+    draft = active_draft(capability)
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
     return draft
@@ -126,7 +151,7 @@ def get_draft(capability_id: str) -> Draft:
 
 def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
     """What an editor opens: the draft with its version, else the published texts with None."""
-    draft = _active(capability)
+    draft = active_draft(capability)
     if draft is not None:
         return draft.files, draft.version
     revision = capability.published_revision
@@ -145,6 +170,7 @@ def set_aside(draft: Draft) -> None:
     """Mark a draft as discarded and forget those that are past their time; the caller holds the lock."""
     draft.discarded_at = timezone.now()
     draft.save(update_fields=["discarded_at"])
+    _tell_who_previews()
     Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_KEPT).delete()
 
 
@@ -160,11 +186,12 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
         ).first()
         if discarded is None:
             raise DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
-        current = _active(discarded.capability)
+        current = active_draft(discarded.capability)
         if current is not None:
             raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
         discarded.discarded_at = None
         discarded.save(update_fields=["discarded_at"])
+        _tell_who_previews()
         audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
     return discarded
 

@@ -135,6 +135,30 @@ class RegistryUnavailable(RegistryError):
     code = "REGISTRY_UNAVAILABLE"
 
 
+class InstallCodeNotFound(RegistryError):
+    """No capability that the key could have has this code."""
+
+    code = "INSTALL_CODE_NOT_FOUND"
+
+
+class ProposalNotFound(RegistryError):
+    """A proposal that is not there, or is not the caller's."""
+
+    code = "PROPOSAL_NOT_FOUND"
+
+
+class TooManyProposals(RegistryError):
+    """The key has as many open proposals as it may."""
+
+    code = "TOO_MANY_PROPOSALS"
+
+
+class IdempotencyKeyReused(RegistryError):
+    """The caller's word for one write stands for another call already."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
 class BackupUnreadable(RegistryError):
     """A file that is no backup, is damaged, or was made by a newer version."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, revalidation, usage, webhook_jobs
+from registry import housekeeping, repeats, revalidation, usage, webhook_jobs
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
@@ -12,6 +12,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
     housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
+    repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,

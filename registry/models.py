@@ -9,7 +9,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.bundle_texts import BundleTexts
+from registry.feedback_models import Confidence, Outcome
+from registry.install_code_form import new_code
+from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
+from registry.proposal_models import Proposal
+from registry.repeat_models import KeptAnswer
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -17,13 +23,18 @@ __all__ = [
     "AuditEvent",
     "BundleTexts",
     "Capability",
+    "Confidence",
     "DemandMiss",
     "Draft",
     "Incident",
     "Job",
+    "KeptAnswer",
     "LoadCount",
     "MatchHead",
     "Operator",
+    "Outcome",
+    "Proposal",
+    "Redemption",
     "RegistryState",
     "Release",
     "Revision",
@@ -76,6 +87,9 @@ class RegistryState(models.Model):
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
     access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
+    feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
+    # What the session of a new user begins with.
+    first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
     history = models.CharField(
         max_length=32,
         blank=True,
@@ -86,6 +100,13 @@ class RegistryState(models.Model):
 
     class Meta:
         constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]
+
+
+class Visibility(models.TextChoices):
+    """Unlisted: seen by the keys that have redeemed the install code, and by nobody else."""
+
+    LISTED = "listed"
+    UNLISTED = "unlisted"
 
 
 class Capability(models.Model):
@@ -99,6 +120,10 @@ class Capability(models.Model):
 
     capability_id = models.CharField(max_length=64, unique=True)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
+    install_code = models.CharField(max_length=20, unique=True, default=new_code)
     published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
     replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
     draft_counter = models.PositiveIntegerField(
@@ -124,40 +149,14 @@ class Capability(models.Model):
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
+            models.CheckConstraint(
+                condition=Q(visibility__in=["listed", "unlisted"]), name="capability_visibility_known"
+            ),
+            models.CheckConstraint(condition=Q(install_code__startswith="SKILL-"), name="capability_install_code_form"),
         ]
 
     def __str__(self) -> str:
         return self.capability_id
-
-
-class BundleTexts(models.Model):
-    """The author's four texts, as normalised. An absent file is null, which is not the same as an empty one."""
-
-    capability_json = models.TextField(null=True)
-    skill_md = models.TextField(null=True)
-    tools_json = models.TextField(null=True)
-    ui_schemas_json = models.TextField(null=True)
-
-    COLUMNS: ClassVar[dict[str, str]] = {
-        "capability.json": "capability_json",
-        "skill.md": "skill_md",
-        "tools.json": "tools_json",
-        "ui_schemas.json": "ui_schemas_json",
-    }
-
-    class Meta:
-        abstract = True
-
-    @property
-    def files(self) -> dict[str, str]:
-        """`{file name: text}` of the files that are there."""
-        texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
-        return {name: text for name, text in texts.items() if text is not None}
-
-    @files.setter
-    def files(self, files: dict[str, str]) -> None:
-        for name, column in self.COLUMNS.items():
-            setattr(self, column, files.get(name))
 
 
 class Revision(BundleTexts):
@@ -170,6 +169,16 @@ class Revision(BundleTexts):
     content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
     texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
     rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    read_only_digest = models.CharField(
+        max_length=71,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Without write tools; empty: unknown.",
+    )
+    words_print = models.CharField(
+        max_length=32, blank=True, default="", db_default="", help_text="registry/near_duplicates.py; empty: not known."
+    )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
@@ -194,6 +203,9 @@ class Release(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
     status = models.CharField(max_length=16)
     replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -204,6 +216,7 @@ class Release(models.Model):
                 condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"
             ),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
+            models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),
         ]
 
 
@@ -212,10 +225,14 @@ class Draft(BundleTexts):
 
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
     version = models.PositiveIntegerField()
+    digest = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="Empty where it did not pass when it was saved."
+    )
     based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
     discarded_at = models.DateTimeField(null=True)
+    proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
 
     class Meta:
         constraints: ClassVar = [
@@ -231,29 +248,6 @@ class ToolName(models.Model):
 
     name = models.CharField(max_length=64, primary_key=True)
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="tool_names")
-
-
-class AgentKey(models.Model):
-    """A key of an agent runtime. Only the SHA-256 is kept: keys are 256 random bits, so a slow hash adds nothing."""
-
-    name = models.CharField(max_length=80, unique=True)
-    key_hash = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
-    scopes = models.JSONField(default=list)
-    created_at = models.DateTimeField(default=timezone.now)
-    created_by = models.CharField(max_length=200)
-    last_used_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
-    revoked_by = models.CharField(max_length=200, blank=True, default="")
-
-    class Meta:
-        ordering: ClassVar = ["name"]
-        constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(revoked_at__isnull=True, revoked_by="") | (Q(revoked_at__isnull=False) & ~Q(revoked_by="")),
-                name="agent_key_revocation_paired",
-            ),
-        ]
 
 
 class LoadCount(models.Model):

@@ -25,6 +25,8 @@ from registry.matching.known import Known, known_of
 from registry.matching.overlaps import trigger_overlaps
 from registry.matching.published import published_known
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
+from registry.near_duplicates import stem_counts, words_print
+from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
@@ -100,8 +102,11 @@ def publish_draft(
     if dry_run or not report.ok:
         return foresee(report, acknowledge, capability_id)
     with writing() as state:
-        _expected_draft(capability_id, draft.version)
-        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        draft = _expected_draft(capability_id, draft.version)
+        outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        if outcome.status != "refused" and outcome.revision is not None:
+            note_published(draft, revision=outcome.revision, by=by, note=note)
+        return outcome
 
 
 def _expected_draft(capability_id: str, version: int | None) -> Draft:
@@ -212,6 +217,8 @@ def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Ac
         content_digest=bundle.content_digest,
         texts_digest=texts_digest(dict(bundle.files)),
         rules_version=RULES_VERSION,
+        read_only_digest=bundle.without_write_tools().digest,
+        words_print=words_print(stem_counts(bundle)),
         note=note,
         created_by=str(by),
     )
@@ -259,6 +266,7 @@ def _release(
         revision=revision,
         status=status,
         replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+        visibility=capability.visibility,
     )
 
 
@@ -268,6 +276,23 @@ def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
     held = set(capability.tool_names.values_list("name", flat=True))
     capability.tool_names.filter(name__in=held - wanted).delete()
     ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])
+
+
+def set_visibility(*, capability_id: str, visibility: Literal["listed", "unlisted"], by: Actor, note: str = "") -> None:
+    """List it, or show it to those alone who redeem its install code; readers hear of it as of any change.
+
+    Raises `CapabilityNotFound`. The same again changes nothing.
+    """
+    with writing() as state:
+        capability = get_capability(capability_id)
+        if capability.visibility == visibility:
+            return
+        capability.visibility = visibility
+        capability.save(update_fields=["visibility"])
+        if capability.published_revision is not None:
+            _release(state, capability, capability.published_revision, status=capability.status, mends=False)
+        detail = {"visibility": visibility, **({"note": note} if note else {})}
+        audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
 
 
 def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:

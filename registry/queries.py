@@ -71,20 +71,29 @@ def list_entry(capability: dict[str, Any], *, digest: str, status: str, replaced
     }
 
 
-def load_answer(revision: Revision, *, status: str, replaced_by: str | None) -> dict[str, Any]:
-    """The answer of `capability_skill_load` (schemas/api/skill_load.schema.json)."""
-    bundle = bundle_of(revision)
+def load_answer(
+    bundle: Bundle, *, revision: int, digest: str, status: str, replaced_by: str | None, read_only: bool = False
+) -> dict[str, Any]:
+    """The answer of `capability_skill_load` (schemas/api/skill_load.schema.json).
+
+    With `read_only` the write tools are left out and named in `withheld_tools`. `digest` is then that of what is left:
+    a client recomputes it from what it received, and must not take an answer for damaged that is whole.
+    """
+    withheld = bundle.write_tool_names if read_only else []
+    if withheld:
+        bundle = bundle.without_write_tools()
     return {
         "capability_id": bundle.capability_id,
         "version": "latest",
-        "revision": revision.number,
-        "digest": revision.digest,
+        "revision": revision,
+        "digest": bundle.digest if withheld else digest,
         "status": status,
         "replaced_by": replaced_by,
         "skill_doc": bundle.skill_doc,
         "tools": bundle.tools,
         "ui_schemas": bundle.ui_schemas,
         "capability": bundle.public_capability,
+        **({"withheld_tools": withheld} if withheld else {}),
     }
 
 

@@ -22,6 +22,8 @@ _KINDS: Final = {
     "capability.restore": ("capability.restored", "capability_id"),
     "draft.save": ("draft.saved", "capability_id"),
     "draft.import": ("draft.saved", "capability_id"),
+    "proposal.create": ("proposal.created", "capability_id"),
+    "proposal.reject": ("proposal.rejected", "capability_id"),
     "incident.open": ("incident.opened", "capability_id"),
     "incident.close": ("incident.closed", "capability_id"),
     "agent_key.create": ("agent_key.created", "agent_key"),

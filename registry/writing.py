@@ -51,6 +51,12 @@ def move_access(state: RegistryState) -> None:
     _tell(f"access {state.access_revision}")
 
 
+def move_feedback(state: RegistryState) -> None:
+    """Raise the counter of what agents told; nobody is woken for it, since readers look every few seconds."""
+    state.feedback_revision += 1
+    state.save(update_fields=["feedback_revision"])
+
+
 def _tell(payload: str) -> None:
     """Other processes hear it at the commit; this one looks for itself, so that whoever wrote reads what he wrote."""
     transaction.on_commit(_refresh_snapshot, robust=True)

@@ -12,7 +12,7 @@ from typing import Any
 from registry import keys, publishing, tallies
 from registry.actors import Actor
 from registry.limits import LIMITER
-from registry.models import AgentKey, Revision
+from registry.models import AgentKey, Capability, Revision
 from registry.publishing import Outcome
 from registry.snapshot import HOLDER, pins
 from registry.snapshot.bodies import BODIES
@@ -94,15 +94,22 @@ def publish(capability_id: str = "alpha", *args: Any, acknowledge: Sequence[str]
     return outcome
 
 
-def agent_key(*scopes: str, name: str = "") -> str:
-    """A key with these scopes."""
+def agent_key(*scopes: str, name: str = "", **limits: Any) -> str:
+    """A key with these scopes, and what limits it."""
     scopes = scopes or keys.DEFAULT_SCOPES
-    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes)[1]
+    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes, **limits)[1]
 
 
-def bearer(*scopes: str) -> dict[str, str]:
+def bearer(*scopes: str, **limits: Any) -> dict[str, str]:
     """The header of a new key, for Django's test client."""
-    return {"Authorization": f"Bearer {agent_key(*scopes)}"}
+    return {"Authorization": f"Bearer {agent_key(*scopes, **limits)}"}
+
+
+def unlisted(capability_id: str, **fields: Any) -> str:
+    """Publish `bundle(...)` for those alone who redeem the install code that this answers."""
+    publish(capability_id, **fields)
+    publishing.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
+    return Capability.objects.get(capability_id=capability_id).install_code
 
 
 def damage(revision: Revision, **columns: Any) -> None:

@@ -32,6 +32,16 @@ MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pas
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
 
 
+# Every call that writes; one that can answer 422 for more says so itself.
+_REUSED: Final = {422: ("Error", "The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED).")}
+_IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    OpenApiParameter.HEADER,
+    description="Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as "
+    "the first one was, and not done again.",
+)
+
 CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
@@ -59,13 +69,14 @@ def describe(
     operation_id: str = "",
     methods: list[str] | None = None,
     tags: tuple[str, ...] = ("agents",),
+    status: int = 200,
 ) -> Callable[[View], View]:
     """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
+    of_writes = {422: _REUSED[422], **others}
     # drf-spectacular takes the media type of an answer that is no JSON beside the status.
-    done: Any = (200, "application/zip") if answer == "zip" else 200
-    responses: dict[Any, Any] = {done: _response(answer, "Done.")}
-    responses |= {status: _response(name, words) for status, (name, words) in sorted(others.items())}
+    done: Any = (status, "application/zip") if answer == "zip" else status
+    first: dict[Any, Any] = {done: _response(answer, "Done.")}
     request: Any = None
     if body:
         request = {"application/json": reference(body)}
@@ -73,11 +84,12 @@ def describe(
             request["application/zip"] = OpenApiTypes.BINARY
 
     def decorate(view: View) -> View:
+        refusals = of_writes if view.cls.is_write else others
         described: View = extend_schema(
             operation_id=operation_id or view.cls.__name__,
             request=request,
-            responses=responses,
-            parameters=list(parameters),
+            responses=first | {code: _response(name, words) for code, (name, words) in sorted(refusals.items())},
+            parameters=[*parameters, *([_IDEMPOTENCY_KEY] if view.cls.is_write else [])],
             methods=methods,
             tags=list(tags),
         )(view)

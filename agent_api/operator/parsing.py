@@ -78,15 +78,4 @@ def _source(index: int, entry: Any) -> SourceBundle:
     if not isinstance(entry, dict):
         raise InvalidRequest(f"bundles[{index}] must be an object, found {type_word(entry)}")
     path = parameters.text(entry, "path", most=500, default=f"bundles/{index}")
-    return SourceBundle(path, files(entry, f"bundles[{index}].files"))
-
-
-def files(values: dict[str, Any], where: str = "files") -> dict[str, bytes | str]:
-    """`{name: text}`, both texts."""
-    given = values.get("files")
-    if not isinstance(given, dict):
-        raise InvalidRequest(f"{where} must be an object of file names and texts, found {type_word(given)}")
-    for name, text in given.items():
-        if not isinstance(text, str):
-            raise InvalidRequest(f"{where}[{name[:80]!r}] must be a text, found {type_word(text)}")
-    return dict(given)
+    return SourceBundle(path, parameters.files(entry, f"bundles[{index}].files"))

@@ -15,6 +15,7 @@ from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query
 from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
+from agent_api.writes import writes
 from registry import batches, drafts, publishing, queries, snapshot
 from registry.errors import InvalidRequest
 from registry.models import Capability
@@ -25,8 +26,8 @@ _EXPORT_PARAMETERS = (*_ID_PARAMETERS, query("format", "bundle: the four files."
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
 
 
-def _publisher(request: Request) -> Caller:
-    return require_scope(request, snapshot.current(), "publish")
+def _publisher(request: Request) -> None:
+    require_scope(request, snapshot.current(), "publish")
 
 
 @describe(answer="BundleValidation", body="BundlesRequest", zip_body=True, tags=("operators",))
@@ -42,9 +43,9 @@ def bundle_validate(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
-def bundle_publish(request: Request) -> Response:
+@writes("publish")
+def bundle_publish(request: Request, caller: Caller) -> Response:
     """Publish bundles one by one; one that is refused never stops the rest."""
-    caller = _publisher(request)
     batch = read_batch(request)
     results = batches.publish_all(
         batch.sources, by=caller.actor, note=batch.note, acknowledge=batch.acknowledge, dry_run=batch.dry_run
@@ -54,9 +55,9 @@ def bundle_publish(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
-def bundle_import(request: Request) -> Response:
+@writes("publish")
+def bundle_import(request: Request, caller: Caller) -> Response:
     """Take bundles in as drafts; with `"publish": true` publish them."""
-    caller = _publisher(request)
     batch = read_batch(request)
     results = batches.import_all(
         batch.sources,
@@ -71,9 +72,9 @@ def bundle_import(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="RollbackRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def bundle_rollback(request: Request) -> Response:
+@writes("publish")
+def bundle_rollback(request: Request, caller: Caller) -> Response:
     """Point readers at an older revision."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     to = parameters.whole_number(values, "to", least=1)
     if to is None:
@@ -91,9 +92,9 @@ def _note(values: dict[str, Any]) -> str:
 
 @describe(answer="CapabilityStatus", body="DeprecateRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def capability_deprecate(request: Request) -> Response:
+@writes("publish")
+def capability_deprecate(request: Request, caller: Caller) -> Response:
     """Keep a capability loadable and say what replaces it."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     replaced_by = parameters.text(values, "replaced_by", most=64) or None
     capability = publishing.deprecate(
@@ -104,9 +105,9 @@ def capability_deprecate(request: Request) -> Response:
 
 @describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def capability_retire(request: Request) -> Response:
+@writes("publish")
+def capability_retire(request: Request, caller: Caller) -> Response:
     """Take a capability from readers."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     return _status(publishing.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
@@ -114,9 +115,9 @@ def capability_retire(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def capability_restore(request: Request) -> Response:
+@writes("publish")
+def capability_restore(request: Request, caller: Caller) -> Response:
     """Bring a deprecated or retired capability back, through today's gate."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     outcome = publishing.restore(capability_id=capability_id, by=caller.actor, note=_note(values))
@@ -165,15 +166,15 @@ def draft_get(request: Request) -> Response:
 
 @describe(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def draft_save(request: Request) -> Response:
+@writes("publish")
+def draft_save(request: Request, caller: Caller) -> Response:
     """Store texts as the draft; a stale one is refused with both texts."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     if "based_on" not in values:
         raise InvalidRequest("based_on is missing: the draft_version that you read, or null for a first draft")
     saved = drafts.save_draft(
         capability_id=parameters.capability_id(values),
-        files=parsing.files(values),  # type: ignore[arg-type]
+        files=parameters.files(values),  # type: ignore[arg-type]
         based_on=parameters.whole_number(values, "based_on", least=1),
         by=caller.actor,
     )
@@ -183,9 +184,9 @@ def draft_save(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="DraftPublishRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-def draft_publish(request: Request) -> Response:
+@writes("publish")
+def draft_publish(request: Request, caller: Caller) -> Response:
     """Publish the draft that the caller has looked at."""
-    caller = _publisher(request)
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     version = parameters.whole_number(values, "draft_version", least=1)

@@ -16,8 +16,10 @@ from django.http import HttpRequest, QueryDict
 
 from agent_api import parameters
 from registry.errors import InvalidRequest
-from registry.snapshot import HOLDER, Entry, Snapshot
+from registry.snapshot import HOLDER, Entry, Principal, Snapshot
 from registry.snapshot.bodies import Rendered
+from registry.snapshot.content import FULL
+from registry.snapshot.visibility import is_restricted, seen
 
 LIMIT_MAX: Final = 1000
 OS: Final = ("common", "darwin", "win32", "linux")
@@ -89,24 +91,27 @@ def _cursor(asked: ListQuery, at_revision: int, after: str) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def list_answer(snapshot: Snapshot, asked: ListQuery) -> Rendered:
-    """The page, rendered once a snapshot. A cursor reads the registry as it was when its first page was made."""
+def list_answer(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rendered:
+    """The page, rendered once a snapshot for all keys that see the same. A cursor reads the registry as it was when its
+    first page was made."""
     if asked.at_revision is not None and asked.at_revision != snapshot.registry_revision:
         pinned = HOLDER.at(asked.at_revision)
         if pinned is None:
             raise InvalidRequest("The cursor is not one of ours; begin again without it")
-        return _render(pinned, asked)
-    kept = snapshot.answers.get(asked)
+        return _render(pinned, asked, principal)
+    key: Any = asked if principal.sight is FULL else (asked, principal.sight)
+    kept = snapshot.answers.get(key)
     if kept is None:
-        kept = snapshot.answers[asked] = _render(snapshot, asked)
+        kept = snapshot.answers[key] = _render(snapshot, asked, principal)
         while len(snapshot.answers) > ANSWERS_KEPT_MAX:
             snapshot.answers.popitem(last=False)
     rendered: Rendered = kept
     return rendered
 
 
-def _render(snapshot: Snapshot, asked: ListQuery) -> Rendered:
-    following = _entries_after(snapshot, asked)
+def _render(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rendered:
+    known = seen(snapshot, principal)
+    following = _entries_after(known, asked, principal)
     # One more than the page: it tells whether there is another page.
     taken = list(islice(following, asked.limit + 1))
     page = taken[: asked.limit]
@@ -114,26 +119,34 @@ def _render(snapshot: Snapshot, asked: ListQuery) -> Rendered:
     rows = b",".join([entry.rendered_minimal if asked.is_minimal else entry.rendered for entry in page])
     tail: dict[str, Any] = {"registry_revision": snapshot.registry_revision, "next_cursor": cursor}
     if asked.since is not None:
-        tail["removed"] = _removed(snapshot, asked, asked.since)
+        tail["removed"] = _removed(snapshot, known, asked, asked.since, principal)
+    if snapshot.first_run in known.entries:
+        tail["first_run"] = snapshot.first_run
     return Rendered(b'{"capabilities":[' + rows + b"]," + orjson.dumps(tail)[1:])
 
 
-def _entries_after(snapshot: Snapshot, asked: ListQuery) -> Iterator[Entry]:
+def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> Iterator[Entry]:
     """What belongs to the answer, from the cursor on. Filters that were not asked for cost nothing."""
-    found: Iterator[Entry] = iter(snapshot.entries.values())
+    found: Iterator[Entry] = iter(known.entries.values())
     if asked.after:
-        ids = snapshot.ids
-        found = (snapshot.entries[capability_id] for capability_id in ids[bisect_right(ids, asked.after) :])
+        ids = known.ids
+        found = (known.entries[capability_id] for capability_id in ids[bisect_right(ids, asked.after) :])
     if asked.since is not None:
-        since = asked.since
-        found = (entry for entry in found if entry.changed_at > since)
+        since, redeemed = asked.since, principal.sight.redeemed
+        # Neither redeeming nor saving moves the registry revision: what a key sees by a code, and a draft, is told
+        # each time.
+        found = (e for e in found if e.changed_at > since or e.draft is not None or e.capability_id in redeemed)
     return filter(asked.takes, found) if asked.group or asked.os else found
 
 
-def _removed(snapshot: Snapshot, asked: ListQuery, since: int) -> list[str]:
-    """Ids to forget: retired since, and those that a change took out of the filter."""
-    retired = [capability_id for capability_id, at in snapshot.retired.items() if at > since]
-    if not (asked.group or asked.os):
-        return sorted(retired)
-    left = [e.capability_id for e in snapshot.entries.values() if e.changed_at > since and not asked.takes(e)]
-    return sorted([*retired, *left])
+def _removed(snapshot: Snapshot, known: Snapshot, asked: ListQuery, since: int, principal: Principal) -> list[str]:
+    """Ids to forget: what went since, and what a change took out of the filter."""
+    left = [e.capability_id for e in known.entries.values() if e.changed_at > since and not asked.takes(e)]
+    if is_restricted(snapshot, principal):
+        # What the key saw then and does not see now: the id of anything else is not told.
+        past = HOLDER.at(since)
+        before = seen(past, principal).entries if past is not None else {}
+        gone = [capability_id for capability_id in before if capability_id not in known.entries]
+    else:
+        gone = [capability_id for capability_id, at in snapshot.retired.items() if at > since]
+    return sorted([*gone, *(left if asked.group or asked.os else [])])

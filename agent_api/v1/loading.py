@@ -13,6 +13,7 @@ from registry.queries import not_found
 from registry.snapshot import Entry, Snapshot
 from registry.snapshot.bodies import Rendered, load_body
 from registry.snapshot.pins import pinned_revision
+from registry.snapshot.visibility import entry_for, seen
 
 
 def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False) -> Rendered:
@@ -23,25 +24,40 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
     wanted = parameters.capability_id(values)
     number = parameters.whole_number(values, "revision", least=1)
     digest = parameters.digest(values)
-    entry = snapshot.entries.get(wanted)
-    if entry is None:
-        tallies.count_miss(wanted)
-        raise not_found(wanted, snapshot.ids, snapshot.names)
+    entry = find_entry(snapshot, caller, wanted)
+    if entry.draft is not None and not _agrees(entry, number, digest):
+        # The pin is of something that was published.
+        entry = entry_for(snapshot, caller.principal, wanted, published=True) or entry
     revision_id, revision = _pin(entry, number, digest)
-    rendered = load_body(entry, revision_id=revision_id, fresh=fresh)
-    tallies.count_load(capability_id=wanted, revision=revision, key_name=caller.key_name)
+    rendered = load_body(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
+    if entry.draft is None:
+        tallies.count_load(capability_id=wanted, revision=revision, key_name=caller.key_name)
     return rendered
+
+
+def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:
+    """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead."""
+    entry = entry_for(snapshot, caller.principal, capability_id)
+    if entry is None:
+        tallies.count_miss(capability_id)
+        known = seen(snapshot, caller.principal)
+        raise not_found(capability_id, known.ids, known.names)
+    return entry
+
+
+def _agrees(entry: Entry, number: int | None, digest: str | None) -> bool:
+    return number in (None, entry.revision) and digest in (None, entry.digest)
 
 
 def _pin(entry: Entry, number: int | None, digest: str | None) -> tuple[int, int]:
     """`(row id, number)` of the revision that is asked for."""
-    agrees = number in (None, entry.revision) and digest in (None, entry.digest)
-    if agrees:
+    if _agrees(entry, number, digest):
         return entry.revision_id, entry.revision
-    found = pinned_revision(entry.capability_id, number=number, digest=digest)
+    name, read_only = entry.capability_id, entry.is_read_only
+    found = pinned_revision(name, number=number, digest=digest, read_only=read_only) if entry.draft is None else None
     if found is not None:
         return found.revision_id, found.number
-    if number is not None and digest is not None and pinned_revision(entry.capability_id, number=number):
+    if number is not None and digest is not None and pinned_revision(name, number=number):
         raise InvalidRequest(f"Revision {number} does not have the digest {digest}; send one of the two")
     wanted = f"revision {number}" if number is not None else f"revision with the digest {digest}"
-    raise RevisionNotFound(f"'{entry.capability_id}' has no {wanted}")
+    raise RevisionNotFound(f"'{name}' has no {wanted}")

@@ -9,8 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_api import parameters
+from agent_api.authentication import Caller
 from agent_api.v1.listing import OS
 from registry.errors import InvalidRequest
+from registry.snapshot import Snapshot
+from registry.snapshot.visibility import is_restricted, seen
 
 if TYPE_CHECKING:
     from registry.matching.search import Ranking
@@ -22,7 +25,7 @@ TOP_MATCHES_MAX = 20
 TOP_FOUND_MAX = 50
 
 
-def match_answer(values: Mapping[str, Any]) -> dict[str, Any]:
+def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
 
     Raises `InvalidRequest`, `RegistryUnavailable`.
@@ -31,12 +34,12 @@ def match_answer(values: Mapping[str, Any]) -> dict[str, Any]:
 
     message = _required_text(values, "message", most=MESSAGE_MAX)
     top = parameters.whole_number(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
-    takes = _filter(values)
+    takes = _filter(held, caller, values)
     index = HOLDER.get()
     verdict = index.match(message, top=top, takes=takes)
     matched = [one for one in verdict.matches if not one.is_below_threshold]
     groups = [group for one in matched for group in index.groups_of(one.capability_id)]
-    groups += index.match_groups(message, top=top)
+    groups += [group for group in index.match_groups(message, top=top) if _may_know(caller, group)]
     return {
         "decision": verdict.decision,
         "reason": verdict.reason,
@@ -56,7 +59,7 @@ def match_answer(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def search_answer(values: Mapping[str, Any]) -> dict[str, Any]:
+def search_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
     from registry.matching.index import HOLDER
 
@@ -66,7 +69,7 @@ def search_answer(values: Mapping[str, Any]) -> dict[str, Any]:
     ranking: Ranking = "coverage" if parameters.choice(values, "ranking", RANKINGS) == "coverage" else "hybrid"
     index = HOLDER.get()
     found = index.search.search(
-        query, index.vector(query), top=top, min_score=min_score, ranking=ranking, takes=_filter(values)
+        query, index.vector(query), top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
     )
     return {
         "results": [
@@ -89,10 +92,20 @@ def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:
     return text
 
 
-def _filter(values: Mapping[str, Any]) -> Callable[[Any], bool] | None:
-    """What `group` and `os` leave; None where neither is given."""
+def _may_know(caller: Caller, group: str) -> bool:
+    groups = caller.principal.sight.groups
+    return groups is None or group in groups
+
+
+def _filter(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> Callable[[Any], bool] | None:
+    """What the caller may see, and what `group` and `os` leave of that; None where that is everything."""
     group = parameters.text(values, "group", most=200)
     os = parameters.choice(values, "os", OS)
-    if not group and os is None:
+    known = seen(held, caller.principal).entries if is_restricted(held, caller.principal) else None
+    if not group and os is None and known is None:
         return None
-    return lambda one: (not group or group in one.skill_groups) and (os is None or os in one.os or "common" in one.os)
+    return lambda one: (
+        (known is None or one.capability_id in known)
+        and (not group or group in one.skill_groups)
+        and (os is None or os in one.os or "common" in one.os)
+    )

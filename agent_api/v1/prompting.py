@@ -8,13 +8,13 @@ from typing import Any, Final
 import orjson
 
 from agent_api import parameters
+from agent_api.authentication import Caller
+from agent_api.v1.loading import find_entry
 from agent_client.bundle import Bundle
 from agent_client.environment import Environment
 from agent_client.prompt import render_prompt
 from agent_client.requirements import readiness
-from registry import tallies
 from registry.errors import InvalidRequest
-from registry.queries import not_found
 from registry.snapshot import Snapshot
 from registry.snapshot.bodies import load_body
 from registry.validation.structure import type_word
@@ -23,7 +23,7 @@ IDS_MAX: Final = 20
 ARGUMENTS_CHARACTERS_MAX: Final = 4_000
 
 
-def prompt_answer(snapshot: Snapshot, values: Mapping[str, Any]) -> dict[str, Any]:
+def prompt_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for `{"capability_ids", "environment"?, "arguments"?}` (schemas/api/prompt.schema.json).
 
     The first capability is the most important one: the budget goes to them in the order given. Without an environment
@@ -32,17 +32,14 @@ def prompt_answer(snapshot: Snapshot, values: Mapping[str, Any]) -> dict[str, An
     wanted = _capability_ids(values)
     environment = _environment(values)
     arguments = _arguments(values, wanted)
-    bundles = [_bundle(snapshot, capability_id) for capability_id in wanted]
+    bundles = [_bundle(snapshot, caller, capability_id) for capability_id in wanted]
     judged = {each.capability_id: readiness(each, environment) for each in bundles} if environment else {}
     return render_prompt(bundles, judged, arguments=arguments).as_dict()
 
 
-def _bundle(snapshot: Snapshot, capability_id: str) -> Bundle:
-    entry = snapshot.entries.get(capability_id)
-    if entry is None:
-        tallies.count_miss(capability_id)
-        raise not_found(capability_id, snapshot.ids, snapshot.names)
-    return Bundle.from_answer(orjson.loads(load_body(entry).identity))
+def _bundle(snapshot: Snapshot, caller: Caller, capability_id: str) -> Bundle:
+    entry = find_entry(snapshot, caller, capability_id)
+    return Bundle.from_answer(orjson.loads(load_body(entry, snapshot.confidence(entry)).identity))
 
 
 def _capability_ids(values: Mapping[str, Any]) -> list[str]:

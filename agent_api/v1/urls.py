@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import views
+from agent_api.v1 import feedback, installing, proposals, views
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
@@ -12,6 +12,10 @@ urlpatterns = [
     path("capability_match", views.capability_match, name="capability_match"),
     path("capability_search", views.capability_search, name="capability_search"),
     path("prompt_render", views.prompt_render, name="prompt_render"),
+    path("capability_feedback", feedback.capability_feedback, name="capability_feedback"),
+    path("capability_propose", proposals.capability_propose, name="capability_propose"),
+    path("capability_proposal", proposals.capability_proposal, name="capability_proposal"),
+    path("capability_install", installing.capability_install, name="capability_install"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

@@ -65,7 +65,7 @@ def capability_registry_list(request: Request) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
     held = snapshot.current()
     caller = require_scope(request, held, "read")
-    return respond(request, caller, list_answer(held, read_query(request)))
+    return respond(request, caller, list_answer(held, read_query(request), caller.principal))
 
 
 @describe(
@@ -98,18 +98,20 @@ def capability_skill_reload(request: Request) -> HttpResponse:
 @endpoint("POST")
 def capability_match(request: Request) -> Response:
     """Which capability a message asks for: match, ambiguous or none, with the reasons."""
-    caller = require_scope(request, snapshot.current(), "read")
+    held = snapshot.current()
+    caller = require_scope(request, held, "read")
     limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
-    return Response(match_answer(parameters.json_object(request)), headers=_NO_STORE)
+    return Response(match_answer(held, caller, parameters.json_object(request)), headers=_NO_STORE)
 
 
 @describe(answer="SearchResults", parameters=_SEARCH_PARAMETERS)
 @endpoint("GET")
 def capability_search(request: Request) -> Response:
     """Capabilities for some words, by meaning and by keyword."""
-    caller = require_scope(request, snapshot.current(), "read")
+    held = snapshot.current()
+    caller = require_scope(request, held, "read")
     limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
-    return Response(search_answer(parameters.query(request)), headers=_NO_STORE)
+    return Response(search_answer(held, caller, parameters.query(request)), headers=_NO_STORE)
 
 
 @describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | MALFORMED)
@@ -117,5 +119,5 @@ def capability_search(request: Request) -> Response:
 def prompt_render(request: Request) -> Response:
     """Render the prompt that an agent would read for these capabilities."""
     held = snapshot.current()
-    require_scope(request, held, "read")
-    return Response(prompt_answer(held, parameters.json_object(request)), headers=_NO_STORE)
+    caller = require_scope(request, held, "read")
+    return Response(prompt_answer(held, caller, parameters.json_object(request)), headers=_NO_STORE)

@@ -169,6 +169,7 @@ def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
             revision=revision,
             status=capability.status,
             replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+            visibility=capability.visibility,
             at=timezone.now(),
         )
     state.registry_revision, state.access_revision = number, max(state.access_revision, before[1])

@@ -4,7 +4,7 @@
 that thread does not run (tests, commands) each call looks at the counters itself.
 """
 
-from registry.snapshot.content import Entry, Principal, Snapshot
+from registry.snapshot.content import PUBLIC, Entry, Principal, Snapshot
 from registry.snapshot.holder import HOLDER, current, is_stale
 
-__all__ = ["HOLDER", "Entry", "Principal", "Snapshot", "current", "is_stale"]
+__all__ = ["HOLDER", "PUBLIC", "Entry", "Principal", "Snapshot", "current", "is_stale"]

@@ -17,9 +17,12 @@ import zstandard
 from django.db import DatabaseError, InterfaceError
 
 from registry import outages
+from registry.bundles import Bundle
+from registry.confidence import Score
+from registry.drafts import draft_report
 from registry.errors import RegistryUnavailable, SkillMalformed
-from registry.models import Revision
-from registry.queries import load_answer
+from registry.models import Draft, Revision
+from registry.queries import bundle_of, load_answer
 from registry.snapshot.content import Entry
 from registry.snapshot.holder import is_stale
 from registry.soundness import require_sound
@@ -69,7 +72,7 @@ class _Malformed:
 
 
 class BodyCache:
-    """Keyed by what the bytes depend on: the revision, and the status that readers see."""
+    """Keyed by what the bytes depend on (`body_key`)."""
 
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self.bytes_max = bytes_max
@@ -150,24 +153,70 @@ def _size(item: Rendered | _Malformed) -> int:
 BODIES: Final = BodyCache()
 
 
-def load_body(entry: Entry, *, revision_id: int | None = None, fresh: bool = False) -> Rendered:
+def body_key(entry: Entry, score: Score | None = None, *, revision_id: int | None = None) -> tuple[Any, ...]:
+    """What the bytes of a load answer depend on. `score` is what the snapshot knows of the entry's confidence."""
+    wanted = revision_id or entry.revision_id
+    return wanted, entry.status, entry.replaced_by, score, entry.is_read_only, entry.draft
+
+
+def load_body(
+    entry: Entry, score: Score | None = None, *, revision_id: int | None = None, fresh: bool = False
+) -> Rendered:
     """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
     is away and the answer is held.
 
+    A confidence that has moved is put to the answer that is held: only what is not held at all is read.
     Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
     is not held.
     """
-    wanted = revision_id or entry.revision_id
-    key = (wanted, entry.status, entry.replaced_by)
+    key, plain = body_key(entry, score, revision_id=revision_id), body_key(entry, revision_id=revision_id)
     if fresh and not is_stale():
+        BODIES.forget(plain)
         BODIES.forget(key)
-    return BODIES.get(key, lambda: _render(entry, wanted))
+
+    body = BODIES.get(plain, lambda: _render(entry, revision_id or entry.revision_id))
+    return BODIES.get(key, lambda: _with_confidence(body, score)) if score is not None else body
+
+
+def _with_confidence(body: Rendered, score: Score) -> Rendered:
+    return Rendered(body.identity[:-1] + b',"confidence":' + orjson.dumps(score.as_dict()) + b"}")
 
 
 def _render(entry: Entry, revision_id: int) -> Rendered:
     try:
-        revision = Revision.objects.select_related("capability").get(pk=revision_id)
-        require_sound(revision)
+        bundle, digest, number = _draft(entry) if entry.draft is not None else _published(revision_id)
     except (DatabaseError, InterfaceError) as error:
         raise RegistryUnavailable(outages.words_for(error)) from error
-    return Rendered(orjson.dumps(load_answer(revision, status=entry.status, replaced_by=entry.replaced_by)))
+    answer = load_answer(
+        bundle,
+        revision=number,
+        digest=digest,
+        status=entry.status,
+        replaced_by=entry.replaced_by,
+        read_only=entry.is_read_only,
+    )
+    return Rendered(orjson.dumps(answer))
+
+
+def _published(revision_id: int) -> tuple[Bundle, str, int]:
+    revision = Revision.objects.select_related("capability").get(pk=revision_id)
+    require_sound(revision)
+    return bundle_of(revision), revision.digest, revision.number
+
+
+def _draft(entry: Entry) -> tuple[Bundle, str, int]:
+    """As it is saved now; it passed then, and may not with what has been published since."""
+    pk, version = entry.draft or (0, 0)
+    found = Draft.objects.filter(pk=pk, version=version, discarded_at__isnull=True)
+    draft = found.select_related("capability").first()
+    if draft is None:
+        raise RegistryUnavailable("The draft was changed a moment ago; ask again")
+    report = draft_report(draft)
+    if report.bundle is None or not report.ok:
+        raise SkillMalformed(
+            f"The draft of '{entry.capability_id}' does not pass any more",
+            details=report.errors[0].message if report.errors else "It cannot be read",
+            findings=[finding.as_dict() for finding in report.errors[:20]],
+            last_good_digest=None,
+        )
+    return report.bundle, report.bundle.digest, entry.revision

@@ -7,13 +7,14 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from django.db.models import Max, QuerySet
 
+from registry.confidence import NEUTRAL, Score
 from registry.likeness import letter_pairs
-from registry.models import AgentKey, RegistryState, Release
+from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release
 from registry.queries import LISTED, list_entry
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
@@ -21,7 +22,11 @@ MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One capability as readers see it. `changed_at` is the registry revision that last touched it."""
+    """One capability as readers see it. `changed_at` is the registry revision that last touched it.
+
+    `draft` is the row and the version of a draft that a key previews; `is_read_only` says that write tools are
+    withheld, and `read_only_digest` is the digest then (empty: not known).
+    """
 
     capability_id: str
     status: str
@@ -35,21 +40,45 @@ class Entry:
     os: tuple[str, ...]
     rendered: bytes
     rendered_minimal: bytes
+    is_playbook: bool = False
+    visibility: str = "listed"
+    read_only_digest: str = ""
+    is_read_only: bool = False
+    draft: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a key may see beyond, or short of, what is listed: keys of the same sight get the same answers."""
+
+    redeemed: frozenset[str] = frozenset()
+    groups: frozenset[str] | None = None
+    read_only_tools: bool = False
+    preview: bool = False
+
+
+# What is listed, as it is published: the sight of a public read, and of a key that was made without limits.
+FULL = Sight()
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who stands behind a key."""
+    """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see."""
 
     name: str
     scopes: frozenset[str]
+    sight: Sight = FULL
+
+
+PUBLIC = Principal("", frozenset({"read"}))
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """Everything the two reads need, at one registry revision.
 
-    `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers.
+    `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers;
+    what was unlisted then is in `withdrawn`. What one key may see of it is in visibility.py.
     """
 
     registry_revision: int
@@ -58,6 +87,30 @@ class Snapshot:
     retired: dict[str, int]
     principals: dict[str, Principal] = field(default_factory=dict)
     history: str = ""
+    feedback_revision: int = 0
+    # By capability_id; what nobody has told anything of is not in it.
+    confidences: dict[str, Score] = field(default_factory=dict)
+    # Room for lists made of these entries; they go when the entries go.
+    answers: OrderedDict[Any, Any] = field(default_factory=OrderedDict, compare=False, repr=False)
+    views: OrderedDict[Sight, Snapshot] = field(default_factory=OrderedDict, compare=False, repr=False)
+    withdrawn: dict[str, int] = field(default_factory=dict)
+    first_run: str | None = None
+    # Of drafts that pass, where a key sees them.
+    drafts: dict[str, Entry] = field(default_factory=dict)
+
+    def confidence(self, entry: Entry) -> Score | None:
+        """How much a playbook can be trusted; None for what is no playbook."""
+        return self.confidences.get(entry.capability_id, NEUTRAL) if entry.is_playbook else None
+
+    @property
+    def readable(self) -> Readable:
+        """What was made of releases."""
+        return Readable(self.entries, self.retired, self.withdrawn)
+
+    @cached_property
+    def has_unlisted(self) -> bool:
+        """Whether there is, or was, anything that not everybody sees."""
+        return bool(self.withdrawn) or any(entry.visibility != "listed" for entry in self.entries.values())
 
     @cached_property
     def ids(self) -> list[str]:
@@ -69,19 +122,35 @@ class Snapshot:
         """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
-    @cached_property
-    def answers(self) -> OrderedDict[Any, Any]:
-        """Room for answers made of this snapshot; they go when it goes."""
-        return OrderedDict()
+
+class Readable(NamedTuple):
+    """What releases make: what can be loaded, and what no longer can."""
+
+    entries: dict[str, Entry]
+    retired: dict[str, int]
+    withdrawn: dict[str, int]
 
 
 EMPTY = Snapshot(0, 0, {}, {})
 
 
-def counters() -> tuple[int, int, str]:
-    """`(registry_revision, access_revision, history)` as they stand in the database: one query."""
-    row = RegistryState.objects.filter(id=1).values_list("registry_revision", "access_revision", "history").first()
-    return row or (0, 0, "")
+class Counters(NamedTuple):
+    """What tells that something has moved."""
+
+    registry_revision: int = 0
+    access_revision: int = 0
+    history: str = ""
+    feedback_revision: int = 0
+    first_run: str | None = None
+
+
+_COLUMNS = ("registry_revision", "access_revision", "history", "feedback_revision", "first_run__capability_id")
+
+
+def counters() -> Counters:
+    """As they stand in the database: one query."""
+    row = RegistryState.objects.filter(id=1).values_list(*_COLUMNS).first()
+    return Counters(*row) if row is not None else Counters()
 
 
 def read_snapshot(old: Snapshot) -> Snapshot:
@@ -89,39 +158,49 @@ def read_snapshot(old: Snapshot) -> Snapshot:
 
     Nothing of another history is: after a restore the same keys may belong to other rows.
     """
-    registry_revision, access_revision, history = counters()
-    if history != old.history:
+    now = counters()
+    if now.history != old.history:
         old = EMPTY
-    entries, retired = old.entries, old.retired
-    if registry_revision != old.registry_revision:
-        entries, retired = _moved(old, registry_revision)
-    principals = old.principals if access_revision == old.access_revision and old.access_revision else read_principals()
-    return Snapshot(registry_revision, access_revision, entries, retired, principals, history)
+    now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
+    has_moved = now.access_revision != old.access_revision or not old.access_revision
+    principals = read_principals() if has_moved else old.principals
+    drafts = read_drafts() if any(each.sight.preview for each in principals.values()) else {}
+    stays = (now.registry_revision, now.first_run, drafts) == (old.registry_revision, old.first_run, old.drafts)
+    kept = {"answers": old.answers, "views": old.views} if stays else {}
+    has_moved = now.feedback_revision != old.feedback_revision
+    return Snapshot(
+        *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.history),
+        feedback_revision=now.feedback_revision,
+        confidences=read_confidences() if has_moved else old.confidences,
+        withdrawn=now_read.withdrawn,
+        first_run=now.first_run,
+        drafts=drafts,
+        **kept,  # type: ignore[arg-type]
+    )
 
 
-def _moved(old: Snapshot, registry_revision: int) -> tuple[dict[str, Entry], dict[str, int]]:
+def _moved(old: Snapshot, registry_revision: int) -> Readable:
     # A database that was restored from a backup counts lower: then nothing of the old snapshot holds.
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
     released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
-    return _with(released, dict(base.entries), dict(base.retired))
+    return _with(released, Readable(dict(base.entries), dict(base.retired), dict(base.withdrawn)))
 
 
-def _with(
-    released: QuerySet[Release], entries: dict[str, Entry], retired: dict[str, int]
-) -> tuple[dict[str, Entry], dict[str, int]]:
-    """The two maps with the last of these releases of each capability put in."""
+def _with(released: QuerySet[Release], base: Readable) -> Readable:
+    """The maps with the last of these releases of each capability put in."""
     for release in last_releases(released):
         capability_id = release.capability.capability_id
         # Kept by id: the first request for an unknown one finds all of them ready.
         letter_pairs(capability_id)
+        for known in base:
+            known.pop(capability_id, None)
         if release.status in LISTED:
-            entries[capability_id] = entry_of(release)
-            retired.pop(capability_id, None)
+            base.entries[capability_id] = entry_of(release)
         else:
-            entries.pop(capability_id, None)
-            retired[capability_id] = release.registry_revision
-    return dict(sorted(entries.items())), retired
+            gone = base.retired if release.visibility == "listed" else base.withdrawn
+            gone[capability_id] = release.registry_revision
+    return base._replace(entries=dict(sorted(base.entries.items())))
 
 
 def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
@@ -130,12 +209,15 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     What has not moved since then is taken from a newer snapshot: only the rest is read.
     """
     entries = {name: entry for name, entry in newer.entries.items() if entry.changed_at <= registry_revision}
-    retired = {name: at for name, at in newer.retired.items() if at <= registry_revision}
+    gone = [
+        {name: at for name, at in ids.items() if at <= registry_revision} for ids in (newer.retired, newer.withdrawn)
+    ]
     released = Release.objects.filter(registry_revision__lte=registry_revision)
     if newer is not EMPTY:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
-    return Snapshot(registry_revision, 0, *_with(released, entries, retired))
+    read = _with(released, Readable(entries, *gone))
+    return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn)
 
 
 def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
@@ -149,37 +231,92 @@ def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
 def entry_of(release: Release) -> Entry:
     """A release as readers see it."""
     revision = release.revision
-    fields = _listed_fields(release)
-    return Entry(
-        capability_id=release.capability.capability_id,
+    fields = _listed_fields(
+        revision.capability_json,
+        {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name},
+        digest=revision.digest,
         status=release.status,
         replaced_by=release.replaced_by or None,
+    )
+    return _entry(
+        fields,
+        capability_json=revision.capability_json,
         revision_id=revision.pk,
         revision=revision.number,
-        digest=revision.digest,
         changed_at=release.registry_revision,
-        name=fields["name"],
+        visibility=release.visibility,
+        read_only_digest=revision.read_only_digest,
+    )
+
+
+def _entry(fields: dict[str, Any], *, capability_json: str | None, **more: Any) -> Entry:
+    return Entry(
+        **{key: fields[key] for key in ("capability_id", "status", "replaced_by", "digest", "name")},
         skill_groups=tuple(fields["skill_groups"]),
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
         rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
+        is_playbook=_is_playbook(capability_json),
+        **more,
     )
 
 
-def _listed_fields(release: Release) -> dict[str, Any]:
-    revision = release.revision
+def _is_playbook(capability_json: str | None) -> bool:
     try:
-        capability = json.loads(revision.capability_json or "")
-        return list_entry(
-            capability, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None
-        )
+        return bool(json.loads(capability_json or "").get("skill_profile") == "playbook")
+    except (ValueError, AttributeError):
+        return False
+
+
+def _listed_fields(capability_json: str | None, known: dict[str, Any], **facts: Any) -> dict[str, Any]:
+    try:
+        return list_entry(json.loads(capability_json or ""), **facts)
     except (ValueError, KeyError, TypeError):
         # A damaged row stays listed by what is known of it: loading it tells the incident.
-        known = {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name}
-        return list_entry(known, digest=revision.digest, status=release.status, replaced_by=release.replaced_by or None)
+        return list_entry(known, **facts)
+
+
+def read_drafts() -> dict[str, Entry]:
+    """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
+    passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
+    found = passed.defer("skill_md", "tools_json", "ui_schemas_json")
+    entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
+    return {entry.capability_id: entry for entry in entries}
+
+
+def _draft_entry(draft: Any) -> Entry:
+    name = draft.capability.capability_id
+    known = {"capability_id": name, "name": name, "description": name}
+    fields = _listed_fields(draft.capability_json, known, digest=draft.digest, status="draft", replaced_by=None)
+    return _entry(
+        fields,
+        capability_json=draft.capability_json,
+        revision_id=0,
+        revision=(draft.last or 0) + 1,
+        changed_at=0,
+        visibility=draft.capability.visibility,
+        draft=(draft.pk, draft.version),
+    )
 
 
 def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force."""
-    rows = AgentKey.objects.filter(revoked_at__isnull=True).values_list("key_hash", "name", "scopes")
-    return {key_hash: Principal(name, frozenset(scopes)) for key_hash, name, scopes in rows}
+    keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
+    redeemed: dict[int, set[str]] = {}
+    for key, name in Redemption.objects.values_list("key", "capability__capability_id") if keys else ():
+        redeemed.setdefault(key, set()).add(name)
+    return {key.key_hash: _principal(key, redeemed.get(key.pk, set())) for key in keys}
+
+
+def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
+    groups = frozenset(key.groups) if key.groups is not None else None
+    sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
+    # The one object, so that a warm read need not compare it.
+    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight)
+
+
+def read_confidences() -> dict[str, Score]:
+    """`{capability_id: score}` of all capabilities that anything was told of."""
+    rows = Confidence.objects.filter(revision=0)
+    columns = ("capability__capability_id", "hundredths", "uses", "confirmed")
+    return {name: Score(*score) for name, *score in rows.values_list(*columns)}

@@ -13,12 +13,14 @@ from django.db import DatabaseError, InterfaceError
 
 from registry import outages
 from registry.errors import RegistryUnavailable
-from registry.snapshot.content import EMPTY, Snapshot, counters, read_snapshot, snapshot_at
+from registry.snapshot.content import EMPTY, Counters, Snapshot, counters, read_snapshot, snapshot_at
 
 logger = logging.getLogger(__name__)
 
 # Past states that a client may still page through; they share their entries, so that one costs about 1 MB at 10,000.
 PAST_MAX: Final = 8
+# Feedback may come with every turn of every agent: a served answer moves with it this often at most.
+FEEDBACK_SECONDS: Final = 2.0
 
 
 @dataclass
@@ -30,28 +32,42 @@ class Holder:
     is_watched: bool = False
     failed_at: float | None = None
     confirmed_at: float | None = None
+    read_at: float | None = None
     _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def refresh(self) -> Snapshot:
-        """Read what has moved. Raises `RegistryUnavailable` where the database is away and nothing is held."""
+    def refresh(self, *, at_once: bool = True) -> Snapshot:
+        """Read what has moved; unless `at_once`, what was told of confidence alone waits for a moment.
+
+        Raises `RegistryUnavailable` where the database is away and nothing is held.
+        """
         with self._lock:
             try:
-                self._read()
+                self._read(at_once=at_once)
             except (DatabaseError, InterfaceError) as error:
                 self._failed(error)
         return self.snapshot
 
-    def _read(self) -> None:
+    def _read(self, *, at_once: bool) -> None:
         held = self.snapshot
-        if not self.has_read or counters() != (held.registry_revision, held.access_revision, held.history):
-            self.snapshot = read_snapshot(held)
+        if not self.has_read or self._has_moved(held, counters(), at_once=at_once):
+            self.snapshot, self.read_at = read_snapshot(held), time.monotonic()
             if self.snapshot.registry_revision < held.registry_revision or self.snapshot.history != held.history:
                 # The database was put back from a backup: what numbers and keys of rows meant is gone.
                 self._forget_past()
             elif self.snapshot.registry_revision > held.registry_revision:
                 self._remember(held)
         self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
+
+    def _has_moved(self, held: Snapshot, now: Counters, *, at_once: bool) -> bool:
+        seen = Counters(
+            *(held.registry_revision, held.access_revision, held.history),
+            *(held.feedback_revision, held.first_run),
+        )
+        if now._replace(feedback_revision=seen.feedback_revision) != seen:
+            return True
+        waits = not at_once and self.read_at is not None and time.monotonic() - self.read_at < FEEDBACK_SECONDS
+        return now != seen and not waits
 
     def _forget_past(self) -> None:
         # Both read what they keep through this module's snapshot.
@@ -70,7 +86,9 @@ class Holder:
 
     def _remember(self, past: Snapshot) -> None:
         # Without its answers and keys, which belong to the present.
-        self._past[past.registry_revision] = Snapshot(past.registry_revision, 0, past.entries, past.retired)
+        self._past[past.registry_revision] = Snapshot(
+            past.registry_revision, 0, past.entries, past.retired, withdrawn=past.withdrawn
+        )
         while len(self._past) > PAST_MAX:
             self._past.popitem(last=False)
 
@@ -95,7 +113,8 @@ class Holder:
         """Begin again, as in a new process."""
         with self._lock:
             self._past.clear()
-            self.snapshot, self.has_read, self.failed_at, self.confirmed_at = EMPTY, False, None, None
+            self.snapshot, self.has_read = EMPTY, False
+            self.failed_at = self.confirmed_at = self.read_at = None
 
 
 HOLDER = Holder()

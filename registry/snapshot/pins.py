@@ -22,10 +22,15 @@ class _Unknown(Exception):
     """Keeps what was not found out of the cache: a later publish may make it."""
 
 
-def pinned_revision(capability_id: str, *, number: int | None = None, digest: str | None = None) -> Pin | None:
-    """The newest revision that agrees with what is given; None where there is none."""
+def pinned_revision(
+    capability_id: str, *, number: int | None = None, digest: str | None = None, read_only: bool = False
+) -> Pin | None:
+    """The newest revision that agrees with what is given; None where there is none.
+
+    With `read_only` the digest is that of what is left without write tools: it is what such a key has seen.
+    """
     try:
-        return _find(capability_id, number, digest)
+        return _find(capability_id, number, digest, "read_only_digest" if read_only else "digest")
     except _Unknown:
         return None
     except (DatabaseError, InterfaceError) as error:
@@ -38,12 +43,12 @@ def forget() -> None:
 
 
 @lru_cache(maxsize=4096)
-def _find(capability_id: str, number: int | None, digest: str | None) -> Pin:
+def _find(capability_id: str, number: int | None, digest: str | None, column: str) -> Pin:
     revisions = Revision.objects.filter(capability__capability_id=capability_id)
     if number is not None:
         revisions = revisions.filter(number=number)
     if digest is not None:
-        revisions = revisions.filter(digest=digest)
+        revisions = revisions.filter(**{column: digest})
     row = revisions.order_by("-number").values_list("pk", "number").first()
     if row is None:
         raise _Unknown

@@ -127,7 +127,7 @@ def _is_cut() -> bool:
 
 def _look() -> bool:
     try:
-        HOLDER.refresh()
+        HOLDER.refresh(at_once=False)
     except RegistryUnavailable:
         return False
     return HOLDER.failed_at is None

@@ -64,6 +64,12 @@ class Command(VerbCommand):
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--replaced-by", metavar="ID")
         _note(parser)
+        parser = self.verb(
+            verbs, "visibility", self.visibility, "Say who sees it: all, or who redeems its install code."
+        )
+        parser.add_argument("capability_id", metavar="ID")
+        parser.add_argument("visibility", choices=["listed", "unlisted"])
+        _note(parser)
         for name, handler, words in (
             ("retire", self.retire, "Take a capability from readers; its tool names become free."),
             ("restore", self.restore, "Bring a deprecated or retired capability back."),
@@ -208,6 +214,19 @@ class Command(VerbCommand):
             note=options["note"],
         )
         return self._status(capability, options)
+
+    def visibility(self, options: dict[str, Any]) -> int:
+        publishing.set_visibility(
+            capability_id=options["capability_id"],
+            visibility=options["visibility"],
+            by=at_terminal(),
+            note=options["note"],
+        )
+        if options["format"] == "json":
+            self.document({"capability_id": options["capability_id"], "visibility": options["visibility"]})
+        else:
+            self.line(f"{options['capability_id']}: {options['visibility']}")
+        return 0
 
     def retire(self, options: dict[str, Any]) -> int:
         capability = publishing.retire(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry import revalidation
+from registry import defaults, revalidation
 from registry.management.verbs import VerbCommand, at_terminal
 
 
@@ -13,6 +13,22 @@ class Command(VerbCommand):
 
     def add_verbs(self, verbs: Any) -> None:
         self.verb(verbs, "revalidate", self.revalidate, "Queue a check of every published capability by today's rules.")
+        parser = self.verb(verbs, "set", self.set, "Set what holds for the registry as a whole.")
+        parser.add_argument("name", choices=["first_run"])
+        parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
+        self.verb(verbs, "show", self.show, "Show what is set.")
+
+    def set(self, options: dict[str, Any]) -> int:
+        defaults.set_first_run(capability_id=options["value"], by=at_terminal())
+        return self.show(options)
+
+    def show(self, options: dict[str, Any]) -> int:
+        first_run = defaults.first_run()
+        if options["format"] == "json":
+            self.document({"first_run": first_run or None})
+        else:
+            self.line(f"first_run: {first_run or 'nothing'}")
+        return 0
 
     def revalidate(self, options: dict[str, Any]) -> int:
         done = revalidation.queue_all(by=at_terminal())

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from registry import publishing
+from registry import keys, publishing
 from registry.limits import LIMITER
 from registry.matching.embedders import chosen_embedder
-from tests.factories import OLGA, bearer, publish
+from tests.factories import OLGA, bearer, publish, unlisted
 
 pytestmark = pytest.mark.django_db
 
@@ -207,3 +207,33 @@ def test_the_limit_is_by_key(api: Any, settings: Any) -> None:
 def test_a_bundle_without_words_does_no_harm(api: Any) -> None:
     publish("alpha", intent_triggers=["!!!"])
     assert _match(api, "alpha")["matches"][0]["capability_id"] == "alpha"
+
+
+def test_what_a_key_may_not_see_is_found_by_no_door(api: Any) -> None:
+    publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
+    publish("salaries", intent_triggers=["salary"], skill_groups=["staff"])
+    code = unlisted("secret_plan", intent_triggers=["takeover"], skill_groups=["health"])
+    limited = {"Authorization": f"Bearer {keys.create_key(name='limited', by=OLGA, groups=['health'])[1]}"}
+    anybody = bearer()
+    for headers in (anybody, limited, {}):
+        assert "secret_plan" not in _seen(api, "takeover", headers)
+    assert "salaries" in _seen(api, "salary", anybody)
+    assert "salaries" not in _seen(api, "salary", limited)
+    api.ok(api.post("capability_install", {"code": code}, headers=anybody), "installed")
+    assert "secret_plan" in _seen(api, "takeover", anybody)
+    assert "secret_plan" not in _seen(api, "takeover", limited)
+
+
+def _seen(api: Any, words: str, headers: dict[str, str]) -> set[str]:
+    """Whatever match, search and prompt_render tell of."""
+    matched = api.ok(api.post(MATCH, {"message": words, "top_k": 20}, headers=headers), "match")
+    found = api.ok(api.get("capability_search", {"q": words, "top_k": 50}, headers=headers), "search")
+    rendered = {
+        name
+        for name in ("salaries", "secret_plan")
+        if api.post("prompt_render", {"capability_ids": [name]}, headers=headers).status_code == 200
+    }
+    in_match = {one["capability_id"] for one in matched["matches"]}
+    in_search = {one["capability_id"] for one in found["results"]}
+    assert rendered >= in_match & {"salaries", "secret_plan"}
+    return in_match | in_search

@@ -15,12 +15,13 @@ from django.test import RequestFactory
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import keys, publishing
-from registry.actors import SYSTEM
+from registry import drafts, feedback, install_codes, keys, publishing
+from registry.actors import SYSTEM, Actor
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
 from studio.proxies import apply_forwarding
 from tests.cases import valid_bundle
+from tests.factories import unlisted
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +47,8 @@ QUERIES = {
         "capability_id=sleep_tracking&revision=7",
         "capability_id=sleep_tracking&x=1",
         "capability_id=sleep_tracking&capability_id=minimal",
+        "capability_id=password_reset",
+        "capability_id=secret_talks",
         "capability_id=nothing_here",
         "capability_id=",
         "",
@@ -83,8 +86,8 @@ def key() -> str:
 
 @pytest.fixture
 def spy(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Spy]:
-    """Two capabilities are published, and the snapshot is held as in a serving process."""
-    for name in ("minimal", "with_tools"):
+    """Three capabilities are published, and the snapshot is held as in a serving process."""
+    for name in ("minimal", "with_tools", "playbook"):
         assert publishing.publish(files=valid_bundle(name), by=SYSTEM).status == "published"
     HOLDER.forget()
     BODIES.forget()
@@ -115,9 +118,35 @@ def _ask(
     return seen[0], found, body
 
 
-def _shapes(key: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
+def _other_keys() -> list[str]:
+    """Keys that see something else than most; there is something that most do not see."""
+    code = unlisted("secret_talks")
+    found = [keys.create_key(name=name, by=SYSTEM)[1] for name in ("guest", "stranger")]
+    install_codes.redeem_code(code=code, by=Actor("agent_key", "guest"))
+    drafts.save_draft(capability_id="minimal", files=_draft(), based_on=None, by=SYSTEM)
+    for name, limits in LIMITED.items():
+        found.append(keys.create_key(name=name, by=SYSTEM, **limits)[1])
+    HOLDER.refresh()
+    return found
+
+
+LIMITED: dict[str, dict[str, Any]] = {
+    "narrow": {"groups": ["x"]},
+    "harmless": {"read_only_tools": True},
+    "early": {"preview": True},
+}
+
+
+def _draft() -> dict[str, str]:
+    files = {name: str(content, "utf-8") for name, content in valid_bundle("minimal").items()}  # type: ignore[arg-type]
+    return files | {"skill.md": files["skill.md"] + "\nMore of it.\n"}
+
+
+def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, str]]]:
     authorizations = ("", f"Bearer {key}", f"bearer {key}", f"Bearer  {key}", "Bearer wrong", "Basic x", key)
     for path, queries in QUERIES.items():
+        for query, other in itertools.product(queries, others):
+            yield "GET", path, query, {"Authorization": f"Bearer {other}"}
         for method, query, authorization in itertools.product(METHODS, queries, authorizations):
             yield method, path, query, {"Authorization": authorization}
         for encoding, query in itertools.product(ENCODINGS, queries[:2]):
@@ -138,7 +167,7 @@ def test_every_shape_is_answered_as_the_view_answers_it(
     settings.CORS_ALLOWED_ORIGINS = origins
     settings.RATE_LIMITS = {}
     fast = FastPath(spy)
-    shapes = list(_shapes(key))
+    shapes = list(_shapes(key, *_other_keys()))
     for shape in shapes:
         expected = _ask(spy.handler, *shape)
         for _ in range(3):
@@ -163,7 +192,13 @@ def test_conditional_requests_in_every_form(spy: Spy, key: str, settings: Settin
 
 
 @pytest.mark.parametrize(
-    ("path", "query"), [(LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=sleep_tracking")]
+    ("path", "query"),
+    [
+        (LIST, ""),
+        (LIST, "fields=minimal"),
+        (LOAD, "capability_id=sleep_tracking"),
+        (LOAD, "capability_id=password_reset"),
+    ],
 )
 def test_a_warm_read_asks_neither_django_nor_the_database(
     spy: Spy, key: str, path: str, query: str, django_assert_num_queries: DjangoAssertNumQueries
@@ -210,6 +245,65 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: 
     keys.revoke_key(name="reader", by=SYSTEM)
     HOLDER.refresh()
     assert _ask(fast, *shape)[0] == "401 Unauthorized"
+
+
+def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
+    spy: Spy, key: str, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = FastPath(spy)
+    shape = ("GET", LOAD, "capability_id=password_reset", {"Authorization": f"Bearer {key}"})
+    before, *_ = [_ask(fast, *shape) for _ in range(3)]
+    feedback.record_outcome(capability_id="password_reset", outcome="used", by=SYSTEM)
+    assert _ask(fast, *shape) == before
+    HOLDER.refresh()
+    with django_assert_num_queries(0):
+        after = _ask(fast, *shape)
+    assert after == _ask(spy.handler, *shape)
+    assert (before[2][:-1].rpartition(b"{")[2], after[2][:-1].rpartition(b"{")[2]) == (
+        b'"score":0.5,"uses":0,"confirmed":0}',
+        b'"score":0.51,"uses":1,"confirmed":0}',
+    )
+    asked = spy.asked
+    with django_assert_num_queries(0):
+        assert _ask(fast, *shape) == after
+        assert _ask(fast, *shape[:3], shape[3] | {"If-None-Match": before[1]["etag"]}) == after
+    assert spy.asked == asked
+
+
+def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    fast = FastPath(spy)
+    guest, stranger, *_ = _other_keys()
+    answers = {}
+    for path, query in ((LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=secret_talks")):
+        for name, key in (("guest", guest), ("stranger", stranger)):
+            shape = ("GET", path, query, {"Authorization": f"Bearer {key}"})
+            for _ in range(3):
+                answers[name, path + query] = _ask(fast, *shape)
+            asked = spy.asked
+            with django_assert_num_queries(0):
+                assert _ask(fast, *shape) == answers[name, path + query]
+            assert spy.asked == asked + (answers[name, path + query][0] != "200 OK")
+    for query in ("", "fields=minimal"):
+        assert b"secret_talks" in answers["guest", LIST + query][2]
+        assert b"secret_talks" not in answers["stranger", LIST + query][2]
+        assert answers["guest", LIST + query][1]["etag"] != answers["stranger", LIST + query][1]["etag"]
+    assert answers["guest", LOAD + "capability_id=secret_talks"][0] == "200 OK"
+    assert answers["stranger", LOAD + "capability_id=secret_talks"][0] == "404 Not Found"
+
+
+@pytest.mark.parametrize("number", range(len(LIMITED)))
+def test_a_limited_key_is_answered_from_memory(
+    spy: Spy, number: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = FastPath(spy)
+    key = _other_keys()[2 + number]
+    shapes = [("GET", LIST, ""), ("GET", LOAD, "capability_id=sleep_tracking"), ("GET", LOAD, "capability_id=minimal")]
+    for shape in shapes:
+        first, *_ = [_ask(fast, *shape, {"Authorization": f"Bearer {key}"}) for _ in range(3)]
+        asked = spy.asked
+        with django_assert_num_queries(0):
+            assert _ask(fast, *shape, {"Authorization": f"Bearer {key}"})[2] == first[2]
+        assert spy.asked == asked + (first[0] != "200 OK")
 
 
 def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:

@@ -19,7 +19,15 @@ pytestmark = pytest.mark.django_db
 FUZZ = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-NAMES = ["capability_registry_list", "capability_skill_load", "capability_skill_reload"]
+NAMES = [
+    "capability_registry_list",
+    "capability_skill_load",
+    "capability_skill_reload",
+    "capability_feedback",
+    "capability_install",
+    "capability_propose",
+    "capability_proposal",
+]
 OPERATIONS = [
     "bundle_validate",
     "bundle_publish",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from registry import audit, drafts, keys, operators, publishing
-from registry.models import ToolName
+from registry import audit, defaults, drafts, feedback, install_codes, keys, operators, proposals, publishing
+from registry.actors import Actor
+from registry.models import Capability, Proposal, ToolName
 from registry.validation import validate
 from tests.factories import OLGA, bundle, publish, tool
 
@@ -27,6 +29,16 @@ VERBS: dict[str, Verb] = {
     "save_draft": lambda: drafts.save_draft(capability_id="new", files=bundle("new"), based_on=None, by=OLGA),
     "replace_draft": lambda: drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA),
     "discard_draft": lambda: drafts.discard_draft(capability_id="alpha", by=OLGA),
+    "record_outcome": lambda: feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA),
+    "propose": lambda: proposals.propose(files=bundle("new"), by=OLGA),
+    "propose_anew": lambda: proposals.propose(files=bundle("proposed", body="Anew."), by=OLGA),
+    "accept_proposal": lambda: proposals.accept_proposal(proposal_id=_proposal("alpha"), by=OLGA),
+    "reject_proposal": lambda: proposals.reject_proposal(proposal_id=_proposal("proposed"), by=OLGA),
+    "publish_proposed": lambda: publishing.publish_draft(capability_id="proposed", by=OLGA),
+    "set_visibility": lambda: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA),
+    "rotate_code": lambda: install_codes.rotate_code(capability_id="alpha", by=OLGA),
+    "redeem_code": lambda: install_codes.redeem_code(code=_code("alpha"), by=Actor("agent_key", "old")),
+    "set_first_run": lambda: defaults.set_first_run(capability_id="alpha", by=OLGA),
     "create_key": lambda: keys.create_key(name="new", by=OLGA),
     "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
     "create_operator": lambda: operators.create_operator(
@@ -37,6 +49,14 @@ VERBS: dict[str, Verb] = {
 }
 
 
+def _proposal(capability_id: str) -> UUID:
+    return Proposal.objects.get(capability__capability_id=capability_id).proposal_id
+
+
+def _code(capability_id: str) -> str:
+    return Capability.objects.get(capability_id=capability_id).install_code
+
+
 def _prepare() -> None:
     """A registry in which every verb above can do its work."""
     publish(tools=[tool("alpha_old")])
@@ -45,6 +65,8 @@ def _prepare() -> None:
     publish("old")
     publishing.retire(capability_id="old", by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=None, by=OLGA)
+    for name in ("alpha", "proposed"):
+        proposals.propose(files=bundle(name, body="Proposed."), by=OLGA)
     keys.create_key(name="old", by=OLGA)
     operators.create_operator(username="old", password="a-long-passphrase", role="viewer", by=OLGA)
 

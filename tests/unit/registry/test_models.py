@@ -12,18 +12,25 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import keys, publishing, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, webhooks
+from registry.actors import Actor
+from registry.install_code_form import new_code
 from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
+    Confidence,
     DemandMiss,
     Draft,
     Incident,
     Job,
+    KeptAnswer,
     LoadCount,
     MatchHead,
     Operator,
+    Outcome,
+    Proposal,
+    Redemption,
     RegistryState,
     Release,
     Revision,
@@ -33,7 +40,7 @@ from registry.models import (
     Webhook,
     WebhookDelivery,
 )
-from tests.factories import OLGA, publish, tool
+from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
 
@@ -95,14 +102,32 @@ BREAKS: dict[str, Break] = {
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     "sentence_vector_once": _again(SentenceVector),
     "match_head_once": _again(MatchHead),
+    "outcome_known": _set(Outcome, outcome="great"),
+    "outcome_revision_positive": _set(Outcome, revision=0),
+    "kept_answer_once": _again(KeptAnswer),
+    "kept_answer_key_not_empty": _set(KeptAnswer, idempotency_key=""),
+    "proposal_status_known": _set(Proposal, status="lost", decided_at=timezone.now(), decided_by="operator:olga"),
+    "proposal_decision_fits_status": _set(Proposal, status="rejected"),
+    "proposal_revision_fits_status": _set(Proposal, published_revision=1),
+    "proposal_open_once": _again(Proposal, proposal_id=uuid4),
+    "capability_visibility_known": _set(Capability, visibility="hidden"),
+    "capability_install_code_form": _set(Capability, install_code="hunter2"),
+    "release_visibility_known": _set(Release, visibility="hidden"),
+    "redemption_once": _again(Redemption),
+    "confidence_once": _again(Confidence),
+    "confidence_within_bounds": _set(Confidence, hundredths=101),
+    "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
     # Columns that are unique by themselves.
     "SkillGroup.group_id": _again(SkillGroup),
     "Webhook.name": _again(Webhook),
-    "Capability.capability_id": _again(Capability),
+    "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
+    "Proposal.proposal_id": _again(Proposal, key_name="another"),
+    "Capability.install_code": _again(Capability, capability_id="another"),
+    "Outcome.event_id": _again(Outcome),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
     "ToolName.name": _again(ToolName),
@@ -131,6 +156,10 @@ def one_of_each() -> None:
     MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
     SkillGroup.objects.create(group_id="health", name="Health")
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
+    feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
+    proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
+    install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
+    KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

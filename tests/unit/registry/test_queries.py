@@ -65,7 +65,9 @@ def test_a_stored_bundle_reads_back() -> None:
     revision = _capability().published_revision
     assert revision is not None
     assert queries.bundle_of(revision).digest == outcome.digest
-    answer = queries.load_answer(revision, status="published", replaced_by=None)
+    answer = queries.load_answer(
+        queries.bundle_of(revision), revision=1, digest=revision.digest, status="published", replaced_by=None
+    )
     assert "utterances" not in answer["capability"]
 
 

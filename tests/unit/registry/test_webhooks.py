@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry import drafts, housekeeping, job_desk, jobs, keys, operators, publishing, webhooks
+from registry import drafts, housekeeping, job_desk, jobs, keys, operators, proposals, publishing, webhooks
 from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
 from registry.incidents import open_incident
 from registry.models import AuditEvent, Capability, Job, Revision, Webhook, WebhookDelivery
@@ -122,6 +122,7 @@ def _do_everything() -> None:
     drafts.replace_draft(capability_id="alpha", files=bundle("alpha", body="Four."), by=OLGA)
     open_incident(revision=Revision.objects.first(), message="m", details="d", findings=())  # type: ignore[arg-type]
     publish(body="Five.")
+    proposals.reject_proposal(proposal_id=proposals.propose(files=bundle("new"), by=OLGA).proposal.proposal_id, by=OLGA)
     keys.create_key(name="agent", by=OLGA)
     keys.revoke_key(name="agent", by=OLGA)
     operators.create_operator(username="vera", password="correct horse battery", role="viewer", by=OLGA)
@@ -141,6 +142,7 @@ def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
         *["capability.published", "capability.published", "capability.rolled_back", "capability.published"],
         *["capability.deprecated", "capability.deprecated", "capability.retired", "capability.restored"],
         *["draft.saved", "draft.saved", "incident.opened", "incident.closed", "capability.published"],
+        *["proposal.created", "proposal.rejected"],
         *["agent_key.created", "agent_key.revoked", "operator.created", "operator.disabled"],
         *["job.parked", "webhook.disabled"],
     ]
@@ -161,7 +163,7 @@ def test_whoever_asks_for_nothing_is_told_all_but_what_is_chatty(receiver: Recei
     _hook(receiver)
     _do_everything()
     assert "draft.saved" not in _kinds()
-    assert len(_kinds()) == 16
+    assert len(_kinds()) == 18
 
 
 def test_only_what_was_asked_for_is_told(receiver: Receiver) -> None:

@@ -42,6 +42,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "agent_key_list": ("admin", "admin"),
     "agent_key_revoke": ("admin", "admin"),
     "incident_list": ("viewer", None),
+    "playground_show": ("viewer", None),
 }
 # Open to strangers: the way in, the way out, and a signpost.
 OPEN = {"home", "sign_in", "sign_out"}

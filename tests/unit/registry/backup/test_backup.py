@@ -18,7 +18,20 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from registry import audit, drafts, keys, operators, publishing, tallies, webhooks
+from registry import (
+    audit,
+    drafts,
+    feedback,
+    install_codes,
+    keys,
+    operators,
+    proposals,
+    publishing,
+    repeats,
+    tallies,
+    webhooks,
+)
+from registry.actors import Actor
 from registry.backup import check_archive, create_backup, restore_backup
 from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
@@ -45,6 +58,13 @@ def _fill() -> str:
     publishing.rollback(capability_id="alpha", to=1, by=OLGA, note="Grüße")
     publish("beta")
     publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    proposals.propose(files=bundle("epsilon"), by=OLGA)
+    publishing.set_visibility(capability_id="beta", visibility="unlisted", by=OLGA)
+    code = Capability.objects.get(capability_id="beta").install_code
+    install_codes.redeem_code(code=code, by=Actor("agent_key", "agent"))
+    with repeats.once(by=OLGA, key="first", fingerprint="f") as call:
+        feedback.record_outcome(capability_id="beta", outcome="used", by=OLGA)
+        call.keep = "[]"
     publish("gamma")
     publishing.retire(capability_id="gamma", by=OLGA)
     drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
@@ -324,6 +344,7 @@ def test_retired_ones_are_told_of_again(tmp_path: Path) -> None:
     assert snapshot.retired["gamma"] > 1_000_000
     assert snapshot.entries["alpha"].replaced_by == "beta"
     assert Release.objects.filter(registry_revision__gt=1_000_000).count() == 3
+    assert snapshot.entries["beta"].visibility == "unlisted"
 
 
 def test_each_restore_begins_another_million(tmp_path: Path) -> None:

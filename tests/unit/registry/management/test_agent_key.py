@@ -53,3 +53,21 @@ def test_list_and_revoke(manage: Any) -> None:
     assert manage("agent_key", "revoke", "x", "--format", "json").document["revoked_at"]
     done = manage("agent_key", "revoke", "nobody")
     assert (done.code, "NOT_FOUND" in done.err) == (1, True)
+
+
+def test_a_limited_key(manage: Any) -> None:
+    done = manage("agent_key", "create", "x", "--groups", "b, a", "--read-only-tools", "--preview")
+    assert done.code == 0
+    row = AgentKey.objects.get()
+    assert (row.groups, row.read_only_tools, row.preview) == (["a", "b"], True, True)
+    assert "  groups a,b; no write tools; preview  " in manage("agent_key", "list").out
+    (listed,) = manage("agent_key", "list", "--format", "json").document["keys"]
+    assert (listed["groups"], listed["read_only_tools"], listed["preview"]) == (["a", "b"], True, True)
+
+
+@pytest.mark.parametrize("groups", ["", ",", "A", "a b", "a,_"])
+def test_an_odd_group_is_refused(manage: Any, groups: str) -> None:
+    """A key that is limited to nothing readable must not become one without limits."""
+    done = manage("agent_key", "create", "x", "--groups", groups)
+    assert (done.code, "INVALID_REQUEST" in done.err) == (1, True)
+    assert not AgentKey.objects.exists()

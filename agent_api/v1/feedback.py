@@ -1,0 +1,46 @@
+"""`capability_feedback`: agents tell how it went, and playbooks learn (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api import parameters
+from agent_api.authentication import Caller
+from agent_api.endpoint import endpoint
+from agent_api.openapi.describe import NOT_FOUND, describe
+from agent_api.v1.loading import find_entry
+from agent_api.writes import writes
+from registry import feedback, snapshot
+from registry.confidence import OUTCOMES
+from registry.errors import InvalidRequest
+
+
+@describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND)
+@endpoint("POST")
+@writes("feedback")
+def capability_feedback(request: Request, caller: Caller) -> Response:
+    """Tell how one use of a capability ended; a playbook's confidence moves with it."""
+    values = parameters.json_object(request)
+    outcome = _outcome(values)
+    revision = parameters.whole_number(values, "revision", least=1)
+    entry = find_entry(snapshot.current(), caller, parameters.capability_id(values))
+    recorded = feedback.record_outcome(
+        capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
+    )
+    return Response(
+        {
+            "capability_id": recorded.capability_id,
+            "confidence": recorded.score.as_dict(),
+            "event_id": str(recorded.event_id),
+        }
+    )
+
+
+def _outcome(values: dict[str, Any]) -> str:
+    outcome = parameters.choice(values, "outcome", OUTCOMES)
+    if outcome is None:
+        raise InvalidRequest(f"outcome is missing: one of {', '.join(OUTCOMES)}")
+    return outcome

@@ -1,0 +1,45 @@
+"""`capability_install`: redeem an install code (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api import parameters
+from agent_api.authentication import Caller
+from agent_api.endpoint import endpoint
+from agent_api.openapi.describe import describe
+from agent_api.writes import writes
+from registry import install_codes, limits
+from registry.errors import InstallCodeNotFound, InvalidRequest
+
+_UNKNOWN = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}
+
+
+@describe(answer="Installed", body="InstallRequest", also=_UNKNOWN)
+@endpoint("POST")
+@writes("read")
+def capability_install(request: Request, caller: Caller) -> Response:
+    """Redeem an install code: from then on the key sees that capability, listed or not."""
+    code = parameters.text(parameters.json_object(request), "code", most=100)
+    if not code:
+        raise InvalidRequest("code is missing: SKILL-XXXX-XXXX-XXXX")
+    guessers = (str(request.META.get("REMOTE_ADDR")), f"install {caller.key_name}")
+    _refuse_guessers(guessers)
+    try:
+        revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)
+    except InstallCodeNotFound:
+        for guesser in guessers:
+            limits.spend("guess", guesser)
+        raise
+    digest = revision.digest
+    if caller.principal.sight.read_only_tools:
+        digest = revision.read_only_digest or digest
+    return Response({"capability_id": revision.capability.capability_id, "name": revision.name, "digest": digest})
+
+
+def _refuse_guessers(guessers: tuple[str, ...]) -> None:
+    """Whoever has guessed too often is not told whether this one is right. Raises `RateLimited`."""
+    for guesser in guessers:
+        if limits.is_spent("guess", guesser):
+            limits.spend("guess", guesser)

@@ -1,0 +1,78 @@
+"""`capability_propose` and `capability_proposal`: bundles for review, and what became of them (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api import parameters
+from agent_api.authentication import Caller, require_scope
+from agent_api.endpoint import endpoint
+from agent_api.openapi.describe import describe, query
+from agent_api.writes import writes
+from registry import proposals, snapshot
+from registry.errors import InvalidRequest
+from registry.models import Proposal
+from registry.snapshot.visibility import entry_for
+from registry.validation import Report
+
+NOTE_MAX = 2000
+_REFUSED = {
+    409: ("Error", "The key has as many open proposals as it may (TOO_MANY_PROPOSALS)."),
+    422: ("Error", "The texts can be no draft (BUNDLE_REFUSED, with findings); or IDEMPOTENCY_KEY_REUSED."),
+}
+_UNKNOWN = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOUND).")}
+
+
+@describe(answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)
+@endpoint("POST")
+@writes("propose")
+def capability_propose(request: Request, caller: Caller) -> Response:
+    """Hand a bundle in for review; an operator decides whether it is published."""
+    values = parameters.json_object(request)
+    files: Any = parameters.files(values)
+    done = proposals.propose(files=files, note=parameters.text(values, "note", most=NOTE_MAX), by=caller.actor)
+    return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
+
+
+@describe(answer="Proposal", parameters=(query("proposal_id", "Which one.", required=True),), also=_UNKNOWN)
+@endpoint("GET")
+def capability_proposal(request: Request) -> Response:
+    """What became of a proposal; for the key that made it, and for those that may publish."""
+    caller = require_scope(request, snapshot.current(), "propose", "publish")
+    wanted = parameters.text(parameters.query(request), "proposal_id", most=100)
+    if not wanted:
+        raise InvalidRequest("proposal_id is missing: capability_propose answered it")
+    own = None if "publish" in caller.scopes else caller.key_name
+    proposal = proposals.get_proposal(wanted, key_name=own)
+    findings = _findings(proposals.proposal_report(proposal))
+    return Response({**_head(proposal, caller), "findings": findings, **_end(proposal)})
+
+
+def _head(proposal: Proposal, caller: Caller) -> dict[str, Any]:
+    return {
+        "proposal_id": str(proposal.proposal_id),
+        "capability_id": proposal.capability.capability_id,
+        "status": proposal.status,
+        "near_duplicates": [near for near in proposal.near_duplicates if _may_know(caller, near["capability_id"])],
+    }
+
+
+def _may_know(caller: Caller, capability_id: str) -> bool:
+    return "publish" in caller.scopes or entry_for(snapshot.current(), caller.principal, capability_id) is not None
+
+
+def _findings(report: Report) -> list[dict[str, Any]]:
+    return [finding.as_dict() for finding in report.findings]
+
+
+def _end(proposal: Proposal) -> dict[str, Any]:
+    return {
+        "note": proposal.note,
+        "created_at": proposal.created_at.isoformat(),
+        "decided_at": proposal.decided_at.isoformat() if proposal.decided_at else None,
+        "decision_note": proposal.decision_note,
+        "revision": proposal.published_revision,
+    }

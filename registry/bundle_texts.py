@@ -1,0 +1,37 @@
+"""The four texts of a bundle as columns. Part of `registry.models`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+
+
+class BundleTexts(models.Model):
+    """The author's four texts, as normalised. An absent file is null, which is not the same as an empty one."""
+
+    capability_json = models.TextField(null=True)
+    skill_md = models.TextField(null=True)
+    tools_json = models.TextField(null=True)
+    ui_schemas_json = models.TextField(null=True)
+
+    COLUMNS: ClassVar[dict[str, str]] = {
+        "capability.json": "capability_json",
+        "skill.md": "skill_md",
+        "tools.json": "tools_json",
+        "ui_schemas.json": "ui_schemas_json",
+    }
+
+    class Meta:
+        abstract = True
+
+    @property
+    def files(self) -> dict[str, str]:
+        """`{file name: text}` of the files that are there."""
+        texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
+        return {name: text for name, text in texts.items() if text is not None}
+
+    @files.setter
+    def files(self, files: dict[str, str]) -> None:
+        for name, column in self.COLUMNS.items():
+            setattr(self, column, files.get(name))

@@ -1,0 +1,47 @@
+"""How much a playbook can be trusted: a score that moves with each outcome (SPEC-SEEDS D). Whole hundredths, so that
+it can be counted anew from the outcomes to the last digit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+# What each outcome moves the score by, in hundredths.
+STEPS: Final[dict[str, int]] = {
+    "confirmed_success": 10,
+    "likely_success": 3,
+    "likely_failure": -5,
+    "confirmed_failure": -10,
+    "used": 1,
+}
+OUTCOMES: Final = tuple(STEPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """0 to 100 hundredths; each outcome is one use, and `confirmed` of them ended in a confirmed success."""
+
+    hundredths: int = 50
+    uses: int = 0
+    confirmed: int = 0
+
+    def after(self, outcome: str) -> Score:
+        """The score after one more outcome, held within its bounds at each step."""
+        moved = min(100, max(0, self.hundredths + STEPS[outcome]))
+        return Score(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
+
+    def as_dict(self) -> dict[str, Any]:
+        """`{"score": 0 to 1, "uses", "confirmed"}`, as answers have it."""
+        return {"score": self.hundredths / 100, "uses": self.uses, "confirmed": self.confirmed}
+
+
+NEUTRAL: Final = Score()
+
+
+def replayed(outcomes: Iterable[str]) -> Score:
+    """The score that these outcomes, in their order, lead to."""
+    score = NEUTRAL
+    for outcome in outcomes:
+        score = score.after(outcome)
+    return score

@@ -1,0 +1,49 @@
+"""Keys of agent runtimes, and what they have redeemed. Part of `registry.models`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class AgentKey(models.Model):
+    """A key of an agent runtime. Only the SHA-256 is kept: keys are 256 random bits, so a slow hash adds nothing."""
+
+    name = models.CharField(max_length=80, unique=True)
+    key_hash = models.CharField(max_length=64, unique=True)
+    hint = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
+    scopes = models.JSONField(default=list)
+    groups = models.JSONField(null=True, default=None, help_text="The skill groups that it knows; null: all.")
+    read_only_tools = models.BooleanField(default=False, db_default=False, help_text="It is given no write tools.")
+    preview = models.BooleanField(default=False, db_default=False, help_text="It sees drafts as if published.")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    revoked_by = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        app_label = "registry"
+        ordering: ClassVar = ["name"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(revoked_at__isnull=True, revoked_by="") | (Q(revoked_at__isnull=False) & ~Q(revoked_by="")),
+                name="agent_key_revocation_paired",
+            ),
+        ]
+
+
+class Redemption(models.Model):
+    """From then on the key sees the capability, listed or not, whatever becomes of the code."""
+
+    capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="redemptions")
+    key = models.ForeignKey(AgentKey, on_delete=models.PROTECT, related_name="redemptions")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        app_label = "registry"
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["capability", "key"], name="redemption_once")]

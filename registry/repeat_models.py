@@ -1,0 +1,27 @@
+"""What was answered to a write that its caller may repeat. Part of `registry.models`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class KeptAnswer(models.Model):
+    """The answer to a write, by the caller's own word for it: the same call again is answered, not done again."""
+
+    caller = models.CharField(max_length=200, help_text="The actor, such as agent_key:name.")
+    idempotency_key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 over what was asked.")
+    answer = models.TextField(help_text="As the room that answered has written it.")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        app_label = "registry"
+        indexes: ClassVar = [models.Index(fields=["at"], name="kept_answer_of_day")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["caller", "idempotency_key"], name="kept_answer_once"),
+            models.CheckConstraint(condition=~Q(idempotency_key=""), name="kept_answer_key_not_empty"),
+        ]

@@ -1,0 +1,91 @@
+"""What a key may see of a snapshot. Whoever answers agents asks here, so that all doors show the same.
+
+A key that was made without limits, and a public read, see every listed capability as it is published. What is unlisted
+is seen by the keys that have redeemed its install code. A key may be limited to skill groups; it may be given no write
+tools; it may see drafts that pass in the place of what is published. Nothing here asks the database, but for the digest
+without write tools of a revision (once) that was published before that was kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+from django.db.models import QuerySet
+
+from registry.models import Draft, Revision
+from registry.queries import bundle_of
+from registry.snapshot.content import FULL, Entry, Principal, Snapshot
+
+# Restricted forms of one snapshot that are kept; each is a dict of its entries.
+VIEWS_KEPT_MAX: Final = 32
+
+
+def visible(principal: Principal, entry: Entry) -> bool:
+    """Whether the holder of a key may know of an entry: in list, load, match, search, suggestions, anywhere."""
+    sight = principal.sight
+    if sight.groups is not None and sight.groups.isdisjoint(entry.skill_groups):
+        return False
+    return entry.visibility == "listed" or entry.capability_id in sight.redeemed
+
+
+def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False) -> Entry | None:
+    """The entry as the key sees it, or with `published` the published one in any case; None for what it knows nothing
+    of."""
+    sight = principal.sight
+    if sight is FULL:
+        entry = snapshot.entries.get(capability_id)
+        return entry if entry is not None and entry.visibility == "listed" else None
+    entry = snapshot.drafts.get(capability_id) if sight.preview and not published else None
+    entry = entry or snapshot.entries.get(capability_id)
+    if entry is None or not visible(principal, entry):
+        return None
+    return without_write_tools(entry) if sight.read_only_tools else entry
+
+
+@lru_cache(maxsize=20_000)
+def without_write_tools(entry: Entry) -> Entry:
+    """The entry under the digest of what is left of it; the same digest where there is nothing to withhold."""
+    digest = entry.read_only_digest or _read_only_digest(entry)
+    fields = orjson.loads(entry.rendered) | {"digest": digest}
+    return replace(entry, digest=digest, rendered=orjson.dumps(fields), is_read_only=True)
+
+
+def _read_only_digest(entry: Entry) -> str:
+    rows: QuerySet[Any] = Revision.objects.filter(pk=entry.revision_id)
+    if entry.draft is not None:
+        rows = Draft.objects.filter(pk=entry.draft[0])
+    row = rows.first()
+    return bundle_of(row).without_write_tools().digest if row is not None else entry.digest
+
+
+def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:
+    """Whether there may be anything that the key does not see as it is published."""
+    sight = principal.sight
+    return snapshot.has_unlisted or sight.groups is not None or sight.read_only_tools or sight.preview
+
+
+def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
+    """The snapshot as the key sees it: its entries, ids and names (neither keys nor confidences are in it).
+
+    The same snapshot where nothing is restricted; else made once for all keys of the same sight.
+    """
+    if not is_restricted(snapshot, principal):
+        return snapshot
+    kept = snapshot.views.get(principal.sight)
+    if kept is None:
+        found = ((name, entry_for(snapshot, principal, name)) for name in _ids(snapshot, principal))
+        entries = {name: entry for name, entry in found if entry is not None}
+        kept = Snapshot(snapshot.registry_revision, 0, entries, {}, first_run=snapshot.first_run)
+        snapshot.views[principal.sight] = kept
+        while len(snapshot.views) > VIEWS_KEPT_MAX:
+            snapshot.views.popitem(last=False)
+    return kept
+
+
+def _ids(snapshot: Snapshot, principal: Principal) -> list[str]:
+    if not (principal.sight.preview and snapshot.drafts):
+        return snapshot.ids
+    return sorted({*snapshot.entries, *snapshot.drafts})

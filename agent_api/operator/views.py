@@ -17,8 +17,9 @@ from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
 from registry import batches, drafts, publishing, queries, snapshot
 from registry.errors import InvalidRequest
+from registry.import_sources import read_archive
 from registry.models import Capability
-from registry.sources import write_zip
+from registry.sources import bundle_zip
 
 _ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _EXPORT_PARAMETERS = (*_ID_PARAMETERS, query("format", "bundle: the four files.", enum=["bundle"]))
@@ -55,9 +56,9 @@ def bundle_publish(request: Request) -> Response:
 @describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 def bundle_import(request: Request) -> Response:
-    """Take bundles in as drafts; with `"publish": true` publish them."""
+    """Take bundles and Agent Skills in as drafts; with `"publish": true` publish them."""
     caller = _publisher(request)
-    batch = read_batch(request)
+    batch = read_batch(request, read_archive)
     results = batches.import_all(
         batch.sources,
         by=caller.actor,
@@ -147,7 +148,7 @@ def bundle_export(request: Request) -> HttpResponse:
     given = parameters.query(request)
     parameters.choice(given, "format", ("bundle",))
     capability = queries.get_capability(parameters.capability_id(given))
-    data = write_zip(queries.files_of(capability), capability.capability_id)
+    data = bundle_zip(queries.files_of(capability), capability.capability_id)
     response = HttpResponse(data, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{capability.capability_id}.zip"'
     return response

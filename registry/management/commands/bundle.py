@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from registry import batches, drafts, publishing, queries
 from registry.batches import Result, Validated
 from registry.errors import SourceUnreadable
+from registry.import_sources import read_source
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
-from registry.sources import SourceBundle, read_path, write_zip
+from registry.sources import SourceBundle, bundle_zip, read_path
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
@@ -41,8 +42,9 @@ class Command(VerbCommand):
         parser.add_argument(
             "--acknowledge", action="append", default=[], metavar="CODE", help="such as POLICY_LOOSENED"
         )
-        parser = self.verb(verbs, "import", self.import_, "Take bundles in as drafts, or publish them.")
-        parser.add_argument("paths", nargs="+", metavar="SOURCE")
+        parser = self.verb(verbs, "import", self.import_, "Take bundles and Agent Skills in as drafts.")
+        where = "a folder, a zip or tar.gz, a SKILL.md, or https://host/repository[@branch-or-tag][#folder]"
+        parser.add_argument("paths", nargs="+", metavar="SOURCE", help=where)
         modes = parser.add_mutually_exclusive_group()
         modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
         modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
@@ -130,7 +132,7 @@ class Command(VerbCommand):
         return self._report_results(results, unreadable, options)
 
     def import_(self, options: dict[str, Any]) -> int:
-        sources, unreadable = _read_all(options["paths"])
+        sources, unreadable = _read_all(options["paths"], read_source)
         results = batches.import_all(sources, by=at_terminal(), mode=options["mode"], note=options["note"])
         return self._report_results(results, unreadable, options)
 
@@ -242,12 +244,14 @@ def _note(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--note", default="", help="why, for the history")
 
 
-def _read_all(paths: Sequence[str]) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
+def _read_all(
+    paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_path
+) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
     sources: list[SourceBundle] = []
     unreadable: list[SourceUnreadable] = []
     for path in paths:
         try:
-            sources += read_path(path)
+            sources += read(path)
         except SourceUnreadable as error:
             error.extra["path"] = path
             unreadable.append(error)
@@ -288,7 +292,7 @@ def _result_words(result: Result, paint: Palette) -> str:
 
 def _write(files: dict[str, str], target: Path, capability_id: str) -> None:
     if target.suffix == ".zip":
-        target.write_bytes(write_zip(files, capability_id))
+        target.write_bytes(bundle_zip(files, capability_id))
         return
     target.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():

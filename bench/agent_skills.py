@@ -20,8 +20,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
 
+from registry.agent_skills.giving import skill_files
 from registry.agent_skills.taking import Taken, skill_file_name, take
 from registry.import_sources import read_source
+from registry.sources import SourceBundle
 from registry.validation import Report, validate
 
 # A folder's other files say nothing of SKILL.md, and a profile is our own word.
@@ -55,6 +57,16 @@ def read(folder: Path) -> dict[str, tuple[Taken, Report | None]]:
     return found
 
 
+def comes_back(entry: tuple[Taken, Report | None]) -> bool:
+    """Whether the bundle as an Agent Skill is taken in as the same bundle, its texts included."""
+    _, report = entry
+    if report is None or report.bundle is None:
+        return False
+    again = take(SourceBundle("", dict(skill_files(report.bundle))))
+    other = validate(again.files or {}).bundle
+    return other is not None and other.content_digest == report.bundle.content_digest
+
+
 def main(folder: Path) -> int:
     rows = list(csv.DictReader((folder / "manifest.csv").open(encoding="utf-8")))
     started = time.perf_counter()
@@ -67,6 +79,7 @@ def main(folder: Path) -> int:
         print(f"  recorded {recorded:<18} ours {ours:<18} {count}")
     strict = Counter((row["spec_text"], strict_verdict(found[row["local_path"]][0])) for row in answered)
     print("strict, recorded against ours:", dict(strict))
+    print(f"exported and imported again with the same meaning: {sum(map(comes_back, found.values()))}")
     reports = [report for _, report in found.values() if report is not None]
     print(f"publishable as they come: {sum(report.ok for report in reports)} of {len(reports)}")
     print("errors:", Counter(f.code for report in reports for f in report.errors).most_common(12))

@@ -197,13 +197,16 @@ def _refusal(entry: _Entry) -> str | None:
     return next((reason for applies, reason in rules if applies), None)
 
 
-def write_zip(files: Mapping[str, bytes]) -> bytes:
-    """The files in the order of the mapping, the same bytes for the same content."""
+def write_zip(files: Mapping[str, bytes], *, compress: bool = True) -> bytes:
+    """The files in the order of the mapping, the same bytes for the same content.
+
+    Compressed bytes may differ with another version of zlib; without `compress` nothing can.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-            info.compress_type = zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
             info.external_attr = (stat.S_IFREG | 0o644) << 16
             # What made it is written too, and differs from system to system.
             info.create_system = 3

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from registry.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, write_zip, zip_members
+from registry.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, zip_members
 from registry.errors import SourceUnreadable
 from registry.validation import BUNDLE_FILES
 from registry.validation.texts import FILE_BYTES_MAX
@@ -107,8 +107,3 @@ def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
     if len(bundles) == 1:
         return [SourceBundle(path, next(iter(bundles.values())))]
     return [SourceBundle(f"{path}/{folder}", files) for folder, files in sorted(bundles.items())]
-
-
-def bundle_zip(files: Mapping[str, str], folder: str) -> bytes:
-    """The files in one top folder, the same bytes for the same content."""
-    return write_zip({f"{folder}/{name}": files[name].encode("utf-8") for name in BUNDLE_FILES if name in files})

@@ -20,7 +20,7 @@ FOLDER: Final = "references"
 FRONT_MATTER: Final = "skill-front-matter.yaml"
 JSON_FILES: Final = ("capability.json", "tools.json", "ui_schemas.json")
 # The key of capability.json that each key of SKILL.md's front matter stands for, but for the name.
-COMPARED: Final = ("description", "license", "compatibility", "allowed_tools", "metadata")
+COMPARED: Final = ("description", "license", "compatibility", "allowed_tools")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,13 @@ def to_json(value: Any) -> str:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys that SKILL.md has otherwise; None for one that it has no more."""
-    return {key: new.get(key) for key in COMPARED if _plain(key, old.get(key)) != _plain(key, new.get(key))}
+    """The keys that SKILL.md has otherwise; None for one that it has no more.
+
+    Of metadata an entry counts where it is there: what a front matter cannot hold stands in capability.json alone.
+    """
+    changed = {key: new.get(key) for key in COMPARED if _plain(key, old.get(key)) != _plain(key, new.get(key))}
+    metadata = {**(old.get("metadata") or {}), **(new.get("metadata") or {})}
+    return changed | ({"metadata": metadata} if metadata != (old.get("metadata") or {}) else {})
 
 
 def _plain(key: str, value: Any) -> Any:

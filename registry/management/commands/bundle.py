@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from registry import batches, drafts, publishing, queries
+from registry import batches, drafts, exporting, publishing, queries
 from registry.batches import Result, Validated
 from registry.errors import SourceUnreadable
 from registry.import_sources import read_source
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
-from registry.sources import SourceBundle, bundle_zip, read_path
+from registry.sources import SourceBundle, read_path
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
@@ -51,12 +51,13 @@ class Command(VerbCommand):
         parser.add_argument("--note", default="")
 
     def _add_single_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "export", self.export, "Write a capability's files to a folder, or to a .zip.")
-        parser.add_argument("capability_id", metavar="ID")
-        parser.add_argument("--to", required=True, metavar="PATH")
+        parser = self.verb(verbs, "export", self.export, "Write a capability's files, or all of them.")
+        parser.add_argument("capability_id", nargs="?", metavar="ID")
+        parser.add_argument("--all", action="store_true", help="every capability that agents can load, a folder each")
+        parser.add_argument("--to", required=True, metavar="PATH", help="a folder, a .zip or a .tar.gz")
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
-        _formats(parser, ["bundle", "text", "json"])
+        _formats(parser, [*exporting.FORMATS, "text", "json"])
         parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
@@ -178,15 +179,36 @@ class Command(VerbCommand):
         return 0
 
     def export(self, options: dict[str, Any]) -> int:
-        capability = queries.get_capability(options["capability_id"])
-        files = queries.files_of(capability, draft=options["draft"])
+        if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
+            self.stderr.write("Name one capability, or --all; --draft goes with one")
+            return 2
         target = Path(options["to"])
+        format_: exporting.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
         try:
-            _write(files, target, capability.capability_id)
+            return (
+                self._export_all(target, format_, options) if options["all"] else self._export(target, format_, options)
+            )
         except OSError as error:
             raise SourceUnreadable(f"{target}: {error.strerror or error}") from None
-        document = {"capability_id": capability.capability_id, "path": str(target), "files": sorted(files)}
-        return self._done(document, f"{capability.capability_id}: written to {printable(str(target))}", options)
+
+    def _export(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+        capability = queries.get_capability(options["capability_id"])
+        done = exporting.export(capability, format_=format_, draft=options["draft"])
+        exporting.write(done, target)
+        document = {"capability_id": done.capability_id, "path": str(target), "files": sorted(done.files)}
+        return self._done(document, f"{done.capability_id}: written to {printable(str(target))}", options)
+
+    def _export_all(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+        target.mkdir(parents=True, exist_ok=True)
+        folders = {}
+        for done in exporting.export_all(format_=format_):
+            exporting.write(done, target / done.folder)
+            folders[done.folder] = done.capability_id
+        others = exporting.strangers(target, set(folders))
+        document = {"path": str(target), "capabilities": list(folders.values()), "not_in_the_registry": others}
+        words = f"{len(folders)} capabilities written to {printable(str(target))}"
+        left = f". Not in the registry, and left alone: {', '.join(map(printable, others))}" if others else ""
+        return self._done(document, words + left, options)
 
     def rollback(self, options: dict[str, Any]) -> int:
         outcome = publishing.rollback(
@@ -288,12 +310,3 @@ def _result_words(result: Result, paint: Palette) -> str:
         "would_publish": paint("good", "would be published"),
     }
     return f"{name}: {words[result.status]}"
-
-
-def _write(files: dict[str, str], target: Path, capability_id: str) -> None:
-    if target.suffix == ".zip":
-        target.write_bytes(bundle_zip(files, capability_id))
-        return
-    target.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (target / name).write_text(content, encoding="utf-8", newline="\n")

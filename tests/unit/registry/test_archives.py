@@ -13,7 +13,7 @@ from registry.archives import ENTRIES_MAX, read_members, write_tar_gz, write_zip
 from registry.errors import SourceUnreadable
 
 
-def _tar(*entries: tuple[str, bytes] | tarfile.TarInfo, **options: Any) -> bytes:
+def _tar(*entries: Any, **options: Any) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", **options) as archive:
         for entry in entries:

@@ -235,6 +235,12 @@ def test_export(api: Any, key: dict[str, str]) -> None:
     assert api.get("operator/bundle_export", query, headers=key).content == response.content
     back = api.post("operator/bundle_publish", response.content, content_type="application/zip", headers=key)
     assert _results(api, back)[0][2] == "unchanged"
+    query["format"] = "agent-skill"
+    response = api.get("operator/bundle_export", query, headers=key)
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        assert archive.namelist()[0] == "SKILL.md"
+    back = api.post("operator/bundle_import?publish=1", response.content, content_type="application/zip", headers=key)
+    assert _results(api, back)[0][2] == "unchanged"
     query["format"] = "tar"
     api.error(api.get("operator/bundle_export", query, headers=key), 400, "INVALID_REQUEST")
     api.error(api.get("operator/bundle_export", {"capability_id": "x"}, headers=key), 404, "CAPABILITY_NOT_FOUND")

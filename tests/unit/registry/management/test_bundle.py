@@ -403,3 +403,28 @@ def test_two_skills_of_one_name_are_told(manage: Any, tmp_path: Path) -> None:
     done = manage("bundle", "import", str(tmp_path), "--format", "json")
     assert [row["status"] for row in done.document["results"]] == ["draft", "refused"]
     assert "CAPABILITY_ID_DUPLICATE" in [finding["code"] for finding in done.document["results"][1]["findings"]]
+
+
+def test_export_as_an_agent_skill(manage: Any, tmp_path: Path) -> None:
+    publish("alpha_two")
+    for target in ("a.zip", "a.tar.gz", "folder"):
+        done = manage("bundle", "export", "alpha_two", "--to", f"{tmp_path}/{target}", "--format", "agent-skill")
+        assert (done.code, done.out) == (0, f"alpha_two: written to {tmp_path}/{target}\n")
+    assert (tmp_path / "folder" / "SKILL.md").read_text().startswith("---\nname: alpha-two\n")
+    done = manage("bundle", "import", f"{tmp_path}/a.tar.gz", "--publish", "--format", "json")
+    assert done.document["results"][0]["status"] == "unchanged"
+
+
+def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
+    publish("alpha")
+    publish("beta")
+    _folder(tmp_path / "out" / "older", bundle("older"))
+    done = manage("bundle", "export", "--all", "--to", f"{tmp_path}/out", "--format", "json")
+    assert (done.code, done.document["capabilities"], done.document["not_in_the_registry"]) == (
+        0,
+        ["alpha", "beta"],
+        ["older"],
+    )
+    assert (tmp_path / "out" / "alpha" / "capability.json").is_file()
+    for wrong in (["export", "--to", "x"], ["export", "alpha", "--all", "--to", "x"], ["export", "--all", "--draft", "--to", "x"]):  # fmt: skip # noqa: E501
+        assert manage("bundle", *wrong).code == 2

@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
+from registry.share_models import ShareLink
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Release",
     "Revision",
     "SentenceVector",
+    "ShareLink",
     "SkillGroup",
     "ToolName",
     "Webhook",

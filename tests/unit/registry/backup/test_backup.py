@@ -18,7 +18,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from registry import audit, drafts, keys, operators, publishing, tallies, webhooks
+from registry import audit, drafts, keys, operators, publishing, shares, tallies, webhooks
 from registry.backup import check_archive, create_backup, restore_backup
 from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
@@ -38,6 +38,7 @@ def _fill() -> str:
     """A row in every table, by our own verbs; answers an agent key."""
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
     key = keys.create_key(name="agent", by=OLGA)[1]
+    shares.create_link(name="partner", by=OLGA)
     SkillGroup.objects.create(group_id="health", name="Health")
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])

@@ -18,7 +18,9 @@ _ENTITY_TAG: Final = re.compile(r'(?:W/)?"([^"]*)"')
 _SUFFIX: Final = re.compile(r"[-;:+.].{0,30}$")
 
 
-def respond(request: HttpRequest, caller: Caller, rendered: Rendered) -> HttpResponse:
+def respond(
+    request: HttpRequest, caller: Caller, rendered: Rendered, *, content_type: str = "application/json"
+) -> HttpResponse:
     """200 in the best form that the client takes, or 304 where it has the bytes already."""
     if_none_match = request.headers.get("If-None-Match", "") if request.method in ("GET", "HEAD") else ""
     known, coding = form_of(rendered, request.headers.get("Accept-Encoding", ""), if_none_match)
@@ -26,7 +28,7 @@ def respond(request: HttpRequest, caller: Caller, rendered: Rendered) -> HttpRes
         response = HttpResponse(status=304)
         del response["Content-Type"]
     else:
-        response = HttpResponse(rendered.encoded(coding), content_type="application/json")
+        response = HttpResponse(rendered.encoded(coding), content_type=content_type)
         if coding:
             response["Content-Encoding"] = coding
     response["ETag"] = entity_tag(rendered, coding)

@@ -1,4 +1,4 @@
-"""Everything below `/api/` and `/schemas/`, and `/metrics`."""
+"""Everything below `/api/` and `/schemas/`, `/metrics`, and what other clients expect at the root."""
 
 from django.urls import include, path, re_path
 
@@ -9,6 +9,7 @@ from agent_api.schema_files import schema_file
 urlpatterns = [
     path("api/v1/", include("agent_api.v1.urls")),
     path("api/v1/operator/", include("agent_api.operator.urls")),
+    path("", include("agent_api.neighbours.urls")),
     re_path(r"^api(?:/[\s\S]*)?\Z", unknown_address),
     path("schemas/<path:name>", schema_file, name="schema_file"),
     path("metrics", metrics, name="metrics"),

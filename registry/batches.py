@@ -5,12 +5,13 @@ Bundles go one by one; one that is refused never stops the rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from registry import drafts, publishing
 from registry.actors import Actor
+from registry.agent_skills.taking import Taken, take
 from registry.errors import InvalidRequest
 from registry.gate import GateReport
 from registry.queries import published_names
@@ -112,15 +113,23 @@ def publish_all(
     dry_run: bool = False,
 ) -> list[Result]:
     """Publish each bundle in turn; what validating the whole call shows as an error is refused."""
+    taken = [Taken(source.path, source.files) for source in sources]
+    return _publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+
+
+def _publish_all(
+    taken: Iterable[Taken], *, by: Actor, note: str, acknowledge: Collection[str], dry_run: bool
+) -> list[Result]:
+    readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
     if dry_run:
-        checked = validate_all(sources)
+        checked = validate_all(readable)
         return [result_of(publishing.foresee(entry.report, acknowledge), entry.path) for entry in checked]
     results = []
     seen: dict[str, str] = {}
-    for source in sources:
-        report = _with_duplicate_id(validate(source.files, published=published_names()), source.path, seen)
+    for entry in readable:
+        report = _with_duplicate_id(validate(entry.files, published=published_names()), entry.path, seen)
         outcome = publishing.publish_checked(report, by=by, note=note, acknowledge=acknowledge)
-        results.append(result_of(outcome, source.path))
+        results.append(result_of(outcome, entry.path))
     return results
 
 
@@ -148,15 +157,34 @@ def import_all(
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> list[Result]:
-    """Take each bundle in, as a draft (whatever its faults) or published. A dry run says `draft` and stores none."""
+    """Take each bundle or Agent Skill in, as a draft (whatever its faults) or published.
+
+    What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
+    run says `draft` and stores none.
+    """
+    taken = [take(source) for source in sources]
     if mode == "publish":
-        return publish_all(sources, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+        done = iter(_publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
+    else:
+        done = _import_drafts(taken, by=by, note=note, dry_run=dry_run)
+    return [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
+
+
+def _unreadable(taken: Taken) -> Result:
+    return Result(taken.path, "", "refused", None, None, in_order([*taken.findings]), dict(taken.shown))
+
+
+def _with_losses(result: Result, taken: Taken) -> Result:
+    findings = in_order([*taken.findings, *result.findings])
+    return replace(result, findings=findings, files={**taken.shown, **result.files})
+
+
+def _import_drafts(taken: Iterable[Taken], *, by: Actor, note: str, dry_run: bool) -> Iterator[Result]:
     seen: dict[str, str] = {}
-    results = []
-    for source in sources:
-        report = _with_duplicate_id(validate(source.files, published=published_names()), source.path, seen)
-        results.append(_import_draft(source.path, report, by=by, note=note, dry_run=dry_run))
-    return results
+    for entry in taken:
+        if entry.files is not None:
+            report = _with_duplicate_id(validate(entry.files, published=published_names()), entry.path, seen)
+            yield _import_draft(entry.path, report, by=by, note=note, dry_run=dry_run)
 
 
 def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool) -> Result:

@@ -16,6 +16,7 @@ from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
 from registry.proposal_models import Proposal
 from registry.repeat_models import KeptAnswer
+from registry.share_models import ShareLink
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Release",
     "Revision",
     "SentenceVector",
+    "ShareLink",
     "SkillGroup",
     "ToolName",
     "Webhook",

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
 
+from registry.addresses import Address, Refused, is_in, require_allowed, resolve
 from registry.errors import InvalidRequest
 
 if TYPE_CHECKING:
     import httpx
-
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
 
 TOTAL_SECONDS: Final = 10.0
 RESOLVE_SECONDS: Final = 5.0
@@ -33,14 +29,6 @@ RESPONSE_BYTES_MAX: Final = 64 * 1024
 EXCERPT_CHARACTERS_MAX: Final = 1000
 URL_LENGTH_MAX: Final = 2000
 _ADDRESSES_TRIED_MAX: Final = 3
-# Global by its number, and yet a cloud's own: the platform service of Azure's virtual machines.
-_CLOUDS_OWN: Final = (ip_network("168.63.129.16/32"),)
-# NAT64: the last 32 bits are an IPv4 address behind a translator.
-_NAT64: Final = IPv6Network("64:ff9b::/96")
-
-
-class Refused(Exception):
-    """The address may not be asked; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +113,7 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str], deadline: flo
 
     parsed = httpx.URL(url)
     port = parsed.port or (443 if parsed.scheme == "https" else 80)
-    addresses = _resolve(parsed.host, port, min(RESOLVE_SECONDS, deadline - time.monotonic()))
+    addresses = resolve(parsed.host, port, min(RESOLVE_SECONDS, deadline - time.monotonic()))
     allowed = _require_allowed(addresses, parsed.scheme, parsed.host)[:_ADDRESSES_TRIED_MAX]
     async with (
         asyncio.timeout(deadline - time.monotonic()),
@@ -170,50 +158,13 @@ def _tls() -> Any:
     return ssl.create_default_context(cafile=None if paths.cafile or paths.capath else certifi.where())
 
 
-def _resolve(host: str, port: int, seconds: float) -> list[Address]:
-    """In a thread of its own, because the system's resolver knows no time limit of ours."""
-    found: list[Address] = []
-    errors: list[str] = []
-
-    def look_up() -> None:
-        try:
-            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found.extend(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in rows))
-        except (OSError, ValueError) as error:
-            errors.append(str(error))
-
-    thread = threading.Thread(target=look_up, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if not found:
-        raise Refused(f"'{host}' could not be resolved: {errors[0] if errors else f'no answer within {seconds:.0f} s'}")
-    return list(found)
-
-
 def _require_allowed(addresses: Sequence[Address], scheme: str, host: str) -> list[Address]:
-    """Those that may be asked. Raises `Refused` where there is none."""
-    allowed = [address for address in addresses if _is_allowed(address, scheme)]
+    """Those that may be asked; by plain http those of the setting alone. Raises `Refused` where there is none."""
+    networks = settings.WEBHOOK_ALLOWED_NETWORKS
+    if scheme == "https":
+        return require_allowed(addresses, networks=networks, host=host, setting="WEBHOOK_ALLOWED_NETWORKS")
+    allowed = [address for address in addresses if is_in(address, networks)]
     if allowed:
         return allowed
     shown = ", ".join(map(str, addresses[:3]))
-    if scheme == "http":
-        raise Refused(f"'{host}' ({shown}) may be asked by https alone: it is not in WEBHOOK_ALLOWED_NETWORKS")
-    raise Refused(f"'{host}' ({shown}) is not a public address, and not in WEBHOOK_ALLOWED_NETWORKS")
-
-
-def _is_allowed(address: Address, scheme: str) -> bool:
-    innermost = _unwrapped(address)
-    if any(innermost in network for network in settings.WEBHOOK_ALLOWED_NETWORKS):
-        return True
-    if scheme != "https" or any(innermost in network for network in _CLOUDS_OWN):
-        return False
-    return innermost.is_global and not innermost.is_multicast
-
-
-def _unwrapped(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address carries inside, where it does."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else address)
+    raise Refused(f"'{host}' ({shown}) may be asked by https alone: it is not in WEBHOOK_ALLOWED_NETWORKS")

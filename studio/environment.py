@@ -58,6 +58,7 @@ VARIABLES = (
     "AGENT_API_PUBLIC_READ",
     "RATE_LIMITS",
     "WEBHOOK_ALLOWED_NETWORKS",
+    "IMPORT_ALLOWED_NETWORKS",
     "LOG_FORMAT",
     "ACCESS_LOG",
     "DATABASE_STATEMENT_TIMEOUT_SECONDS",
@@ -107,6 +108,7 @@ class Environment:
     agent_api_public_read: bool
     rate_limits: Mapping[str, Rate]
     webhook_allowed_networks: tuple[Network, ...]
+    import_allowed_networks: tuple[Network, ...]
     log_format: LogFormat
     access_log: bool
     statement_timeout_seconds: int
@@ -152,6 +154,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         agent_api_public_read=reader.read("AGENT_API_PUBLIC_READ", parse_boolean, embedded and is_loopback(host)),
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
         webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
+        import_allowed_networks=reader.read("IMPORT_ALLOWED_NETWORKS", parse_networks, ()),
         log_format=log_format,
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
         statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),

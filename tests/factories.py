@@ -14,7 +14,7 @@ from registry.actors import Actor
 from registry.limits import LIMITER
 from registry.models import AgentKey, Capability, Revision
 from registry.publishing import Outcome
-from registry.snapshot import HOLDER, pins
+from registry.snapshot import HOLDER, pins, skills
 from registry.snapshot.bodies import BODIES
 
 OLGA = Actor("operator", "olga")
@@ -32,6 +32,7 @@ def _forget() -> None:
     HOLDER.forget()
     HOLDER.is_watched = False
     BODIES.forget()
+    skills.forget()
     LIMITER.forget()
     pins._find.cache_clear()
     tallies._held = tallies._Held()

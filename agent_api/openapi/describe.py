@@ -100,7 +100,7 @@ def describe(
 
 def _response(component: str, words: str) -> OpenApiResponse:
     if component == "zip":
-        return OpenApiResponse(response=OpenApiTypes.BINARY, description="A zip with the four files.")
+        return OpenApiResponse(response=OpenApiTypes.BINARY, description="A zip with the files.")
     if not component:
         return OpenApiResponse(description=words)
     return OpenApiResponse(response=reference(component), description=words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,12 +29,12 @@ class Batch:
     publish: bool
 
 
-def read_batch(request: Request) -> Batch:
+def read_batch(request: Request, read_archive: Callable[[bytes, str], list[SourceBundle]] = read_zip) -> Batch:
     """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options stand in the query string."""
     body: Any = request.data
     if isinstance(body, bytes):
         given: dict[str, Any] = _of_query(parameters.query(request))
-        sources = read_zip(body, "archive.zip")
+        sources = read_archive(body, "archive.zip")
     else:
         given = parameters.json_object(request)
         sources = _sources(given.get("bundles"))

@@ -16,13 +16,14 @@ from agent_api.openapi.describe import CAPABILITY_ID, CONFLICT, NOT_FOUND, descr
 from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
 from agent_api.writes import writes
-from registry import batches, drafts, publishing, queries, snapshot
+from registry import batches, drafts, exporting, publishing, queries, snapshot
 from registry.errors import InvalidRequest
+from registry.import_sources import read_archive
 from registry.models import Capability
-from registry.sources import write_zip
 
 _ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
-_EXPORT_PARAMETERS = (*_ID_PARAMETERS, query("format", "bundle: the four files.", enum=["bundle"]))
+_FORMAT = query("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporting.FORMATS))
+_EXPORT_PARAMETERS = (*_ID_PARAMETERS, _FORMAT)
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
 
 
@@ -57,8 +58,8 @@ def bundle_publish(request: Request, caller: Caller) -> Response:
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 @writes("publish")
 def bundle_import(request: Request, caller: Caller) -> Response:
-    """Take bundles in as drafts; with `"publish": true` publish them."""
-    batch = read_batch(request)
+    """Take bundles and Agent Skills in as drafts; with `"publish": true` publish them."""
+    batch = read_batch(request, read_archive)
     results = batches.import_all(
         batch.sources,
         by=caller.actor,
@@ -143,14 +144,15 @@ def bundle_list(request: Request) -> Response:
 @describe(answer="zip", parameters=_EXPORT_PARAMETERS, also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("GET")
 def bundle_export(request: Request) -> HttpResponse:
-    """The published files as a zip, the same bytes for the same content."""
+    """The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill."""
     _publisher(request)
     given = parameters.query(request)
-    parameters.choice(given, "format", ("bundle",))
+    chosen = parameters.choice(given, "format", exporting.FORMATS)
+    format_: exporting.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
     capability = queries.get_capability(parameters.capability_id(given))
-    data = write_zip(queries.files_of(capability), capability.capability_id)
-    response = HttpResponse(data, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{capability.capability_id}.zip"'
+    done = exporting.export(capability, format_=format_)
+    response = HttpResponse(done.zip(), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{done.folder}.zip"'
     return response
 
 

@@ -71,7 +71,7 @@ class VerbCommand(BaseCommand):
 
     def refuse(self, error: RegistryError, options: dict[str, Any]) -> int:
         """Say why, in the form that was asked for."""
-        if options["format"] in ("text", "bundle"):
+        if options["format"] != "json":
             self.complain(error)
             for suggestion in error.extra.get("suggestions", []):
                 self.stderr.write(f"  did you mean {suggestion['capability_id']}?")

@@ -102,6 +102,11 @@ class Snapshot:
         """How much a playbook can be trusted; None for what is no playbook."""
         return self.confidences.get(entry.capability_id, NEUTRAL) if entry.is_playbook else None
 
+    @cached_property
+    def of_access(self) -> dict[str, Any]:
+        """Room for what was read beside the keys; unlike `answers` it goes with each snapshot."""
+        return {}
+
     @property
     def readable(self) -> Readable:
         """What was made of releases."""

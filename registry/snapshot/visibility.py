@@ -31,6 +31,13 @@ def visible(principal: Principal, entry: Entry) -> bool:
     return entry.visibility == "listed" or entry.capability_id in sight.redeemed
 
 
+def may_take_whole(principal: Principal, entry: Entry) -> bool:
+    """Whether it may be handed out as published, by doors that withhold no tools: as a file, as an archive."""
+    if not visible(principal, entry):
+        return False
+    return not principal.sight.read_only_tools or without_write_tools(entry).digest == entry.digest
+
+
 def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False) -> Entry | None:
     """The entry as the key sees it, or with `published` the published one in any case; None for what it knows nothing
     of."""

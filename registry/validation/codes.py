@@ -69,6 +69,23 @@ GATE: Final = (
     Code("GOLDEN_SENTENCE_MOVED", "warning", "A golden sentence of another capability would lead to this one once it is published.", "`log my lunch` of `meals` would lead to `diary`", "Make the trigger that the message names more telling, or agree with the other's owner."),
     Code("GOLDEN_SENTENCE_MISSED", "warning", "A golden sentence of this bundle comes nearer to another capability.", "`what did I eat` under should_match of `diary` leads to `meals`", "Add more sentences like it, or a trigger that it holds."),
 )  # fmt: skip
+IMPORT: Final = (
+    Code("IMPORT_FRONT_MATTER_UNUSABLE", "error", "SKILL.md has no front matter, or it is never closed, or no YAML even with its odd values in quotes. The skill is refused.", "a SKILL.md that begins with `# Title`", "Begin the file with `---`, name, description and `---`."),
+    Code("IMPORT_NAME_UNUSABLE", "error", "The front matter names no skill, and no id can be made of what it says. The skill is refused.", "`slug: parcel` without name", "Add a name of lower-case words joined by hyphens."),
+    Code("IMPORT_DESCRIPTION_UNUSABLE", "error", "The front matter has no description, or one that is no text. The skill is refused.", "`description:` without a value", "Say in one or two sentences what the skill does and when to use it."),
+    Code("IMPORT_YAML_RESCUED", "warning", "A line of the front matter is no YAML, most often for a colon in an unquoted value; the value was taken as a text.", "`description: Keywords: a, b`", "Put quotes around the whole value."),
+    Code("IMPORT_KEY_LOST", "warning", "A key stands twice in the front matter, or is no plain word; the last one counts.", "two lines `license:`", "Remove one of the two."),
+    Code("IMPORT_KEY_MAPPED", "warning", "A key of another product was put into the key of capability.json that means the same.", "`metadata.moltbot.requires.bins`, `triggers`", "Nothing; look at the value."),
+    Code("IMPORT_KEY_MOVED", "warning", "A key that neither the Agent Skills format nor capability.json has is kept under metadata.", "`author: Ann`", "Nothing, or move it under metadata in the source."),
+    Code("IMPORT_VALUE_TO_TEXT", "warning", "A value that has to be a text was a list, a map, a number or a truth value; it is kept as text, lists and maps as JSON.", "`metadata: {tags: [a, b]}`", "Write it as a text in the source."),
+    Code("IMPORT_FORM_ODD", "warning", "A value has another form than the Agent Skills format says; it is kept as it is.", "`allowed-tools` as a list", "Nothing, or write it as the format says."),
+    Code("IMPORT_NAME_CHANGED", "warning", "The name is none of the Agent Skills format; the nearest one that is gave the capability_id. Two odd names can meet in one id.", "`name: Cold Email`", "Rename the skill in the source: lower-case words joined by hyphens."),
+    Code("IMPORT_NAME_DIFFERS", "warning", "The name is not the name of the folder that holds SKILL.md; the name counts.", "`pdf/SKILL.md` with `name: pdf-tools`", "Give both the same name."),
+    Code("IMPORT_FILE_NAME", "warning", "The file is not spelled as the format says.", "`Skill.md`", "Rename it."),
+    Code("IMPORT_FILE_LEFT_OUT", "warning", "Files beside SKILL.md are left out: a bundle is four texts.", "`references/api.md`, `scripts/run.py`", "Copy what the agent needs into the text, or keep the folder elsewhere."),
+    Code("IMPORT_PROFILE_CHOSEN", "warning", "The text has every section of a playbook or a runbook; that profile was chosen in the place of agent_skill.", "`## Goal`, `## Prerequisites`, `## Steps`", "Set skill_profile to agent_skill if it is none."),
+    Code("IMPORT_EXPORT_CHANGED", "warning", "SKILL.md says something else than the capability.json that was exported with it; SKILL.md counts.", "a description that was edited in SKILL.md", "Nothing, if it is meant."),
+)  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
     Code("FINDINGS_CUT", "warning", "There were more findings than are shown.", "a thousand unknown keys", "Mend the ones that are shown, then check again."),
@@ -83,7 +100,7 @@ def all_codes() -> dict[str, Code]:
 def _all() -> Iterator[Code]:
     from registry.validation import security, ui
 
-    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *LIMITS)
+    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *IMPORT, *LIMITS)
     yield from ui.CODES
     yield from security.CODES
 

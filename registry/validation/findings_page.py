@@ -16,6 +16,7 @@ _FAMILIES = (
     ("UI schemas", "ui_schemas.json: the A2UI checks.", ui.CODES),
     ("Security", "Which pattern was seen, and where; never that a text is safe.", security.CODES),
     ("The gate", "Differences from the release that readers have.", codes.GATE),
+    ("Import", "What taking in an Agent Skill mapped, kept elsewhere or left out.", codes.IMPORT),
     ("Limits", "Where a check could not go to its end.", codes.LIMITS),
 )
 

@@ -23,12 +23,13 @@ class FrontMatterFault:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """`body_offset` is where skill_doc begins in the text; 0 where there is no front matter."""
+    """`body_offset` is where skill_doc begins in the text; 0 where there is no front matter. `source` is the YAML."""
 
     values: dict[str, Any] = field(default_factory=dict)
     body_offset: int = 0
     faults: tuple[FrontMatterFault, ...] = ()
     key_offsets: dict[str, int] = field(default_factory=dict)
+    source: str = ""
 
 
 def split(text: str) -> FrontMatter:
@@ -48,7 +49,7 @@ def split(text: str) -> FrontMatter:
         return FrontMatter(body_offset=body_offset, faults=(fault,))
     reader = _Reader(start)
     values = reader.read(source)
-    return FrontMatter(values, body_offset, tuple(reader.faults), reader.key_offsets)
+    return FrontMatter(values, body_offset, tuple(reader.faults), reader.key_offsets, source)
 
 
 class _Reader:

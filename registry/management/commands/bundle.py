@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from registry import batches, drafts, publishing, queries
+from registry import batches, drafts, exporting, publishing, queries
 from registry.batches import Result, Validated
 from registry.errors import SourceUnreadable
+from registry.import_sources import read_source
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
-from registry.sources import SourceBundle, read_path, write_zip
+from registry.sources import SourceBundle, read_path
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
@@ -41,20 +42,22 @@ class Command(VerbCommand):
         parser.add_argument(
             "--acknowledge", action="append", default=[], metavar="CODE", help="such as POLICY_LOOSENED"
         )
-        parser = self.verb(verbs, "import", self.import_, "Take bundles in as drafts, or publish them.")
-        parser.add_argument("paths", nargs="+", metavar="SOURCE")
+        parser = self.verb(verbs, "import", self.import_, "Take bundles and Agent Skills in as drafts.")
+        where = "a folder, a zip or tar.gz, a SKILL.md, or https://host/repository[@branch-or-tag][#folder]"
+        parser.add_argument("paths", nargs="+", metavar="SOURCE", help=where)
         modes = parser.add_mutually_exclusive_group()
         modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
         modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
         parser.add_argument("--note", default="")
 
     def _add_single_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "export", self.export, "Write a capability's files to a folder, or to a .zip.")
-        parser.add_argument("capability_id", metavar="ID")
-        parser.add_argument("--to", required=True, metavar="PATH")
+        parser = self.verb(verbs, "export", self.export, "Write a capability's files, or all of them.")
+        parser.add_argument("capability_id", nargs="?", metavar="ID")
+        parser.add_argument("--all", action="store_true", help="every capability that agents can load, a folder each")
+        parser.add_argument("--to", required=True, metavar="PATH", help="a folder, a .zip or a .tar.gz")
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
-        _formats(parser, ["bundle", "text", "json"])
+        _formats(parser, [*exporting.FORMATS, "text", "json"])
         parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
@@ -136,7 +139,7 @@ class Command(VerbCommand):
         return self._report_results(results, unreadable, options)
 
     def import_(self, options: dict[str, Any]) -> int:
-        sources, unreadable = _read_all(options["paths"])
+        sources, unreadable = _read_all(options["paths"], read_source)
         results = batches.import_all(sources, by=at_terminal(), mode=options["mode"], note=options["note"])
         return self._report_results(results, unreadable, options)
 
@@ -182,15 +185,36 @@ class Command(VerbCommand):
         return 0
 
     def export(self, options: dict[str, Any]) -> int:
-        capability = queries.get_capability(options["capability_id"])
-        files = queries.files_of(capability, draft=options["draft"])
+        if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
+            self.stderr.write("Name one capability, or --all; --draft goes with one")
+            return 2
         target = Path(options["to"])
+        format_: exporting.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
         try:
-            _write(files, target, capability.capability_id)
+            return (
+                self._export_all(target, format_, options) if options["all"] else self._export(target, format_, options)
+            )
         except OSError as error:
             raise SourceUnreadable(f"{target}: {error.strerror or error}") from None
-        document = {"capability_id": capability.capability_id, "path": str(target), "files": sorted(files)}
-        return self._done(document, f"{capability.capability_id}: written to {printable(str(target))}", options)
+
+    def _export(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+        capability = queries.get_capability(options["capability_id"])
+        done = exporting.export(capability, format_=format_, draft=options["draft"])
+        exporting.write(done, target)
+        document = {"capability_id": done.capability_id, "path": str(target), "files": sorted(done.files)}
+        return self._done(document, f"{done.capability_id}: written to {printable(str(target))}", options)
+
+    def _export_all(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+        target.mkdir(parents=True, exist_ok=True)
+        folders = {}
+        for done in exporting.export_all(format_=format_):
+            exporting.write(done, target / done.folder)
+            folders[done.folder] = done.capability_id
+        others = exporting.strangers(target, set(folders))
+        document = {"path": str(target), "capabilities": list(folders.values()), "not_in_the_registry": others}
+        words = f"{len(folders)} capabilities written to {printable(str(target))}"
+        left = f". Not in the registry, and left alone: {', '.join(map(printable, others))}" if others else ""
+        return self._done(document, words + left, options)
 
     def rollback(self, options: dict[str, Any]) -> int:
         outcome = publishing.rollback(
@@ -261,12 +285,14 @@ def _note(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--note", default="", help="why, for the history")
 
 
-def _read_all(paths: Sequence[str]) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
+def _read_all(
+    paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_path
+) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
     sources: list[SourceBundle] = []
     unreadable: list[SourceUnreadable] = []
     for path in paths:
         try:
-            sources += read_path(path)
+            sources += read(path)
         except SourceUnreadable as error:
             error.extra["path"] = path
             unreadable.append(error)
@@ -303,12 +329,3 @@ def _result_words(result: Result, paint: Palette) -> str:
         "would_publish": paint("good", "would be published"),
     }
     return f"{name}: {words[result.status]}"
-
-
-def _write(files: dict[str, str], target: Path, capability_id: str) -> None:
-    if target.suffix == ".zip":
-        target.write_bytes(write_zip(files, capability_id))
-        return
-    target.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        (target / name).write_text(content, encoding="utf-8", newline="\n")

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, install_codes, keys, proposals, publishing, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, shares, webhooks
 from registry.actors import Actor
 from registry.install_code_form import new_code
 from registry.models import (
@@ -35,6 +35,7 @@ from registry.models import (
     Release,
     Revision,
     SentenceVector,
+    ShareLink,
     SkillGroup,
     ToolName,
     Webhook,
@@ -87,6 +88,7 @@ BREAKS: dict[str, Break] = {
     "draft_one_per_capability": _again(Draft, version=2),
     "draft_version_unique": _again(Draft, discarded_at=timezone.now),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
+    "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "incident_open_once": _again(Incident),
     "job_state_known": _set(Job, state="asleep"),
@@ -123,6 +125,8 @@ BREAKS: dict[str, Break] = {
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
+    "ShareLink.name": _again(ShareLink, token_hash="0" * 64),
+    "ShareLink.token_hash": _again(ShareLink, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
     "Proposal.proposal_id": _again(Proposal, key_name="another"),
@@ -147,6 +151,7 @@ def one_of_each() -> None:
     publish(tools=[tool("alpha_list")])
     Draft.objects.create(capability=_alpha(), version=1, saved_by="operator:olga")
     keys.create_key(name="agent", by=OLGA)
+    shares.create_link(name="share", by=OLGA)
     Operator.objects.create(username="vera")
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import SourceUnreadable
-from registry.sources import SourceBundle, read_path, read_zip, write_zip
+from registry.sources import SourceBundle, read_path, read_zip
 from registry.validation import validate
 from tests.factories import Files, bundle, tool, zip_of
 
@@ -324,11 +324,3 @@ def test_no_bytes_make_it_crash(data: st.DataObject) -> None:
 
 
 # Writing
-
-
-def test_a_written_zip_reads_back_and_is_the_same_each_time() -> None:
-    data = write_zip(BETA, "beta")
-    assert write_zip(dict(reversed(list(BETA.items()))), "beta") == data
-    assert _found(read_zip(data, "a.zip")) == {"a.zip": BETA}
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        assert archive.namelist() == ["beta/capability.json", "beta/skill.md", "beta/tools.json"]

@@ -315,7 +315,7 @@ def test_trusted_proxies() -> None:
     ],
 )
 def test_odd_networks(text: str, expected: str) -> None:
-    for variable in ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS"):
+    for variable in ("TRUSTED_PROXIES", "WEBHOOK_ALLOWED_NETWORKS", "IMPORT_ALLOWED_NETWORKS"):
         assert expected in problem(**{variable: text})
 
 
@@ -323,6 +323,11 @@ def test_webhook_allowed_networks() -> None:
     assert read().webhook_allowed_networks == ()
     found = read(WEBHOOK_ALLOWED_NETWORKS="10.1.0.0/16").webhook_allowed_networks
     assert found == (ip_network("10.1.0.0/16"),)
+
+
+def test_import_allowed_networks() -> None:
+    assert read().import_allowed_networks == ()
+    assert read(IMPORT_ALLOWED_NETWORKS="10.1.0.0/16").import_allowed_networks == (ip_network("10.1.0.0/16"),)
 
 
 @pytest.mark.parametrize(

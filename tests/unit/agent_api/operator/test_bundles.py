@@ -120,6 +120,18 @@ def test_import(api: Any, key: dict[str, str]) -> None:
     assert AuditEvent.objects.latest("id").detail["note"] == "From git"
 
 
+SKILL = "---\nname: pdf-tools\ndescription: Works with PDF files.\n---\n# PDF\n\nUse it.\n"
+
+
+def test_import_of_agent_skills(api: Any, key: dict[str, str]) -> None:
+    rows = [("path/0", "pdf_tools", "draft", None), ("path/1", None, "refused", None)]
+    body = _batch({"SKILL.md": SKILL, "scripts/run.py": "x"}, {"SKILL.md": "# x"})
+    assert _results(api, api.post("operator/bundle_import", body, headers=key)) == rows
+    data = zip_of({"deep/down/pdf-tools/SKILL.md": SKILL, "deep/down/pdf-tools/logo.png": "x"})
+    response = api.post("operator/bundle_import?publish=true", data, content_type="application/zip", headers=key)
+    assert _results(api, response) == [("archive.zip", "pdf_tools", "published", 1)]
+
+
 def test_import_as_a_dry_run(api: Any, key: dict[str, str]) -> None:
     response = api.post("operator/bundle_import", _batch(bundle(), dry_run=True), headers=key)
     assert _results(api, response)[0][2] == "draft"
@@ -222,6 +234,12 @@ def test_export(api: Any, key: dict[str, str]) -> None:
     assert found == files
     assert api.get("operator/bundle_export", query, headers=key).content == response.content
     back = api.post("operator/bundle_publish", response.content, content_type="application/zip", headers=key)
+    assert _results(api, back)[0][2] == "unchanged"
+    query["format"] = "agent-skill"
+    response = api.get("operator/bundle_export", query, headers=key)
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        assert archive.namelist()[0] == "SKILL.md"
+    back = api.post("operator/bundle_import?publish=1", response.content, content_type="application/zip", headers=key)
     assert _results(api, back)[0][2] == "unchanged"
     query["format"] = "tar"
     api.error(api.get("operator/bundle_export", query, headers=key), 400, "INVALID_REQUEST")

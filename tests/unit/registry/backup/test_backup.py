@@ -28,6 +28,7 @@ from registry import (
     proposals,
     publishing,
     repeats,
+    shares,
     tallies,
     webhooks,
 )
@@ -51,6 +52,7 @@ def _fill() -> str:
     """A row in every table, by our own verbs; answers an agent key."""
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
     key = keys.create_key(name="agent", by=OLGA)[1]
+    shares.create_link(name="partner", by=OLGA)
     SkillGroup.objects.create(group_id="health", name="Health")
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])

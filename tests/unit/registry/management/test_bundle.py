@@ -360,3 +360,71 @@ def test_a_database_without_tables_is_told(manage: Any, alpha: str, monkeypatch:
     assert (done.code, done.out) == (1, "")
     assert "migrate" in done.err
     assert manage("bundle", "list", "--format", "json").document["error"]["code"] == "REGISTRY_UNAVAILABLE"
+
+
+# Agent Skills
+
+
+SKILL = "---\nname: pdf-tools\ndescription: Works with PDF: all of them.\nauthor: Ann\n---\n# PDF\n\nUse it.\n"
+
+
+def test_import_of_agent_skills_says_what_became_of_each(manage: Any, tmp_path: Path) -> None:
+    _folder(tmp_path / "skills" / "pdf-tools", {"SKILL.md": SKILL})
+    _folder(tmp_path / "skills" / "bad", {"SKILL.md": "# No front matter\n"})
+    _folder(tmp_path / "skills" / "alpha", bundle())
+    done = manage("bundle", "import", f"{tmp_path}/skills", "--format", "json")
+    assert done.code == 1
+    assert_shape(done.document, "bundle_results")
+    rows = [(row["path"].rpartition("/")[2], row["capability_id"], row["status"]) for row in done.document["results"]]
+    assert rows == [("alpha", "alpha", "draft"), ("bad", None, "refused"), ("pdf-tools", "pdf_tools", "draft")]
+    codes = [[finding["code"] for finding in row["findings"]] for row in done.document["results"]]
+    assert codes == [[], ["IMPORT_FRONT_MATTER_UNUSABLE"], ["IMPORT_YAML_RESCUED", "IMPORT_KEY_MOVED"]]
+    assert get_draft("pdf_tools").files["skill.md"] == "# PDF\n\nUse it.\n"
+
+
+def test_import_of_one_skill_as_text_shows_the_line(manage: Any, tmp_path: Path) -> None:
+    path = _folder(tmp_path / "pdf-tools", {"SKILL.md": SKILL})
+    done = manage("bundle", "import", path)
+    assert done.code == 0
+    assert f"--> {path}/SKILL.md:3:1" in done.out
+    assert "pdf_tools: stored as a draft (2 warnings)" in done.out
+
+
+def test_import_can_publish_a_skill(manage: Any, tmp_path: Path) -> None:
+    path = _folder(tmp_path / "pdf-tools", {"SKILL.md": SKILL})
+    for status in ("published", "unchanged"):
+        done = manage("bundle", "import", path, "--publish", "--format", "json")
+        assert (done.code, done.document["results"][0]["status"]) == (0, status)
+
+
+def test_two_skills_of_one_name_are_told(manage: Any, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        _folder(tmp_path / name, {"SKILL.md": SKILL})
+    done = manage("bundle", "import", str(tmp_path), "--format", "json")
+    assert [row["status"] for row in done.document["results"]] == ["draft", "refused"]
+    assert "CAPABILITY_ID_DUPLICATE" in [finding["code"] for finding in done.document["results"][1]["findings"]]
+
+
+def test_export_as_an_agent_skill(manage: Any, tmp_path: Path) -> None:
+    publish("alpha_two")
+    for target in ("a.zip", "a.tar.gz", "folder"):
+        done = manage("bundle", "export", "alpha_two", "--to", f"{tmp_path}/{target}", "--format", "agent-skill")
+        assert (done.code, done.out) == (0, f"alpha_two: written to {tmp_path}/{target}\n")
+    assert (tmp_path / "folder" / "SKILL.md").read_text().startswith("---\nname: alpha-two\n")
+    done = manage("bundle", "import", f"{tmp_path}/a.tar.gz", "--publish", "--format", "json")
+    assert done.document["results"][0]["status"] == "unchanged"
+
+
+def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
+    publish("alpha")
+    publish("beta")
+    _folder(tmp_path / "out" / "older", bundle("older"))
+    done = manage("bundle", "export", "--all", "--to", f"{tmp_path}/out", "--format", "json")
+    assert (done.code, done.document["capabilities"], done.document["not_in_the_registry"]) == (
+        0,
+        ["alpha", "beta"],
+        ["older"],
+    )
+    assert (tmp_path / "out" / "alpha" / "capability.json").is_file()
+    for wrong in (["export", "--to", "x"], ["export", "alpha", "--all", "--to", "x"], ["export", "--all", "--draft", "--to", "x"]):  # fmt: skip # noqa: E501
+        assert manage("bundle", *wrong).code == 2

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from registry.validation import validate
-from registry.validation.codes import all_codes
+from registry.validation.codes import IMPORT, all_codes
 from tests.cases import Case, read_cases, valid_bundle, valid_names
 
 CASES = read_cases()
@@ -25,6 +25,7 @@ RAISED_ELSEWHERE = {
     "SEC_LOOKALIKE_ID": "security/test_identity.py",
     "TOOL_NAME_COLLISION": "test_publishing.py",
     "TRIGGER_OVERLAP": "matching/test_overlaps.py",
+    **{row.code: "agent_skills/test_taking.py" for row in IMPORT},
 }
 
 

@@ -1,0 +1,56 @@
+"""Who may come in, and what there is to see: by a key, without one where that is allowed, or by a share link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rest_framework.request import Request
+
+from agent_api.authentication import Caller, require_scope
+from registry import limits, log_context
+from registry.errors import NotFound
+from registry.snapshot import Entry, Principal, Snapshot
+from registry.snapshot.share_links import find_share
+from registry.snapshot.visibility import may_take_whole
+
+_READ: Final = frozenset({"read"})
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Who asks, of which snapshot, and the one skill group that is shown (empty: all)."""
+
+    caller: Caller
+    snapshot: Snapshot
+    skill_group: str = ""
+
+    def entries(self) -> list[Entry]:
+        """What this visitor sees, ordered by id."""
+        return [entry for entry in self.snapshot.entries.values() if self._sees(entry)]
+
+    def entry(self, capability_id: str) -> Entry | None:
+        """One of them."""
+        entry = self.snapshot.entries.get(capability_id)
+        return entry if entry is not None and self._sees(entry) else None
+
+    def _sees(self, entry: Entry) -> bool:
+        if self.skill_group and self.skill_group not in entry.skill_groups:
+            return False
+        return may_take_whole(self.caller.principal, entry)
+
+
+def visit(request: Request, held: Snapshot, token: str) -> Visit:
+    """By the token of a share link where there is one, else as any reader.
+
+    Raises `NotFound` for a token that is unknown, revoked or past its end, and `RateLimited` for too many of those.
+    """
+    if not token:
+        return Visit(require_scope(request, held, "read"), held)
+    share = find_share(held, token)
+    if share is None:
+        limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
+        raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
+    caller = Caller(Principal(f"share:{share.name}", _READ))
+    log_context.note(key=caller.key_name)
+    return Visit(caller, held, share.skill_group)

@@ -1,0 +1,17 @@
+"""Addresses that other clients expect, at the root and below a share link."""
+
+from django.urls import re_path
+
+from agent_api.neighbours import discovery
+
+_SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
+_SKILLS = _SHARED + r"\.well-known/agent-skills/"
+
+urlpatterns = [
+    re_path(_SKILLS + r"index\.json\Z", discovery.skills_index, name="skills_index"),
+    re_path(
+        _SKILLS + r"(?P<name>[a-z0-9-]{1,64})/(?P<revision>[0-9]{1,9})/(?P<file>SKILL\.md|(?P=name)\.zip)\Z",
+        discovery.skill_artifact,
+        name="skill_artifact",
+    ),
+]

@@ -1,0 +1,67 @@
+"""A bundle as the files of an Agent Skill, so that taking them in again gives the same meaning (CONTRACT 6).
+
+The text below the front matter is the author's `skill_doc`, byte for byte. What SKILL.md cannot say travels below
+`references/`, where agents can read it and an import finds it again; what SKILL.md says whole has nothing there.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from registry.agent_skills.front_matter_text import front_matter_text
+from registry.agent_skills.names import skill_name_of
+from registry.agent_skills.taking import take
+from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, to_json
+from registry.bundles import Bundle
+from registry.sources import SourceBundle
+from registry.validation.front_matter import split
+
+
+def skill_files(bundle: Bundle, *, for_agents: bool = False) -> dict[str, str]:
+    """The files by their path, SKILL.md first.
+
+    `for_agents` leaves out what agents are not given: the utterances, and the front matter of skill.md.
+    """
+    capability = bundle.public_capability if for_agents else bundle.capability
+    front_matter = split(bundle.files.get("skill.md", "")).source
+    files = {"SKILL.md": skill_md(bundle)}
+    travelled = {
+        "capability.json": to_json(capability) if for_agents else bundle.files["capability.json"],
+        "tools.json": bundle.files.get("tools.json", "") if bundle.tools else "",
+        "ui_schemas.json": bundle.files.get("ui_schemas.json", "") if bundle.ui_schemas else "",
+        FRONT_MATTER: "" if for_agents else front_matter,
+    }
+    if _says_all(files["SKILL.md"], capability, bundle) and not travelled[FRONT_MATTER]:
+        return files
+    return files | {f"{FOLDER}/{name}": text for name, text in travelled.items() if text}
+
+
+def skill_md(bundle: Bundle) -> str:
+    """SKILL.md: the front matter that every client takes, and the skill doc."""
+    capability = bundle.capability
+    values: dict[str, Any] = {"description": capability["description"]}
+    values |= {key: capability[key] for key in ("license", "compatibility") if capability.get(key)}
+    allowed = capability.get("allowed_tools")
+    if allowed:
+        values["allowed-tools"] = allowed if isinstance(allowed, str) else " ".join(allowed)
+    name = skill_name_of(bundle.capability_id)
+    own = {"capability_id": bundle.capability_id}
+    text = front_matter_text(name, values | {"metadata": own | capability.get("metadata", {})})
+    if split(text).faults:
+        # More than a front matter may hold, or a key that is no line: it is in references/capability.json alone.
+        text = front_matter_text(name, values | {"metadata": own})
+    return text + bundle.skill_doc
+
+
+def skill_front_matter(bundle: Bundle) -> dict[str, Any]:
+    """The front matter of `skill_md` as a client reads it."""
+    return split(skill_md(bundle)).values
+
+
+def _says_all(text: str, capability: dict[str, Any], bundle: Bundle) -> bool:
+    """Whether SKILL.md alone comes back as this bundle."""
+    if bundle.tools or bundle.ui_schemas:
+        return False
+    taken = take(SourceBundle("", {"SKILL.md": text}))
+    return taken.files is not None and json.loads(taken.files["capability.json"]) == capability

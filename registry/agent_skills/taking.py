@@ -1,0 +1,87 @@
+"""Any source of one capability as the four files of a bundle: a bundle as it is, an Agent Skill mapped (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from registry.agent_skills.losses import Losses
+from registry.agent_skills.mapping import capability_of
+from registry.agent_skills.skill_file import read_skill
+from registry.agent_skills.travelling import merge_travelled, skill_md_of, to_json, travelled_files
+from registry.sources import SourceBundle
+from registry.validation.documents import BUNDLE_FILES
+from registry.validation.findings import Finding
+from registry.validation.skill_text import SkillText
+
+_NAMED_MAX: Final = 20
+Files = dict[str, bytes | str]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """`files` are the four texts of a bundle; None where the skill was refused, with the reason in `findings`.
+
+    `shown` are the texts that the findings point into.
+    """
+
+    path: str
+    files: Mapping[str, bytes | str] | None
+    findings: tuple[Finding, ...] = ()
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+
+def take(source: SourceBundle) -> Taken:
+    """The bundle of a source, whatever format it has; never raises for any content."""
+    name = skill_file_name(source.files)
+    if "capability.json" in source.files:
+        return _take_bundle(source, name)
+    if name is None or (name == "skill.md" and any(file in source.files for file in BUNDLE_FILES[2:])):
+        return Taken(source.path, source.files)
+    return _take_skill(source, name)
+
+
+def skill_file_name(files: Mapping[str, Any]) -> str | None:
+    """The file that is SKILL.md, however it is spelled; the right spelling first."""
+    found = sorted((name for name in files if name.lower() == "skill.md"), key=lambda name: name != "SKILL.md")
+    return found[0] if found else None
+
+
+def _take_bundle(source: SourceBundle, name: str | None) -> Taken:
+    """Four files; another spelling of skill.md is forgiven."""
+    if name is None or "skill.md" in source.files or not source.files[name]:
+        return Taken(source.path, source.files)
+    losses = Losses(name)
+    losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as skill.md", "Name it skill.md.")
+    files = {"skill.md" if file == name else file: content for file, content in source.files.items()}
+    return Taken(source.path, files, tuple(losses.findings))
+
+
+def _take_skill(source: SourceBundle, name: str) -> Taken:
+    losses = Losses(name)
+    if name != "SKILL.md":
+        losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as SKILL.md", "Name it SKILL.md.")
+    skill = read_skill(source.files[name], losses)
+    shown = {name: losses.text}
+    capability = capability_of(skill, SkillText(skill_md_of(skill.body)), source.folder, losses) if skill else None
+    if skill is None or capability is None:
+        return Taken(source.path, None, tuple(losses.findings), shown)
+    files: Files = {"capability.json": to_json(capability), "skill.md": skill_md_of(skill.body)}
+    travelled = travelled_files(source.files, capability)
+    if travelled is not None:
+        losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
+        files = merge_travelled(travelled, capability, skill, losses)
+    _note_others(source.files, {name, *(travelled.names if travelled else ())}, losses)
+    return Taken(source.path, files, tuple(losses.findings), shown)
+
+
+def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> None:
+    others = sorted(set(files) - used)
+    if not others:
+        return
+    named = ", ".join(name[:100] for name in others[:_NAMED_MAX])
+    more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
+    message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
+    hint = "A bundle is four texts; copy what the agent needs into SKILL.md."
+    losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)

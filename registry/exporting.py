@@ -1,0 +1,100 @@
+"""Capabilities as files: the four of a bundle or those of an Agent Skill, in a folder or an archive (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from registry.agent_skills.giving import skill_files
+from registry.agent_skills.names import skill_name_of
+from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, JSON_FILES
+from registry.archives import write_tar_gz, write_zip
+from registry.errors import StatusConflict
+from registry.models import Capability
+from registry.queries import LISTED, files_of
+from registry.validation import BUNDLE_FILES, validate
+
+Format = Literal["bundle", "agent-skill"]
+FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")
+# What an earlier export may have left in a folder; nothing else there is ever touched.
+_OURS: Final[dict[Format, tuple[str, ...]]] = {
+    "bundle": BUNDLE_FILES,
+    "agent-skill": ("SKILL.md", *(f"{FOLDER}/{name}" for name in (*JSON_FILES, FRONT_MATTER))),
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """`folder` is the name that a folder of these files has; an Agent Skill's is its name."""
+
+    capability_id: str
+    format: Format
+    folder: str
+    files: dict[str, str]
+
+    def zip(self) -> bytes:
+        """The same bytes for the same content: a bundle in its folder, SKILL.md at the root, where clients look."""
+        return write_zip(self._entries(), compress=self.format == "bundle")
+
+    def tar_gz(self) -> bytes:
+        """As `zip`."""
+        return write_tar_gz(self._entries())
+
+    def _entries(self) -> dict[str, bytes]:
+        prefix = f"{self.folder}/" if self.format == "bundle" else ""
+        return {f"{prefix}{name}": text.encode("utf-8") for name, text in self.files.items()}
+
+
+def export(capability: Capability, *, format_: Format = "bundle", draft: bool = False) -> Export:
+    """What is published, or the draft.
+
+    Raises `StatusConflict` where nothing is published, or where a draft is too broken to be an Agent Skill;
+    `DraftNotFound`.
+    """
+    files = files_of(capability, draft=draft)
+    capability_id = capability.capability_id
+    if format_ == "bundle":
+        ordered: dict[str, str] = {name: files[name] for name in BUNDLE_FILES if name in files}
+        return Export(capability_id, format_, capability_id, ordered)
+    report = validate(files)
+    if report.bundle is None or (draft and not report.ok):
+        raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
+    return Export(capability_id, format_, skill_name_of(capability_id), skill_files(report.bundle))
+
+
+def export_all(*, format_: Format = "bundle") -> Iterator[Export]:
+    """Every capability that readers can load, ordered by id."""
+    found = Capability.objects.filter(status__in=LISTED).select_related("published_revision").order_by("capability_id")
+    for capability in found.iterator(chunk_size=50):
+        yield export(capability, format_=format_)
+
+
+def write(export: Export, target: Path) -> None:
+    """Write to a `.zip`, a `.tar.gz` or `.tgz`, or a folder; files of an earlier export that are no more are removed.
+
+    Raises OSError.
+    """
+    if target.suffix == ".zip":
+        target.write_bytes(export.zip())
+        return
+    if target.name.endswith((".tar.gz", ".tgz")):
+        target.write_bytes(export.tar_gz())
+        return
+    for name, text in export.files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text(text, encoding="utf-8", newline="\n")
+    for name in _OURS[export.format]:
+        if name not in export.files:
+            (target / name).unlink(missing_ok=True)
+
+
+def strangers(target: Path, folders: set[str]) -> list[str]:
+    """Folders with a bundle or a skill below `target` that are none of `folders`: retired since, or never ours."""
+    marks = ("capability.json", "SKILL.md")
+    return sorted(
+        place.name
+        for place in target.iterdir()
+        if place.is_dir() and place.name not in folders and any((place / mark).is_file() for mark in marks)
+    )

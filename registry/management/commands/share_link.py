@@ -1,0 +1,58 @@
+"""`manage.py share_link`: links for clients that can send no key (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry import shares
+from registry.management.verbs import VerbCommand, at_terminal
+from registry.models import ShareLink
+from registry.terminal.text import printable
+
+
+class Command(VerbCommand):
+    help = "Create, list and revoke share links."
+
+    def add_verbs(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "create", self.create, "Make a link and print it, this once.")
+        parser.add_argument("name")
+        parser.add_argument("--group", default="", metavar="ID", help="only the capabilities of this skill group")
+        parser.add_argument("--days", type=int, metavar="N", help="until then; without it until it is revoked")
+        self.verb(verbs, "list", self.list, "List all links; the links themselves are not kept.")
+        parser = self.verb(verbs, "revoke", self.revoke, "End a link.")
+        parser.add_argument("name")
+
+    def create(self, options: dict[str, Any]) -> int:
+        row, url = shares.create_link(
+            name=options["name"], skill_group=options["group"], days=options["days"], by=at_terminal()
+        )
+        if options["format"] == "json":
+            self.document({**_row(row), "url": url})
+        else:
+            self.line(url)
+        return 0
+
+    def list(self, options: dict[str, Any]) -> int:
+        rows = [_row(link) for link in ShareLink.objects.all()]
+        if options["format"] == "json":
+            self.document({"share_links": rows})
+            return 0
+        for row in rows:
+            shown = row["group"] or "everything"
+            state = "revoked" if row["revoked_at"] else f"until {row['expires_at'] or 'it is revoked'}"
+            self.line(f"{printable(row['name'])}  {row['hint']}…  {shown}  {state}")
+        return 0
+
+    def revoke(self, options: dict[str, Any]) -> int:
+        row = shares.revoke_link(name=options["name"], by=at_terminal())
+        if options["format"] == "json":
+            self.document(_row(row))
+        else:
+            self.line(f"{printable(row.name)}: revoked")
+        return 0
+
+
+def _row(link: ShareLink) -> dict[str, Any]:
+    times = {"created_at": link.created_at, "expires_at": link.expires_at, "revoked_at": link.revoked_at}
+    shown = {name: time.isoformat(timespec="seconds") if time else None for name, time in times.items()}
+    return {"name": link.name, "hint": link.hint, "group": link.skill_group or None, **shown}

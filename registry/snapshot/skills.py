@@ -1,0 +1,115 @@
+"""Published bundles as Agent Skills: files, digests and archives, made on first use and kept in a bounded cache.
+
+They depend on the revision alone, which never changes: the same bytes in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from django.db import DatabaseError, InterfaceError
+
+from registry import outages
+from registry.agent_skills.giving import skill_files
+from registry.agent_skills.names import skill_name_of
+from registry.archives import write_zip
+from registry.errors import RegistryUnavailable, SkillMalformed
+from registry.models import Revision
+from registry.queries import bundle_of
+from registry.snapshot.bodies import BodyCache, Rendered
+from registry.snapshot.content import Entry, Snapshot
+from registry.soundness import require_sound
+
+BYTES_MAX: Final = 32 * 1024 * 1024
+_REVISIONS_A_READ: Final = 100
+ArtifactName = Literal["SKILL.md", "zip"]
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFacts:
+    """What an index says of a skill; `digest` is that of the artifact's raw bytes."""
+
+    capability_id: str
+    name: str
+    description: str
+    revision: int
+    artifact: ArtifactName
+    digest: str
+
+
+ARTIFACTS: Final = BodyCache(BYTES_MAX)
+# By history and revision: a hundred bytes each, so that an index never makes an artifact twice.
+_FACTS: Final[dict[tuple[str, int], SkillFacts]] = {}
+
+
+def forget() -> None:
+    """Begin again, as in a new process."""
+    ARTIFACTS.forget()
+    _FACTS.clear()
+
+
+def skill_facts(snapshot: Snapshot, entries: Iterable[Entry]) -> list[SkillFacts]:
+    """What there is to say of each; a bundle that is malformed is left out, and noted as an incident.
+
+    Raises `RegistryUnavailable`.
+    """
+    wanted = list(entries)
+    keys = [(snapshot.history, entry.revision_id) for entry in wanted]
+    missing = [key[1] for key in keys if key not in _FACTS]
+    if len(_FACTS) > 2 * len(snapshot.entries) + 1000:
+        _FACTS.clear()
+        missing = [key[1] for key in keys]
+    for start in range(0, len(missing), _REVISIONS_A_READ):
+        _read_facts(snapshot.history, missing[start : start + _REVISIONS_A_READ])
+    return [_FACTS[key] for key in keys if key in _FACTS]
+
+
+def _read_facts(history: str, revision_ids: list[int]) -> None:
+    try:
+        for revision in Revision.objects.select_related("capability").filter(pk__in=revision_ids):
+            try:
+                _FACTS[history, revision.pk] = _facts(revision)
+            except SkillMalformed:
+                continue
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(outages.words_for(error)) from error
+
+
+def _facts(revision: Revision) -> SkillFacts:
+    files = _files(revision)
+    artifact: ArtifactName = "SKILL.md" if len(files) == 1 else "zip"
+    capability = bundle_of(revision).capability
+    digest = hashlib.sha256(_bytes(files, artifact)).hexdigest()
+    name = skill_name_of(revision.capability.capability_id)
+    return SkillFacts(
+        revision.capability.capability_id, name, capability["description"], revision.number, artifact,
+        f"sha256:{digest}",
+    )  # fmt: skip
+
+
+def _files(revision: Revision) -> dict[str, str]:
+    require_sound(revision)
+    return skill_files(bundle_of(revision), for_agents=True)
+
+
+def _bytes(files: dict[str, str], artifact: ArtifactName) -> bytes:
+    if artifact == "SKILL.md":
+        return files["SKILL.md"].encode("utf-8")
+    return write_zip({name: text.encode("utf-8") for name, text in files.items()}, compress=False)
+
+
+def load_artifact(snapshot: Snapshot, revision_id: int, artifact: ArtifactName) -> Rendered:
+    """SKILL.md, or the zip of the whole skill. Raises `SkillMalformed`, `RegistryUnavailable`."""
+    key: Any = (snapshot.history, revision_id, artifact)
+    return ARTIFACTS.get(key, lambda: _render(revision_id, artifact))
+
+
+def _render(revision_id: int, artifact: ArtifactName) -> Rendered:
+    try:
+        revision = Revision.objects.select_related("capability").get(pk=revision_id)
+        return Rendered(_bytes(_files(revision), artifact))
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(outages.words_for(error)) from error

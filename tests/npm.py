@@ -1,0 +1,30 @@
+"""Other people's clients from the ordinary npm registry, pinned."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+# Newer than Debian's and than what the clients need; npm carries the program itself as a package.
+NODE = "22.23.3"
+_MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+
+
+def install(folder: Path, *packages: str) -> Path:
+    """Install packages and a new Node; answers Node's program. Skips where npm or its registry is away."""
+    npm = shutil.which("npm")
+    machine = _MACHINES.get(platform.machine().lower())
+    if npm is None or machine is None:
+        pytest.skip("needs npm: apt install npm")
+    node = f"node-linux-{machine}"
+    command = [npm, "install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder)]
+    done = subprocess.run(
+        [*command, f"{node}@{NODE}", *packages], cwd=folder, capture_output=True, text=True, check=False, timeout=300
+    )
+    if done.returncode != 0:
+        pytest.skip(f"needs the npm registry, for {', '.join(packages)}: {done.stderr.strip()[-200:]}")
+    return folder / "node_modules" / node / "bin" / "node"

@@ -1,0 +1,54 @@
+"""Names and ids map one to one."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.agent_skills.names import (
+    NAME_LENGTH_MAX,
+    capability_id_of,
+    is_skill_name,
+    nearest_skill_name,
+    skill_name_of,
+)
+from registry.drafts import CAPABILITY_ID
+
+_WORDS = st.lists(st.text("abcxyz019", min_size=1, max_size=4), min_size=1, max_size=6)
+NAMES = _WORDS.map("-".join)
+IDS = _WORDS.map("_".join)
+
+
+@given(NAMES, NAMES)
+def test_no_two_names_have_one_id(one: str, other: str) -> None:
+    assert (capability_id_of(one) == capability_id_of(other)) == (one == other)
+
+
+@given(NAMES)
+def test_a_name_becomes_an_id_and_comes_back(name: str) -> None:
+    assert is_skill_name(name)
+    assert CAPABILITY_ID.fullmatch(capability_id_of(name))
+    assert skill_name_of(capability_id_of(name)) == name
+
+
+@given(IDS)
+def test_an_id_becomes_a_name_and_comes_back(capability_id: str) -> None:
+    assert is_skill_name(skill_name_of(capability_id))
+    assert capability_id_of(skill_name_of(capability_id)) == capability_id
+
+
+@given(st.text(max_size=100))
+def test_the_nearest_name_is_a_name_or_empty(text: str) -> None:
+    nearest = nearest_skill_name(text)
+    assert nearest == "" or is_skill_name(nearest)
+    if is_skill_name(text):
+        assert nearest == text
+
+
+def test_what_is_no_name() -> None:
+    odd = ["", "A", "a_b", "-a", "a-", "a--b", "a b", "a\n", "ä", "a" * (NAME_LENGTH_MAX + 1)]
+    assert not any(map(is_skill_name, odd))
+    assert [nearest_skill_name(text) for text in ("Cold Email", "Café", "--", "数据")] == ["cold-email", "cafe", "", ""]
+    assert re.fullmatch("a{64}", nearest_skill_name("a" * 99))

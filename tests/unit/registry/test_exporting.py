@@ -1,0 +1,79 @@
+"""Exports: the same bytes each time, into archives and folders, and back."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry import batches, exporting, publishing
+from registry.drafts import save_draft
+from registry.errors import StatusConflict
+from registry.exporting import export, export_all, strangers, write
+from registry.import_sources import read_source
+from registry.models import Capability
+from tests.factories import OLGA, bundle, publish, tool
+
+pytestmark = pytest.mark.django_db
+RICH: dict[str, Any] = {"utterances": {"should_match": ["a b"]}, "license": "MIT"}
+
+
+def _capability(capability_id: str = "alpha_two") -> Capability:
+    return Capability.objects.select_related("published_revision").get(capability_id=capability_id)
+
+
+@pytest.mark.parametrize("format_", exporting.FORMATS)
+@pytest.mark.parametrize("ending", [".zip", ".tar.gz", ".tgz", ""])
+def test_out_and_in_again(format_: exporting.Format, ending: str, tmp_path: Path) -> None:
+    publish("alpha_two", [tool("alpha_list")], **RICH)
+    targets = [tmp_path / f"{name}{ending}" for name in ("one", "two")]
+    for target in targets:
+        write(export(_capability(), format_=format_), target)
+    if ending:
+        assert targets[0].read_bytes() == targets[1].read_bytes()
+    (result,) = batches.import_all(read_source(str(targets[0])), by=OLGA, mode="publish")
+    assert result.status == "unchanged", result.findings
+
+
+def test_skill_md_is_at_the_root_of_an_archive_and_has_no_time() -> None:
+    publish("alpha_two")
+    with zipfile.ZipFile(io.BytesIO(export(_capability(), format_="agent-skill").zip())) as archive:
+        infos = archive.infolist()
+    assert [info.filename for info in infos] == ["SKILL.md", "references/capability.json"]
+    assert {(info.date_time, info.external_attr >> 16, info.compress_type) for info in infos} == {
+        ((1980, 1, 1, 0, 0, 0), 0o100644, zipfile.ZIP_STORED)
+    }
+
+
+def test_files_of_an_earlier_export_go_and_others_stay(tmp_path: Path) -> None:
+    publish("alpha_two", [tool("alpha_list")])
+    write(export(_capability()), tmp_path)
+    (tmp_path / "notes.txt").write_text("mine")
+    publish("alpha_two", acknowledge=["POLICY_LOOSENED"])
+    write(export(_capability()), tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["capability.json", "notes.txt", "skill.md"]
+
+
+@pytest.mark.parametrize("format_", exporting.FORMATS)
+def test_the_whole_registry_out_and_in_again(format_: exporting.Format, tmp_path: Path) -> None:
+    publish("alpha_two", [tool("alpha_list")], **RICH)
+    publish("beta", license="MIT")
+    publish("gone")
+    publishing.retire(capability_id="gone", by=OLGA)
+    for done in export_all(format_=format_):
+        write(done, tmp_path / done.folder)
+    folders = {path.name for path in tmp_path.iterdir()}
+    assert folders == {"beta", "alpha_two" if format_ == "bundle" else "alpha-two"}
+    results = batches.import_all(read_source(str(tmp_path)), by=OLGA, mode="publish")
+    assert [result.status for result in results] == ["unchanged", "unchanged"]
+    assert strangers(tmp_path, {"beta"}) == sorted(folders - {"beta"})
+
+
+def test_a_draft_with_errors_is_no_agent_skill() -> None:
+    save_draft(capability_id="alpha", files=bundle(description=None), based_on=None, by=OLGA)
+    with pytest.raises(StatusConflict, match="--format bundle"):
+        export(_capability("alpha"), format_="agent-skill", draft=True)
+    assert export(_capability("alpha"), draft=True).files["skill.md"]

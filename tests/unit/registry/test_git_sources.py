@@ -1,0 +1,211 @@
+"""Git sources: https to public addresses alone, and nothing of a repository is run or checked out."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry import git_sources
+from registry.errors import SourceUnreadable
+from registry.git_sources import is_git_url, parse
+from registry.import_sources import read_source
+
+SKILL = "---\nname: {name}\ndescription: y\n---\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("https://git.example/a/b", ("https://git.example/a/b", "git.example", 443, "", "")),
+        ("https://git.example:8443/b.git@v1.0", ("https://git.example:8443/b.git", "git.example", 8443, "v1.0", "")),
+        ("https://git.example/b@x/y#skills/a/", ("https://git.example/b", "git.example", 443, "x/y", "skills/a")),
+        ("https://git.example/b#a", ("https://git.example/b", "git.example", 443, "", "a")),
+    ],
+)  # fmt: skip
+def test_a_source_is_taken_apart(source: str, expected: tuple[Any, ...]) -> None:
+    found = parse(source)
+    assert (found.url, found.host, found.port, found.ref, found.folder) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "http://git.example/b",
+        "git://git.example/b",
+        "ssh://git@git.example/b",
+        "git@git.example:a/b.git",
+        "file:///etc",
+        "ext::sh -c id",
+        "https://user:password@git.example/b",
+        "https://git.example/b@--upload-pack=id",
+        "https://git.example/b@a..b",
+        "https://git.example/b@a:b",
+        "https://git.example/b#../x",
+        "https://git.example/b#a//b",
+        "https://git.example/b#a\\b",
+        "https://git.example/b?x=1",
+        "https://git.example:99999/b",
+        "https:///b",
+        "https://git.example/b c",
+    ],
+)
+def test_other_forms_are_refused(source: str) -> None:
+    assert is_git_url(source) or source.startswith("ext::")
+    with pytest.raises(SourceUnreadable):
+        read_source(source)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
+def test_private_addresses_are_refused(host: str) -> None:
+    with pytest.raises(SourceUnreadable, match="not a public address"):
+        read_source(f"https://{host}/b")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    environment = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        environment |= {f"GIT_{role}_NAME": "x", f"GIT_{role}_EMAIL": "x@x.example"}
+    done = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def _commit(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    _git(folder, "add", "-A")
+    _git(folder, "commit", "-q", "-m", "x")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One skill at tag v1, two and a link on main."""
+    folder = tmp_path_factory.mktemp("repo")
+    _git(folder, "init", "-q", "-b", "main")
+    _commit(folder, {"skills/one/SKILL.md": SKILL.format(name="one")})
+    _git(folder, "tag", "v1")
+    (folder / "skills" / "link").mkdir()
+    (folder / "skills" / "link" / "SKILL.md").symlink_to("/etc/passwd")
+    _commit(folder, {"skills/two/SKILL.md": SKILL.format(name="two"), "skills/two/run.py": "x"})
+    return folder
+
+
+class _Backend(BaseHTTPRequestHandler):
+    """`git http-backend` as a CGI program."""
+
+    root = ""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        path, _, query = self.path.partition("?")
+        environment = {
+            "PATH": os.environ["PATH"], "GIT_PROJECT_ROOT": self.root, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
+            "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
+        }  # fmt: skip
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=True)
+        head, _, content = done.stdout.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
+        self.send_response(int(headers.pop("Status", "200")[:3]))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-keyout",
+    ]
+    command += [str(key), "-out", str(cert), "-days", "2", "-subj", "/CN=x"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("needs openssl: apt install openssl")
+    return cert, key
+
+
+@pytest.fixture
+def url(
+    repository: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The repository behind https on loopback, which the setting allows."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    handler = type("Handler", (_Backend,), {"root": str(repository.parent)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificate)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    yield f"https://127.0.0.1:{server.server_port}/{repository.name}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def _found(source: str) -> list[tuple[str, str]]:
+    return [(found.path.removeprefix(source), found.folder) for found in read_source(source)]
+
+
+def test_a_repository_a_tag_and_a_folder(url: str) -> None:
+    assert _found(url) == [("/skills/one", "one"), ("/skills/two", "two")]
+    assert _found(f"{url}@v1") == [("/skills/one", "one")]
+    (found,) = read_source(f"{url}@main#skills/two")
+    assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": ""})
+
+
+def test_what_a_repository_lacks_is_told(url: str) -> None:
+    for source in (f"{url}@nowhere", f"{url}#nowhere", f"{url}x"):
+        with pytest.raises(SourceUnreadable):
+            read_source(source)
+
+
+def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_sources, "REPOSITORY_BYTES_MAX", 10)
+    with pytest.raises(SourceUnreadable, match="MiB"):
+        read_source(url)
+    monkeypatch.setattr(git_sources, "REPOSITORY_BYTES_MAX", 10**9)
+    monkeypatch.setattr(git_sources, "FETCH_SECONDS", 0.0)
+    with pytest.raises(SourceUnreadable, match="took more than"):
+        read_source(url)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GIT_SSL_CAINFO")
+    with pytest.raises(SourceUnreadable, match="certificate"):
+        read_source(url)

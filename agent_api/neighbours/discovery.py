@@ -21,10 +21,10 @@ from registry.errors import NotFound
 from registry.snapshot import Entry
 from registry.snapshot.bodies import Rendered
 from registry.snapshot.pins import pinned_revision
-from registry.snapshot.skills import ArtifactName, SkillFacts, load_artifact, skill_facts
+from registry.snapshot.skills import ZIP, SkillFacts, load_artifact, skill_facts
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
-_MEDIA_TYPES: Final[dict[ArtifactName, str]] = {"SKILL.md": "text/markdown; charset=utf-8", "zip": "application/zip"}
+_MEDIA_TYPES: Final = {"SKILL.md": "text/markdown; charset=utf-8", ZIP: "application/zip"}
 
 
 @extend_schema(exclude=True)
@@ -45,7 +45,7 @@ def _index(visitor: Visit) -> Rendered:
 
 
 def _row(facts: SkillFacts) -> dict[str, Any]:
-    is_archive = facts.artifact == "zip"
+    is_archive = facts.artifact == ZIP
     return {
         "name": facts.name,
         "type": "archive" if is_archive else "skill-md",
@@ -63,7 +63,7 @@ def skill_artifact(request: Request, name: str, revision: str, file: str, token:
     entry = visitor.entry(capability_id_of(name))
     if entry is None:
         raise NotFound(f"No skill '{name}' is published here")
-    artifact: ArtifactName = "SKILL.md" if file == "SKILL.md" else "zip"
+    artifact = "SKILL.md" if file == "SKILL.md" else ZIP
     rendered = load_artifact(visitor.snapshot, _revision_id(entry, int(revision)), artifact)
     tallies.count_load(capability_id=entry.capability_id, revision=int(revision), key_name=visitor.caller.key_name)
     return respond(request, visitor.caller, rendered, content_type=_MEDIA_TYPES[artifact])

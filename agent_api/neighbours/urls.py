@@ -1,13 +1,15 @@
 """Addresses that other clients expect, at the root and below a share link."""
 
-from django.urls import re_path
+from django.urls import path, re_path
 
 from agent_api.neighbours import discovery
+from agent_api.neighbours.mcp.views import mcp
 
 _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
+    path("mcp", mcp, name="mcp"),
     re_path(_SKILLS + r"index\.json\Z", discovery.skills_index, name="skills_index"),
     re_path(
         _SKILLS + r"(?P<name>[a-z0-9-]{1,64})/(?P<revision>[0-9]{1,9})/(?P<file>SKILL\.md|(?P=name)\.zip)\Z",

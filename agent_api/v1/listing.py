@@ -6,13 +6,13 @@ import base64
 import binascii
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
 import orjson
-from django.http import HttpRequest, QueryDict
+from django.http import HttpRequest
 
 from agent_api import parameters
 from registry.errors import InvalidRequest
@@ -54,7 +54,11 @@ class ListQuery:
 
 def read_query(request: HttpRequest) -> ListQuery:
     """Raises `InvalidRequest` for an odd argument."""
-    given = parameters.query(request)
+    return query_of(parameters.query(request))
+
+
+def query_of(given: Mapping[str, Any]) -> ListQuery:
+    """As `read_query`, for arguments that did not come in a query string."""
     asked = ListQuery(
         group=parameters.text(given, "group", most=200),
         os=parameters.choice(given, "os", OS) or "",
@@ -65,8 +69,8 @@ def read_query(request: HttpRequest) -> ListQuery:
     return _with_cursor(asked, given)
 
 
-def _with_cursor(asked: ListQuery, given: QueryDict) -> ListQuery:
-    cursor = given.get("cursor")
+def _with_cursor(asked: ListQuery, given: Mapping[str, Any]) -> ListQuery:
+    cursor = parameters.text(given, "cursor", most=2000)
     if not cursor:
         return asked
     at_revision, after, fingerprint = _read_cursor(cursor)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError
 
@@ -25,19 +25,33 @@ from registry.soundness import require_sound
 
 BYTES_MAX: Final = 32 * 1024 * 1024
 _REVISIONS_A_READ: Final = 100
-ArtifactName = Literal["SKILL.md", "zip"]
+# The whole skill as one artifact, beside its files by their paths.
+ZIP: Final = "zip"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """One file of a skill; `path` is below its folder."""
+
+    path: str
+    digest: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class SkillFacts:
-    """What an index says of a skill; `digest` is that of the artifact's raw bytes."""
+    """What an index says of a skill.
+
+    `artifact` is what a client fetches, SKILL.md where that is all of it, else `ZIP`; `digest` is that of its bytes.
+    """
 
     capability_id: str
     name: str
     description: str
     revision: int
-    artifact: ArtifactName
+    artifact: str
     digest: str
+    files: tuple[SkillFile, ...]
 
 
 ARTIFACTS: Final = BodyCache(BYTES_MAX)
@@ -80,14 +94,22 @@ def _read_facts(history: str, revision_ids: list[int]) -> None:
 
 def _facts(revision: Revision) -> SkillFacts:
     files = _files(revision)
-    artifact: ArtifactName = "SKILL.md" if len(files) == 1 else "zip"
-    capability = bundle_of(revision).capability
-    digest = hashlib.sha256(_bytes(files, artifact)).hexdigest()
-    name = skill_name_of(revision.capability.capability_id)
+    artifact = "SKILL.md" if len(files) == 1 else ZIP
+    contents = [(path, text.encode("utf-8")) for path, text in files.items()]
+    capability_id = revision.capability.capability_id
     return SkillFacts(
-        revision.capability.capability_id, name, capability["description"], revision.number, artifact,
-        f"sha256:{digest}",
-    )  # fmt: skip
+        capability_id=capability_id,
+        name=skill_name_of(capability_id),
+        description=bundle_of(revision).capability["description"],
+        revision=revision.number,
+        artifact=artifact,
+        digest=_digest(_bytes(files, artifact)),
+        files=tuple(SkillFile(path, _digest(content), len(content)) for path, content in contents),
+    )
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 def _files(revision: Revision) -> dict[str, str]:
@@ -95,19 +117,19 @@ def _files(revision: Revision) -> dict[str, str]:
     return skill_files(bundle_of(revision), for_agents=True)
 
 
-def _bytes(files: dict[str, str], artifact: ArtifactName) -> bytes:
-    if artifact == "SKILL.md":
-        return files["SKILL.md"].encode("utf-8")
+def _bytes(files: dict[str, str], artifact: str) -> bytes:
+    if artifact != ZIP:
+        return files[artifact].encode("utf-8")
     return write_zip({name: text.encode("utf-8") for name, text in files.items()}, compress=False)
 
 
-def load_artifact(snapshot: Snapshot, revision_id: int, artifact: ArtifactName) -> Rendered:
-    """SKILL.md, or the zip of the whole skill. Raises `SkillMalformed`, `RegistryUnavailable`."""
+def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> Rendered:
+    """One file of a skill by its path, or `ZIP`. Raises `SkillMalformed`, `RegistryUnavailable`, KeyError."""
     key: Any = (snapshot.history, revision_id, artifact)
     return ARTIFACTS.get(key, lambda: _render(revision_id, artifact))
 
 
-def _render(revision_id: int, artifact: ArtifactName) -> Rendered:
+def _render(revision_id: int, artifact: str) -> Rendered:
     try:
         revision = Revision.objects.select_related("capability").get(pk=revision_id)
         return Rendered(_bytes(_files(revision), artifact))

@@ -1,0 +1,74 @@
+"""Other people's MCP clients against the running product: the Inspector, and the protocol's conformance suite."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.npm import install
+from tests.servers import Studio, start_studio
+
+pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node]
+PACKAGES = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
+# The others need tools of the suite's own, which no product has.
+SCENARIOS = (
+    "server-initialize", "ping", "tools-list", "resources-list", "dns-rebinding-protection", "http-header-validation",
+    "caching", "sep-2164-resource-not-found", "sep-2640-skills-enumeration", "sep-2640-skills-manifest",
+    "sep-2640-skills-directory",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def npm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("npm")
+    install(folder, *PACKAGES)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    studio = start_studio(tmp_path_factory.mktemp("studio"))
+    yield studio
+    studio.stop()
+
+
+def _run(npm: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    node = next((npm / "node_modules").glob("node-linux-*")) / "bin" / "node"
+    path = npm / "node_modules" / "@modelcontextprotocol" / program
+    environment = {**os.environ, "HOME": str(npm), "CI": "1"}
+    return subprocess.run(
+        [str(node), str(path), *arguments],
+        cwd=npm, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_scenario_of_the_conformance_suite(npm: Path, studio: Studio, scenario: str) -> None:
+    done = _run(npm, "conformance/dist/index.js", "server", "--url", f"{studio.url}/mcp", "--scenario", scenario)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "0 failed" in done.stdout
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("tools/list", ["--strict"]),
+        ("resources/list", []),
+        ("skills/list", ["--verify", "--require-digests"]),
+        ("tools/call", ["--tool-name", "capability_skill_load", "--tool-args-json", '{"capability_id": "weights"}']),
+    ],
+)
+def test_the_inspector(npm: Path, studio: Studio, era: str, method: str, options: list[str]) -> None:
+    arguments = ["--cli", f"{studio.url}/mcp", "--transport", "http", "--protocol-era", era, "--format", "json"]
+    done = _run(npm, "inspector/clients/launcher/build/index.js", *arguments, "--method", method, *options)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    if "--verify" in options:
+        assert "Verified 7 skills and 24 files: no conformance errors" in done.stdout + done.stderr
+    else:
+        assert json.loads(done.stdout)

@@ -96,7 +96,7 @@ def _result(value: Any, *, is_error: bool) -> dict[str, Any]:
 
 
 def _list(visitor: Visit, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001 (all tools are called alike)
-    return orjson.loads(list_answer(visitor.snapshot, query_of(values)).identity)
+    return orjson.loads(list_answer(visitor.snapshot, query_of(values), visitor.caller.principal).identity)
 
 
 def _load(visitor: Visit, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
@@ -106,12 +106,12 @@ def _load(visitor: Visit, values: dict[str, Any], address: str) -> Any:  # noqa:
 def _match(visitor: Visit, values: dict[str, Any], address: str) -> Any:
     limits.spend("match", visitor.caller.key_name or address)
     parameters.text(values, "message", most=MESSAGE_MAX)
-    return match_answer(values)
+    return match_answer(visitor.snapshot, visitor.caller, values)
 
 
 def _search(visitor: Visit, values: dict[str, Any], address: str) -> Any:
     limits.spend("match", visitor.caller.key_name or address)
-    return search_answer(values)
+    return search_answer(visitor.snapshot, visitor.caller, values)
 
 
 _RUN: Final[dict[str, Callable[[Visit, dict[str, Any], str], Any]]] = {

@@ -13,7 +13,7 @@ import yaml
 from django.test import Client
 
 from agent_api.neighbours.mcp import skills
-from tests.factories import agent_key, damage, publish, tool
+from tests.factories import agent_key, damage, publish, tool, unlisted
 
 pytestmark = pytest.mark.django_db
 MODERN = "2026-07-28"
@@ -322,3 +322,19 @@ def test_other_methods_are_405_at_once(method: str) -> None:
 def test_odd_messages_are_refused(body: Any, code: int) -> None:
     response = _post(body)
     assert (response.status_code, response.json()["error"]["code"]) == (400, code)
+
+
+def test_what_is_not_listed_is_behind_no_method() -> None:
+    publish("alpha")
+    unlisted("hidden")
+    told = [
+        _legacy("resources/list"),
+        _legacy("tools/call", name="capability_registry_list", arguments={}),
+        _legacy("tools/call", name="capability_match", arguments={"message": "hidden please"}),
+        _legacy("tools/call", name="capability_search", arguments={"q": "hidden"}),
+        _legacy("tools/call", name="capability_skill_load", arguments={"capability_id": "hidden"}),
+    ]
+    for response in told[:-1]:
+        assert "hidden" not in response.content.decode().replace("hidden please", "")
+    assert _result(told[-1])["isError"] is True
+    assert _result(told[-1])["structuredContent"]["error"]["code"] == "CAPABILITY_NOT_FOUND"

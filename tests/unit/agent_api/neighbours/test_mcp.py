@@ -334,7 +334,7 @@ def test_what_is_not_listed_is_behind_no_method() -> None:
         _legacy("tools/call", name="capability_search", arguments={"q": "hidden"}),
         _legacy("tools/call", name="capability_skill_load", arguments={"capability_id": "hidden"}),
     ]
-    for response in told[:-1]:
-        assert "hidden" not in response.content.decode().replace("hidden please", "")
-    assert _result(told[-1])["isError"] is True
-    assert _result(told[-1])["structuredContent"]["error"]["code"] == "CAPABILITY_NOT_FOUND"
+    for answer in told[:-1]:
+        assert "hidden" not in json.dumps(answer)
+    assert told[-1]["result"]["isError"] is True
+    assert told[-1]["result"]["structuredContent"]["error"]["code"] == "CAPABILITY_NOT_FOUND"

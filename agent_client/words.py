@@ -12,12 +12,15 @@ from agent_client.stems import stem
 
 # A mark that combines with the letter before it belongs to the word; Python's \w leaves most of them out.
 _MARKS: Final = "".join(chr(code) for code in range(0x300, 0x3100) if unicodedata.category(chr(code))[0] == "M")
-_WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019][^\W_](?:[^\W_]|[{_MARKS}])*)*")
 # Written without spaces between words: Han, kana, Thai, Lao, Myanmar, Khmer.
-UNSPACED: Final = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f]"
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f"
 )
+UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
+# A Latin word within Chinese text is a word of its own: no space tells where it ends.
+_LETTERS: Final = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}])*"
+_WORD: Final = re.compile(rf"{_LETTERS}(?:['\u2019]{_LETTERS})*|[{_UNSPACED}{_MARKS}]+")
 # U+00AD, a soft hyphen, stands inside a word without being seen.
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u00ad")
 

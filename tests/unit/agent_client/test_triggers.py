@@ -38,7 +38,7 @@ def _find(message: str, *triggers: str) -> list[tuple[str, str]]:
         ("CAFÉ", "cafe", "CAFÉ"),
         ("naïve", "naive", "naïve"),
         ("今天的体重是多少", "体重", "体重"),
-        ("分析这个Excel数据", "excel", None),
+        ("分析这个Excel数据", "excel", "Excel"),
         ("分析 Excel 数据", "excel", "Excel"),
         ("ฉันชั่งน้ำหนักวันนี้", "น้ำหนัก", "น้ำหนัก"),
         ("체중을 기록", "체중을", "체중을"),

@@ -16,6 +16,7 @@ from registry import outages
 from registry.agent_skills.giving import skill_files
 from registry.agent_skills.names import skill_name_of
 from registry.archives import write_zip
+from registry.bundles import Bundle
 from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Revision
 from registry.queries import bundle_of
@@ -93,14 +94,15 @@ def _read_facts(history: str, revision_ids: list[int]) -> None:
 
 
 def _facts(revision: Revision) -> SkillFacts:
-    files = _files(revision)
+    bundle = _sound_bundle(revision)
+    files = skill_files(bundle, for_agents=True)
     artifact = "SKILL.md" if len(files) == 1 else ZIP
     contents = [(path, text.encode("utf-8")) for path, text in files.items()]
     capability_id = revision.capability.capability_id
     return SkillFacts(
         capability_id=capability_id,
         name=skill_name_of(capability_id),
-        description=bundle_of(revision).capability["description"],
+        description=bundle.capability["description"],
         revision=revision.number,
         artifact=artifact,
         digest=_digest(_bytes(files, artifact)),
@@ -112,9 +114,9 @@ def _digest(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def _files(revision: Revision) -> dict[str, str]:
+def _sound_bundle(revision: Revision) -> Bundle:
     require_sound(revision)
-    return skill_files(bundle_of(revision), for_agents=True)
+    return bundle_of(revision)
 
 
 def _bytes(files: dict[str, str], artifact: str) -> bytes:
@@ -132,6 +134,6 @@ def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> Render
 def _render(revision_id: int, artifact: str) -> Rendered:
     try:
         revision = Revision.objects.select_related("capability").get(pk=revision_id)
-        return Rendered(_bytes(_files(revision), artifact))
+        return Rendered(_bytes(skill_files(_sound_bundle(revision), for_agents=True), artifact))
     except (DatabaseError, InterfaceError) as error:
         raise RegistryUnavailable(outages.words_for(error)) from error

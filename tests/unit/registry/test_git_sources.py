@@ -209,3 +209,24 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch:
     monkeypatch.delenv("GIT_SSL_CAINFO")
     with pytest.raises(SourceUnreadable, match="certificate"):
         read_source(url)
+
+
+@pytest.mark.parametrize("other", ["ext::sh -c id", "file:///etc", "http://127.0.0.1/b"])
+def test_git_itself_takes_https_alone(other: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """A second lock behind the first: even an address that got past the form is not asked."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setattr(git_sources, "parse", lambda _: git_sources.Address(other, "127.0.0.1", 443, "", ""))
+    with pytest.raises(SourceUnreadable, match="not allowed"):
+        read_source("https://git.example/b")
+
+
+def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def redirect(handler: _Backend) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", f"{url}{handler.path.partition(url.rpartition('/')[2])[2]}")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    monkeypatch.setattr(_Backend, "_answer", redirect)
+    with pytest.raises(SourceUnreadable, match=r"302|redirect"):
+        read_source(url)

@@ -108,14 +108,17 @@ def _odd_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
 def _is_yaml(line: str) -> bool:
     try:
         yaml.compose(line, Loader=yaml.BaseLoader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError):
         return False
     return True
 
 
 def _typed_keys(source: str) -> Iterator[str]:
     """Keys whose plain scalar is no text to YAML's own rules; nothing is constructed."""
-    root = yaml.compose(source, Loader=yaml.SafeLoader)
+    try:
+        root = yaml.compose(source, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError):
+        return
     if not isinstance(root, yaml.MappingNode):
         return
     for key, value in root.value:

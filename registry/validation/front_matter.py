@@ -9,6 +9,7 @@ from typing import Any, Final
 import yaml
 
 FRONT_MATTER_BYTES_MAX: Final = 16 * 1024
+LEVELS_MAX: Final = 64
 _FENCE: Final = re.compile(r"---[ \t]*$")
 
 
@@ -47,9 +48,24 @@ def split(text: str) -> FrontMatter:
     if len(source.encode("utf-8")) > FRONT_MATTER_BYTES_MAX:
         fault = FrontMatterFault("The front matter is over 16 KB", "Move long texts below it.", 0)
         return FrontMatter(body_offset=body_offset, faults=(fault,))
+    if _brackets_deep(source) > LEVELS_MAX:
+        message = f"More than {LEVELS_MAX} levels of lists and maps"
+        return FrontMatter(body_offset=body_offset, faults=(FrontMatterFault(message, "Flatten it.", start),))
     reader = _Reader(start)
     values = reader.read(source)
     return FrontMatter(values, body_offset, tuple(reader.faults), reader.key_offsets, source)
+
+
+def _brackets_deep(source: str) -> int:
+    """How deep the brackets stand at most, those in texts included.
+
+    PyYAML looks at every open bracket with each token: 16 KB of them take it more than a minute.
+    """
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", source):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 class _Reader:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from registry.agent_skills.taking import Taken, take
 from registry.sources import SourceBundle
@@ -289,6 +292,34 @@ def test_what_can_be_read_is_kept_with_a_warning(code: str, text: str, options: 
 def test_every_code_of_an_import_is_raised() -> None:
     elsewhere = {"IMPORT_EXPORT_CHANGED"}
     assert {row.code for row in IMPORT} - elsewhere <= {row[0] for row in REFUSED} | {row[0] for row in KEPT}
+
+
+_PIECES = st.lists(
+    st.sampled_from(
+        ["---\n", "name: x\n", "description: y\n", "metadata:\n", "  a: b\n", "a: [", "]", "{", "}", "- ", ": ", "|\n",
+         "&a ", "*a", "!!int ", "'", '"', "#", "\t", "\n", "  ", "\0", "\u2028", "é", "x" * 200,
+         "[" * 60, "## Goal\n", "? "]
+    ),
+    max_size=25,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(_PIECES)
+def test_no_text_makes_an_import_fail(pieces: list[str]) -> None:
+    taken = _take("".join(pieces))
+    assert taken.files is not None or any(finding.is_error for finding in taken.findings)
+
+
+@pytest.mark.parametrize("mark", ["[", "{a: ", "- ", "? "])
+def test_a_deep_front_matter_is_refused_in_time(mark: str) -> None:
+    deep = mark * (15_000 // len(mark))
+    for text in (f"---\nname: x\ndescription: y\na: {deep}\n---\n", f"---\n{deep}\n---\n"):
+        began = time.monotonic()
+        taken = _take(text)
+        assert taken.files is None or "IMPORT_YAML_RESCUED" in _codes(taken)
+        assert not validate(bundle() | {"skill.md": text}).ok
+        assert time.monotonic() - began < 4
 
 
 def test_a_finding_points_at_its_key() -> None:

@@ -172,7 +172,8 @@ def test_what_takes_too_long_is_left(running: Running) -> None:
     thread.join()
     print(f"ended {seconds:.2f} s after SIGTERM with {code}")
     assert (code, count) == (0, 0), running.log.read_text()
-    assert BOUND_SECONDS - 2 < seconds < BOUND_SECONDS + 5
+    # Cut at the bound; what else had to end on a busy machine comes on top.
+    assert BOUND_SECONDS - 2 < seconds < BOUND_SECONDS + 15
 
 
 def test_idle_connections_do_not_hold_it_up(running: Running) -> None:

@@ -23,6 +23,7 @@ const WORDS = {
   404: `This is no longer on the server. ${KEPT}`,
   413: `This is too large: the four files have at most 2 MiB together. ${KEPT}`,
 };
+let renewal = null;
 let wasRetried = false;
 
 function tell(status, { path }) {
@@ -60,10 +61,18 @@ document.body.addEventListener("htmx:responseError", async (event) => {
   const { xhr, elt, requestConfig } = event.detail;
   // 409 is no failure: the editor shows both texts.
   if (xhr.status === 409) return;
-  if (xhr.status !== 403 || wasRetried) return tell(xhr.status, requestConfig);
+  if (xhr.status !== 403) return tell(xhr.status, requestConfig);
+  const isFirst = !wasRetried;
   wasRetried = true;
-  const status = await renewToken().catch(() => 0);
-  if (status !== 200) return tell(status, requestConfig);
+  // A check and a save may be refused at one moment: both learn from one renewal why.
+  if (isFirst) renewal = renewToken().catch(() => 0);
+  const status = await renewal;
+  if (status !== 200) {
+    // Who signs in meanwhile and tries again gets a new one.
+    wasRetried = false;
+    return tell(status, requestConfig);
+  }
+  if (!isFirst) return tell(403, requestConfig);
   if (elt.matches("button")) elt.click();
   else htmx.trigger(elt, "input");
 });

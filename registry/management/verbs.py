@@ -79,6 +79,14 @@ class VerbCommand(BaseCommand):
             self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
         return 1
 
+    def tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
+        """What was done, as a document or in a line, as was asked for; the exit code of a verb that did it."""
+        if options["format"] == "json":
+            self.document(row)
+        else:
+            self.line(printable(words))
+        return 0
+
     def complain(self, error: RegistryError) -> None:
         """One line on stderr."""
         self.stderr.write(f"{Palette(sys.stderr)('error', 'error')}[{error.code}] {printable(error.message)}")

@@ -11,7 +11,6 @@ from typing import Final
 
 import numpy as np
 
-from agent_client.triggers import TriggerIndex
 from registry.matching.evidence import Evidence, samples_of
 from registry.matching.features import Floats
 from registry.matching.index import Index
@@ -71,10 +70,9 @@ class _Stage:
         if evidence is None:
             return []
         near = self._nearness_of_all(evidence)
-        triggers = TriggerIndex((self.candidate.capability_id, trigger) for trigger in self.candidate.triggers)
         found = []
         for row, (place, number, text) in self._golden().items():
-            if near[row] < _NEAR_FROM and not triggers.find(text):
+            if near[row] < _NEAR_FROM and not self.alone.triggers.find(text):
                 continue
             taken = _SENTENCE_WEIGHT * float(near[row]) + self._trigger(self.alone, 0, text)
             own = self._own(evidence, row, place, text)

@@ -8,7 +8,6 @@ from typing import Any
 from registry import backup
 from registry.backup import Manifest
 from registry.management.verbs import VerbCommand, at_terminal
-from registry.terminal.text import printable
 
 
 class Command(VerbCommand):
@@ -25,12 +24,12 @@ class Command(VerbCommand):
 
     def create(self, options: dict[str, Any]) -> int:
         path, manifest = backup.create_backup(to=options["to"])
-        return self._tell({"path": str(path), "bytes": path.stat().st_size, **_row(manifest)}, str(path), options)
+        return self.tell({"path": str(path), "bytes": path.stat().st_size, **_row(manifest)}, str(path), options)
 
     def verify(self, options: dict[str, Any]) -> int:
         manifest = backup.check_archive(options["path"])
         words = f"{options['path']}: whole, {manifest.rows} rows, made at {manifest.created_at}"
-        return self._tell({"path": str(options["path"]), **_row(manifest)}, words, options)
+        return self.tell({"path": str(options["path"]), **_row(manifest)}, words, options)
 
     def restore(self, options: dict[str, Any]) -> int:
         done = backup.restore_backup(path=options["path"], by=at_terminal(), force=options["force"])
@@ -42,7 +41,7 @@ class Command(VerbCommand):
         }
         made = done.manifest.created_at
         words = f"{done.manifest.rows} rows of {made} are back; registry revision {done.registry_revision}"
-        self._tell(row, words, options)
+        self.tell(row, words, options)
         if options["format"] == "text":
             for name in done.damaged:
                 self.stderr.write(f"{name} was damaged when the backup was made: publish its texts anew")
@@ -51,13 +50,6 @@ class Command(VerbCommand):
                     f"The audit log does not hold from row {done.audit_broken_at} on: so it was backed up"
                 )
         return 0 if done.is_sound else 1
-
-    def _tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
-        if options["format"] == "json":
-            self.document(row)
-        else:
-            self.line(printable(words))
-        return 0
 
 
 def _row(manifest: Manifest) -> dict[str, Any]:

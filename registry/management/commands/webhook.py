@@ -42,7 +42,7 @@ class Command(VerbCommand):
         webhook, secret = webhooks.create_webhook(
             name=options["name"], url=options["url"], events=events, by=at_terminal()
         )
-        return self._tell({**_row(webhook), "secret": secret}, secret, options)
+        return self.tell({**_row(webhook), "secret": secret}, secret, options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(webhook) for webhook in webhooks.list_webhooks()]
@@ -56,15 +56,15 @@ class Command(VerbCommand):
 
     def disable(self, options: dict[str, Any]) -> int:
         webhook = webhooks.disable_webhook(name=options["name"], by=at_terminal())
-        return self._tell(_row(webhook), f"{webhook.name}: disabled", options)
+        return self.tell(_row(webhook), f"{webhook.name}: disabled", options)
 
     def enable(self, options: dict[str, Any]) -> int:
         webhook = webhooks.enable_webhook(name=options["name"], by=at_terminal())
-        return self._tell(_row(webhook), f"{webhook.name}: enabled", options)
+        return self.tell(_row(webhook), f"{webhook.name}: enabled", options)
 
     def rotate(self, options: dict[str, Any]) -> int:
         secret = webhooks.rotate_secret(name=options["name"], by=at_terminal())
-        return self._tell({"name": options["name"], "secret": secret}, secret, options)
+        return self.tell({"name": options["name"], "secret": secret}, secret, options)
 
     def test(self, options: dict[str, Any]) -> int:
         delivery, job_id = webhooks.send_test(name=options["name"], by=at_terminal())
@@ -74,7 +74,7 @@ class Command(VerbCommand):
             delivery.refresh_from_db()
             if delivery.state == "queued":
                 time.sleep(0.2)
-        self._tell(_delivery_row(delivery), _delivery_line(delivery), options)
+        self.tell(_delivery_row(delivery), _delivery_line(delivery), options)
         return 0 if delivery.state == "delivered" else 1
 
     def deliveries(self, options: dict[str, Any]) -> int:
@@ -88,14 +88,7 @@ class Command(VerbCommand):
 
     def redeliver(self, options: dict[str, Any]) -> int:
         delivery = webhooks.redeliver(delivery_id=options["id"], by=at_terminal())
-        return self._tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
-
-    def _tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
-        if options["format"] == "json":
-            self.document(row)
-        else:
-            self.line(printable(words))
-        return 0
+        return self.tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
 
 
 def _row(webhook: Webhook) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from registry.matching.evidence import Evidence, Samples, samples_of
 from registry.matching.features import Floats
 from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
+from registry.matching.published import forget as forget_known
 from registry.matching.published import known_revisions
 from registry.matching.search import SearchIndex, stems_of, text_for_vector
 from registry.matching.vectors import VectorStore
@@ -109,6 +110,10 @@ class IndexHolder:
             if held is not None and self._is_good(held, snapshot):
                 return held
             self._looked_at = time.monotonic()
+            if held is not None and held.revisions[-1] != snapshot.history:
+                # Restored from a backup: the same row ids may stand for other texts.
+                self._words = {}
+                forget_known()
             self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
             return self.index
 

@@ -12,7 +12,7 @@ from registry.matching import head, learning
 from registry.matching.embedders import chosen_embedder
 from registry.matching.index import HOLDER, IndexHolder
 from registry.matching.vectors import text_sha256
-from registry.models import Job, MatchHead, SentenceVector
+from registry.models import Job, MatchHead, RegistryState, Revision, SentenceVector
 from registry.snapshot import HOLDER as SNAPSHOTS
 from registry.worker import Worker
 from tests.factories import publish
@@ -109,3 +109,15 @@ def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monke
     Worker().run_due()
     _run_due(monkeypatch)
     assert not HOLDER.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
+
+
+def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
+    publish("alpha", intent_triggers=["walrus"])
+    before = HOLDER.get()
+    assert before.match("walrus", top=3).decision == "match"
+    # As a restore leaves it: the same row, another text, another history.
+    revision = Revision.objects.get()
+    revision.capability_json = (revision.capability_json or "").replace("walrus", "ostrich")
+    Revision.objects.update(capability_json=revision.capability_json)
+    RegistryState.objects.update(history="another")
+    assert HOLDER.get().match("ostrich", top=3).matches[0].triggers

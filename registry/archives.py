@@ -62,7 +62,7 @@ def zip_members(data: bytes, path: str) -> dict[str, Reader]:
         _hold_rules([_zip_entry(info) for info in infos], path)
     except _ODD_ARCHIVE as error:
         raise SourceUnreadable(f"{path}: not a readable zip ({error})") from None
-    return {info.filename: _zip_reader(archive, info, path) for info in infos if not info.is_dir()}
+    return {info.filename: _zip_reader(archive, info, path) for info in infos if not _is_zip_folder(info)}
 
 
 def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> Reader:
@@ -97,7 +97,12 @@ def _zip_entry(info: zipfile.ZipInfo) -> _Entry:
         (info.file_size > RATIO_MAX * max(info.compress_size, 1), f"it unpacks to over {RATIO_MAX} times its size"),
     )
     odd = next((reason for applies, reason in rules if applies), None)
-    return _Entry(info.orig_filename, info.is_dir(), is_plain, info.file_size, odd)
+    return _Entry(info.orig_filename, _is_zip_folder(info), is_plain, info.file_size, odd)
+
+
+def _is_zip_folder(info: zipfile.ZipInfo) -> bool:
+    """As `ZipInfo.is_dir`, which raises IndexError for a name of nothing before Python 3.12."""
+    return info.filename.endswith("/")
 
 
 def tar_members(data: bytes, path: str) -> dict[str, Reader]:

@@ -311,6 +311,13 @@ def test_what_is_no_zip_is_told(data: bytes) -> None:
     assert "not a readable zip" in _refusal(data)
 
 
+def test_an_entry_without_a_name_is_refused() -> None:
+    """A NUL as the first letter leaves nothing of the name, which `ZipInfo.is_dir` of Python 3.11 cannot bear."""
+    data = bytearray(zip_of({"skill.md": b"text"}))
+    data[data.rindex(b"skill.md")] = 0
+    assert "is refused" in _refusal(bytes(data))
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_no_bytes_make_it_crash(data: st.DataObject) -> None:

@@ -1,17 +1,16 @@
 """The Studio's addresses."""
 
 from django.urls import path
-from django.views.generic import RedirectView
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-from studio.views import agent_key, capability, draft, gate, history, incident, playground, session
+from studio.views import agent_key, capability, draft, gate, history, home, incident, palette, playground, session
 
 app_name = "studio"
 
 _ONE = "capabilities/<capability_id:capability_id>/"
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="studio:capability_list"), name="home"),
+    path("", home.home, name="home"),
     path("sign-in/", session.sign_in, name="sign_in"),
     path("sign-out/", session.sign_out, name="sign_out"),
     path("password/", session.password, name="password"),
@@ -34,5 +33,6 @@ urlpatterns = [
     path("keys/", agent_key.agent_key_list, name="agent_key_list"),
     path("keys/revoke/", agent_key.agent_key_revoke, name="agent_key_revoke"),
     path("playground/", playground.playground_show, name="playground_show"),
+    path("palette/", palette.palette_find, name="palette_find"),
     path("incidents/", incident.incident_list, name="incident_list"),
 ]

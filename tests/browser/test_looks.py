@@ -23,6 +23,7 @@ pytestmark = pytest.mark.browser
 WIDTHS = (390, 1440)
 THEMES = ("light", "dark")
 ADDRESSES = {
+    "home": "/",
     "list": "/capabilities/",
     "list, nothing found": "/capabilities/?q=nothing+like+it",
     "new": "/new-capability/",
@@ -152,7 +153,7 @@ def _looks_right(page: Page, form: str) -> None:
 def test_a_page_fits_and_is_accessible(name: str, at: Callable[[str], Page]) -> None:
     page = at(name)
     assert page.title().endswith(" · Capability Studio")
-    for fold in page.locator("details").all():
+    for fold in page.locator("main details").all():
         fold.evaluate("fold => { fold.open = true; }")
     _in_every_form(page, _looks_right)
 

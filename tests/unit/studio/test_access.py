@@ -22,6 +22,8 @@ pytestmark = pytest.mark.django_db
 ROLES = ("viewer", "author", "publisher", "admin")
 # The least role that may GET and POST; None where that method is none of the page's.
 RULES: dict[str, tuple[str | None, str | None]] = {
+    "home": ("viewer", None),
+    "palette_find": ("viewer", None),
     "password": ("viewer", "viewer"),
     "capability_list": ("viewer", None),
     "capability_new": ("author", "author"),
@@ -44,8 +46,8 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
 }
-# Open to strangers: the way in, the way out, and a signpost.
-OPEN = {"home", "sign_in", "sign_out"}
+# Open to strangers: the way in and the way out.
+OPEN = {"sign_in", "sign_out"}
 
 
 @pytest.fixture(autouse=True)

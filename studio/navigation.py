@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from registry.models import Operator
 
 Right = Literal["read", "edit", "publish", "administer"]
-_MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
+MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
     "read": lambda _: True,
     "edit": lambda operator: operator.can_edit,
     "publish": lambda operator: operator.can_publish,
@@ -75,7 +75,7 @@ ENTRIES: Final = (
 
 def entries_for(operator: Operator) -> list[Entry]:
     """What this person may open."""
-    return [entry for entry in ENTRIES if _MAY[entry.right](operator)]
+    return [entry for entry in ENTRIES if MAY[entry.right](operator)]
 
 
 def groups_for(operator: Operator, request: HttpRequest) -> Iterator[tuple[str | Promise, list[Shown]]]:

@@ -11,6 +11,9 @@ _ONE = "capabilities/<capability_id:capability_id>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
+    path("tour/leave/", home.tour_leave, name="tour_leave"),
+    path("tour/show/", home.tour_show, name="tour_show"),
+    path("tour/to/<slug:step>/", home.tour_step, name="tour_step"),
     path("sign-in/", session.sign_in, name="sign_in"),
     path("sign-out/", session.sign_out, name="sign_out"),
     path("password/", session.password, name="password"),

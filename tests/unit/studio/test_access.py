@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -23,6 +22,9 @@ ROLES = ("viewer", "author", "publisher", "admin")
 # The least role that may GET and POST; None where that method is none of the page's.
 RULES: dict[str, tuple[str | None, str | None]] = {
     "home": ("viewer", None),
+    "tour_leave": ("viewer", "viewer"),
+    "tour_show": ("viewer", "viewer"),
+    "tour_step": ("viewer", None),
     "palette_find": ("viewer", None),
     "password": ("viewer", "viewer"),
     "capability_list": ("viewer", None),
@@ -60,8 +62,8 @@ def alpha(db: None) -> None:
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    arguments: dict[str, Any] = {"capability_id": "alpha"} if "capability_id" in route else {}
-    return reverse(f"studio:{name}", kwargs=arguments | ({"number": 1} if "number" in route else {}))
+    there = {"capability_id": "alpha", "number": 1, "step": "example"}
+    return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 
 def test_every_address_has_a_rule() -> None:

@@ -3,7 +3,19 @@
 from django.urls import path
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-from studio.views import agent_key, capability, draft, gate, history, home, incident, palette, playground, session
+from studio.views import (
+    agent_key,
+    capability,
+    catalogue,
+    draft,
+    gate,
+    history,
+    home,
+    incident,
+    palette,
+    playground,
+    session,
+)
 
 app_name = "studio"
 
@@ -17,7 +29,11 @@ urlpatterns = [
     path("sign-in/", session.sign_in, name="sign_in"),
     path("sign-out/", session.sign_out, name="sign_out"),
     path("password/", session.password, name="password"),
-    path("capabilities/", capability.capability_list, name="capability_list"),
+    path("capabilities/", catalogue.capability_list, name="capability_list"),
+    path("matrix/", catalogue.capability_matrix, name="capability_matrix"),
+    path("bulk/deprecate/", catalogue.bulk_deprecate, name="bulk_deprecate"),
+    path("bulk/revalidate/", catalogue.bulk_revalidate, name="bulk_revalidate"),
+    path("bulk/export/", catalogue.bulk_export, name="bulk_export"),
     # Beside the capabilities, not among them: `new` is an id that somebody may want.
     path("new-capability/", capability.capability_new, name="capability_new"),
     path(_ONE, capability.capability_show, name="capability_show"),

@@ -25,6 +25,8 @@ THEMES = ("light", "dark")
 ADDRESSES = {
     "home": "/",
     "list": "/capabilities/",
+    "list, filtered": "/capabilities/?status=published&sort=loads&level=builtin",
+    "matrix": "/matrix/",
     "list, nothing found": "/capabilities/?q=nothing+like+it",
     "new": "/new-capability/",
     "overview": "/capabilities/weights/",

@@ -66,10 +66,15 @@ ENTRIES: Final = (
             "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:rollback", "studio:bulk",
         ),
     ),
+    Entry(_WORK, gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",)),
     Entry(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
     Entry(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
     Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
     Entry(_MORE, gettext_lazy("API"), "docs", "a"),
+    Entry(
+        _MORE, gettext_lazy("Help"), "studio:help_show", "l",
+        around=("studio:help", "studio:finding", "studio:gallery"),
+    ),
 )  # fmt: skip
 
 

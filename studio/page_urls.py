@@ -8,18 +8,22 @@ from studio.views import (
     capability,
     catalogue,
     draft,
+    gallery,
     gate,
+    help_page,
     history,
     home,
     incident,
     palette,
     playground,
     session,
+    skill_group,
 )
 
 app_name = "studio"
 
 _ONE = "capabilities/<capability_id:capability_id>/"
+_GROUP = "skill-groups/<capability_id:group_id>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -52,6 +56,15 @@ urlpatterns = [
     path("keys/", agent_key.agent_key_list, name="agent_key_list"),
     path("keys/revoke/", agent_key.agent_key_revoke, name="agent_key_revoke"),
     path("playground/", playground.playground_show, name="playground_show"),
+    path("skill-groups/", skill_group.skill_group_list, name="skill_group_list"),
+    path("new-skill-group/", skill_group.skill_group_new, name="skill_group_new"),
+    path(_GROUP, skill_group.skill_group_show, name="skill_group_show"),
+    path(f"{_GROUP}save/", skill_group.skill_group_save, name="skill_group_save"),
+    path(f"{_GROUP}remove/", skill_group.skill_group_remove, name="skill_group_remove"),
+    path("help/", help_page.help_show, name="help_show"),
+    path("help/findings/", help_page.finding_list, name="finding_list"),
+    path("help/findings/<str:code>/", help_page.finding_show, name="finding_show"),
+    path("gallery/", gallery.gallery_show, name="gallery_show"),
     path("palette/", palette.palette_find, name="palette_find"),
     path("incidents/", incident.incident_list, name="incident_list"),
 ]

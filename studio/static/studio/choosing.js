@@ -27,6 +27,13 @@
   const prepareAll = (within) => {
     for (const form of within.querySelectorAll("[data-choosing]")) prepare(form);
   };
+  // The address names only the filters that are set.
+  document.body.addEventListener("htmx:configRequest", ({ detail }) => {
+    if (detail.verb !== "get") return;
+    for (const name of Object.keys(detail.parameters)) {
+      if (detail.parameters[name] === "") delete detail.parameters[name];
+    }
+  });
   prepareAll(document);
   document.body.addEventListener("htmx:load", ({ target }) => {
     if (target !== document.body) prepareAll(target);

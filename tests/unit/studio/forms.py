@@ -56,7 +56,7 @@ class _Reader(HTMLParser):
             self.button = True
         elif tag == "input" and given.get("type") == "checkbox":
             if "checked" in given:
-                values.setdefault(given["name"], []).append(given["value"])
+                values.setdefault(given["name"], []).append(given.get("value", "on"))
         elif tag == "input" and "name" in given:
             values[given["name"]] = given.get("value", "")
 

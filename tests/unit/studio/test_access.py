@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, operators
+from registry import drafts, operators, skill_groups
 from registry.models import AuditEvent
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
@@ -32,6 +32,15 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "bulk_deprecate": ("publisher", "publisher"),
     "bulk_revalidate": ("publisher", "publisher"),
     "bulk_export": ("viewer", "viewer"),
+    "skill_group_list": ("viewer", None),
+    "skill_group_new": ("publisher", "publisher"),
+    "skill_group_show": ("viewer", None),
+    "skill_group_save": ("publisher", "publisher"),
+    "skill_group_remove": ("publisher", "publisher"),
+    "help_show": ("viewer", None),
+    "finding_list": ("viewer", None),
+    "finding_show": ("viewer", None),
+    "gallery_show": ("viewer", None),
     "capability_new": ("author", "author"),
     "capability_show": ("viewer", None),
     "draft_edit": ("author", None),
@@ -60,13 +69,14 @@ OPEN = {"sign_in", "sign_out"}
 def alpha(db: None) -> None:
     """Two revisions and a draft, so that every page has something to show."""
     publish()
+    skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    there = {"capability_id": "alpha", "number": 1, "step": "example"}
+    there = {"capability_id": "alpha", "number": 1, "step": "example", "group_id": "health", "code": "FILE_MISSING"}
     return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 

@@ -6,7 +6,7 @@ What does the work brings numpy and, with an embedder, a model into the process:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_api import parameters
 from agent_api.authentication import Caller
@@ -62,14 +62,17 @@ def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> d
 def search_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
     from registry.matching.index import HOLDER
+    from registry.matching.search import default_ranking
 
     query = _required_text(values, "q", most=QUERY_MAX)
     top = parameters.whole_number(values, "top_k", least=1, most=TOP_FOUND_MAX) or 5
     min_score = parameters.share(values, "min_score")
-    ranking: Ranking = "coverage" if parameters.choice(values, "ranking", RANKINGS) == "coverage" else "hybrid"
+    asked = parameters.choice(values, "ranking", RANKINGS)
     index = HOLDER.get()
+    vector = index.vector(query)
+    ranking = cast("Ranking", asked) if asked else default_ranking(vector)
     found = index.search.search(
-        query, index.vector(query), top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
+        query, vector, top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
     )
     return {
         "results": [

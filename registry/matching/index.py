@@ -21,7 +21,7 @@ from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
 from registry.matching.published import forget as forget_known
 from registry.matching.published import known_revisions
-from registry.matching.search import SearchIndex, stems_of, text_for_vector
+from registry.matching.search import SearchIndex, stems_of, texts_for_vectors
 from registry.matching.vectors import VectorStore
 from registry.models import MatchHead, Revision, SkillGroup
 from registry.snapshot import Snapshot, current
@@ -134,7 +134,7 @@ class IndexHolder:
             samples.texts,
             group_samples.texts,
             [text for one in known for text in one.counter_sentences],
-            [text_for_vector(one) for one in known],
+            [text for one in known for text in texts_for_vectors(one)],
         )
         embedder = chosen_embedder()
         vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)

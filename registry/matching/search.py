@@ -119,6 +119,13 @@ class SearchIndex:
         found = [one for one in found if one.score >= min_score]
         return sorted(found, key=lambda one: (-one.score, one.capability_id))[:top]
 
+    def wholes(self, vector: Floats | None) -> dict[str, float]:
+        """`{capability_id: cosine}` with the text for all of it; empty where there are no vectors."""
+        if self.vectors is None or vector is None or not len(self.vectors):
+            return {}
+        near = self.vectors[self._starts] @ vector
+        return {one.capability_id: float(found) for one, found in zip(self.known, near, strict=True)}
+
     def _by_vector(self, vector: Floats | None) -> Floats:
         """0 to 1 each: the mean of how near the whole text is, and the nearest of what stands for it."""
         if self.vectors is None or vector is None or not len(self.vectors):

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from agent_client.local import LocalSkills
     from agent_client.lockfile import LockFile
+    from agent_client.playbook_doc import PlaybookDoc, Step
     from agent_client.prompt import Prompt, render_prompt
     from agent_client.registry import AsyncRegistry, Registry
     from agent_client.requirements import Readiness, Status, readiness
@@ -39,6 +40,7 @@ _HOME: Final = {
     "LocalSkills": "local",
     "LockFile": "lockfile",
     "LockMismatch": "errors",
+    "PlaybookDoc": "playbook_doc",
     "Prompt": "prompt",
     "Readiness": "requirements",
     "Registry": "registry",
@@ -48,6 +50,7 @@ _HOME: Final = {
     "SessionOptions": "session",
     "SkillMalformed": "errors",
     "Status": "requirements",
+    "Step": "playbook_doc",
     "User": "session",
     "ask": "asking",
     "readiness": "requirements",
@@ -65,6 +68,7 @@ __all__ = [
     "LocalSkills",
     "LockFile",
     "LockMismatch",
+    "PlaybookDoc",
     "Prompt",
     "Readiness",
     "Registry",
@@ -74,6 +78,7 @@ __all__ = [
     "SessionOptions",
     "SkillMalformed",
     "Status",
+    "Step",
     "User",
     "ask",
     "readiness",

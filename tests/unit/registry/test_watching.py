@@ -46,7 +46,7 @@ def watch(tmp_path: Path) -> Watch:
 def test_the_first_look_takes_everything_in(watch: Watch) -> None:
     (saved,) = watch.look()
     assert (saved.result.capability_id, saved.result.status, saved.put_away) == ("alpha", "draft", "")
-    assert "First." in _draft().skill_md
+    assert "First." in _draft().files["skill.md"]
     assert _draft().saved_by == str(AUTHOR)
 
 
@@ -56,7 +56,7 @@ def test_a_save_becomes_the_draft_and_leaves_nothing_behind(watch: Watch, tmp_pa
         _save(tmp_path, body=body)
         (saved,) = _settled(watch)
         assert saved.result.status == "draft"
-        assert body in _draft().skill_md
+        assert body in _draft().files["skill.md"]
     assert Draft.objects.count() == 1
     assert watch.look() == []
 
@@ -93,8 +93,8 @@ def test_a_draft_that_somebody_else_saved_is_put_away_and_said(watch: Watch, tmp
     _save(tmp_path, body="Anna.")
     (saved,) = _settled(watch)
     assert saved.put_away == str(OLGA)
-    assert "Anna." in _draft().skill_md
-    assert "Olga." in Draft.objects.get(discarded_at__isnull=False).skill_md
+    assert "Anna." in _draft().files["skill.md"]
+    assert "Olga." in Draft.objects.get(discarded_at__isnull=False).files["skill.md"]
 
 
 def test_faults_are_told_and_the_draft_is_kept(watch: Watch, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RegistryUnreachable,
         SkillMalformed,
     )
+    from agent_client.forms import FormAction, FormError, form_action, form_messages
     from agent_client.local import LocalSkills
     from agent_client.lockfile import LockFile
     from agent_client.playbook_doc import PlaybookDoc, Step
@@ -37,6 +38,8 @@ _HOME: Final = {
     "CapabilityNotFound": "errors",
     "DigestMismatch": "errors",
     "Environment": "environment",
+    "FormAction": "forms",
+    "FormError": "forms",
     "LocalSkills": "local",
     "LockFile": "lockfile",
     "LockMismatch": "errors",
@@ -53,6 +56,8 @@ _HOME: Final = {
     "Step": "playbook_doc",
     "User": "session",
     "ask": "asking",
+    "form_action": "forms",
+    "form_messages": "forms",
     "readiness": "requirements",
     "render_prompt": "prompt",
 }
@@ -65,6 +70,8 @@ __all__ = [
     "CapabilityNotFound",
     "DigestMismatch",
     "Environment",
+    "FormAction",
+    "FormError",
     "LocalSkills",
     "LockFile",
     "LockMismatch",
@@ -81,6 +88,8 @@ __all__ = [
     "Step",
     "User",
     "ask",
+    "form_action",
+    "form_messages",
     "readiness",
     "render_prompt",
 ]

@@ -42,6 +42,7 @@ def _forget() -> None:
         from registry.matching import embedders, index, published
 
         index.HOLDER.forget()
+        index.PREVIEW.forget()
         published.forget()
         index._message_vector.cache_clear()
         embedders.chosen_embedder.cache_clear()

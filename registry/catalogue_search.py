@@ -43,13 +43,17 @@ def _named(text: str, among: Mapping[str, Facets]) -> list[str]:
 def _searched(text: str, among: Mapping[str, Facets]) -> list[str]:
     # Brings numpy into the process: only whoever searches needs it.
     from registry.matching.index import HOLDER
+    from registry.matching.search import default_ranking
 
     held = HOLDER.index
     if held is None:
         return _by_metadata(text, among)
-    found = held.search.search(text, held.vector(text), top=FOUND_MAX, takes=lambda one: one.capability_id in among)
-    # Keywords are scaled from 0, so that the last hit by words has 0 as well: without vectors everything is a hit.
-    is_hit = held.embedder is None
+    vector = held.vector(text)
+    found = held.search.search(
+        text, vector, top=FOUND_MAX, ranking=default_ranking(vector), takes=lambda one: one.capability_id in among
+    )
+    # Beside a vector a keyword is the share of the text that is found; without one, everything is a hit by words.
+    is_hit = vector is None
     return [one.capability_id for one in found if is_hit or one.keyword > 0 or one.vector >= VECTOR_LEAST]
 
 

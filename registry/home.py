@@ -90,7 +90,8 @@ def waiting_drafts() -> Some[WaitingDraft]:
     """Drafts that somebody has not published or discarded, the latest first."""
     found = Draft.objects.filter(discarded_at__isnull=True).order_by("-saved_at", "-pk")
     rows = found.values_list("capability__capability_id", "saved_by", "saved_at", "digest")[:SHOWN_MAX]
-    return Some([WaitingDraft(*row, passes=bool(digest)) for *row, digest in rows], found.count())
+    shown = [WaitingDraft(named, by, at, bool(digest)) for named, by, at, digest in rows]
+    return Some(shown, found.count())
 
 
 def recent_publishes() -> list[Publish]:

@@ -53,5 +53,5 @@ def _rounded_up(number: int) -> int:
     """The next round number, so that the highest bar fills most of the height."""
     if number <= 1:
         return 1
-    size = 10 ** floor(log10(number))
+    size = int(10 ** floor(log10(number)))
     return next(ceil(step * size) for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * size >= number)

@@ -43,7 +43,7 @@ def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Pag
     with page.expect_download() as download:
         export.click()
     assert download.value.suggested_filename == "capabilities.zip"
-    page.get_by_label("Choose all of this page").check()
+    page.get_by_label("All of this page").check()
     expect(page.get_by_text("7 chosen")).to_be_visible()
     # What htmx brings is prepared too.
     page.get_by_label("Search by id, name or what it is for").fill("weights")

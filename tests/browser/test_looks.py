@@ -245,4 +245,4 @@ def test_the_first_tab_leads_past_the_navigation(at: Callable[[str], Page]) -> N
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="New capability")).to_be_focused()
+    expect(page.get_by_role("link", name="Systems and levels")).to_be_focused()

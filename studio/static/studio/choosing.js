@@ -15,7 +15,7 @@
       for (const button of buttons) button.disabled = count === 0;
     }
 
-    all.hidden = false;
+    all.closest("label").hidden = false;
     all.addEventListener("change", () => {
       for (const tick of ticks) tick.checked = all.checked;
       show();

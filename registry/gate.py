@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import rfc8785
 
 from registry.bundles import Bundle
-from registry.contract_changes import Change, contract_changes
+from registry.changes import Change, bundle_changes
 from registry.matching.overlaps import Overlap
 from registry.matching_findings import matching_findings
 from registry.validation import BUNDLE_FILES, Finding, Report
@@ -79,7 +79,7 @@ def gate_report(
     findings = report.findings
     comparable = report.bundle is not None and not report.errors
     if report.bundle is not None and published is not None and comparable:
-        changes = tuple(contract_changes(published, report.bundle))
+        changes = tuple(bundle_changes(published, report.bundle))
         findings = (*findings, *_change_findings(report, changes, acknowledge))
     if comparable:
         findings = in_order([*findings, *matching_findings(report, overlaps, rehearsal)])
@@ -117,15 +117,15 @@ def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: C
 
 
 def _finding(report: Report, change: Change, code: str, severity: Severity, hint: str) -> Finding:
-    """At the place in the new tools.json; at its beginning where what changed is gone."""
-    text = report.files.get("tools.json")
+    """At the place in the new text of the file; at its beginning where what changed is gone."""
+    file, text = change.file, report.files.get(change.file)
     if text is None:
-        return Finding(code, severity, "tools.json", "", None, None, change.words, hint)
+        return Finding(code, severity, file, "", None, None, change.words, hint)
     if change.path is None:
-        return Finding(code, severity, "tools.json", "", 1, 1, change.words, hint)
-    path = ("tools", *change.path) if text.lstrip().startswith("{") else change.path
+        return Finding(code, severity, file, "", 1, 1, change.words, hint)
+    path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
     line, column = Lines(text).place(locate(text, [path])[path].start)
-    return Finding(code, severity, "tools.json", pointer(path), line, column, change.words, hint)
+    return Finding(code, severity, file, pointer(path), line, column, change.words, hint)
 
 
 def text_diffs(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[FileDiff, ...]:

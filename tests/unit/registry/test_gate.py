@@ -83,7 +83,7 @@ def test_a_preview_says_what_publishing_does() -> None:
     publish(tools=[tool("a")])
     report = publishing.preview(files=bundle(tools=[tool("a", "write")]))
     assert report.refused
-    assert [change.effect for change in report.changes] == ["loosens", "changes"]
+    assert [change.effect for change in report.changes] == ["loosens", "changes", "changes"]
     assert publishing.preview(files=bundle(tools=[tool("a")])).unchanged
 
 

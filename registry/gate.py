@@ -13,6 +13,7 @@ from registry.bundles import Bundle
 from registry.changes import Change, bundle_changes
 from registry.matching.overlaps import Overlap
 from registry.matching_findings import matching_findings
+from registry.rules import NO_RULE, NO_TERMS, Rule, Terms, rule_findings
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate, pointer
@@ -52,6 +53,9 @@ class GateReport:
     diffs: tuple[FileDiff, ...]
     unchanged: bool
     rehearsal: Rehearsal | None = None
+    overlaps: tuple[Overlap, ...] = ()
+    rule: Rule = NO_RULE
+    approved_by: str = ""
 
     @property
     def refused(self) -> bool:
@@ -70,10 +74,12 @@ def gate_report(
     acknowledge: Collection[str] = (),
     overlaps: Sequence[Overlap] = (),
     rehearsal: Rehearsal | None = None,
+    terms: Terms = NO_TERMS,
 ) -> GateReport:
     """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock.
 
-    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences.
+    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences, `terms` what
+    publishing asks for here.
     """
     changes: tuple[Change, ...] = ()
     findings = report.findings
@@ -83,13 +89,19 @@ def gate_report(
         findings = (*findings, *_change_findings(report, changes, acknowledge))
     if comparable:
         findings = in_order([*findings, *matching_findings(report, overlaps, rehearsal)])
+    unchanged = comparable and published is not None and same_content(published, report.bundle)
+    if comparable and not unchanged:
+        findings = in_order([*findings, *rule_findings(report, changes, terms)])
     return GateReport(
         report=report,
         findings=findings,
         changes=changes,
         diffs=text_diffs(published.files if published else {}, report.files),
         rehearsal=rehearsal,
-        unchanged=comparable and published is not None and same_content(published, report.bundle),
+        unchanged=unchanged,
+        overlaps=tuple(overlaps),
+        rule=terms.rule,
+        approved_by=terms.approved_by,
     )
 
 

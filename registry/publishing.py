@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from django.utils import timezone
 
-from registry import audit
+from registry import audit, reviews
 from registry.actors import Actor
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
@@ -28,6 +28,7 @@ from registry.models import Capability, Draft, RegistryState, Release, Revision,
 from registry.near_duplicates import stem_counts, words_print
 from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
+from registry.rules import Terms, groups_in, may_loosen, rule_for
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
@@ -71,14 +72,14 @@ def publish(
     """
     report = validate(files, published=published_names())
     if dry_run:
-        return foresee(report, acknowledge)
+        return foresee(report, acknowledge, by=by, note=note)
     return publish_checked(report, by=by, note=note, acknowledge=acknowledge)
 
 
 def publish_checked(report: Report, *, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:
     """As `publish`, for texts that were validated a moment ago."""
     if not report.ok:
-        return foresee(report, acknowledge)
+        return foresee(report, acknowledge, by=by, note=note)
     with writing() as state:
         return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
 
@@ -88,61 +89,115 @@ def publish_draft(
     capability_id: str,
     by: Actor,
     draft_version: int | None = None,
-    note: str = "",
+    note: str | None = "",
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> Outcome:
     """Publish the draft as it is stored.
 
     `draft_version` is the version that the caller has looked at: raises `DraftConflict` where the draft has moved on,
-    `DraftNotFound` where there is none.
+    `DraftNotFound` where there is none. In a dry run `note` may be None: nobody was asked for one yet.
     """
-    draft = _expected_draft(capability_id, draft_version)
+    draft = expected_draft(capability_id, draft_version)
     report = draft_report(draft)
     if dry_run or not report.ok:
-        return foresee(report, acknowledge, capability_id)
+        return foresee(report, acknowledge, capability_id, by=by, note=note)
+    return publish_draft_checked(
+        report,
+        capability_id=capability_id,
+        draft_version=draft.version,
+        by=by,
+        note=note or "",
+        acknowledge=acknowledge,
+    )
+
+
+def publish_draft_checked(
+    report: Report,
+    *,
+    capability_id: str,
+    draft_version: int,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+) -> Outcome:
+    """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
     with writing() as state:
-        draft = _expected_draft(capability_id, draft.version)
+        draft = expected_draft(capability_id, draft_version)
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
         if outcome.status != "refused" and outcome.revision is not None:
             note_published(draft, revision=outcome.revision, by=by, note=note)
         return outcome
 
 
-def _expected_draft(capability_id: str, version: int | None) -> Draft:
+def expected_draft(capability_id: str, version: int | None) -> Draft:
+    """The draft that a caller has looked at. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
     draft = get_draft(capability_id)
     if version is not None and draft.version != version:
         raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
     return draft
 
 
-def preview(*, files: Mapping[str, bytes | str], acknowledge: Collection[str] = ()) -> GateReport:
-    """The gate's report on texts, against what readers have now; writes nothing."""
+def preview(
+    *,
+    files: Mapping[str, bytes | str],
+    acknowledge: Collection[str] = (),
+    by: Actor | None = None,
+    is_return: bool = False,
+) -> GateReport:
+    """The gate's report on texts, against what readers have now; writes nothing.
+
+    `by` is who would publish them; `is_return` says that they were published before.
+    """
     report = validate(files, published=published_names())
-    return _gate(report, _find(report.capability_id), acknowledge, rehearsed=True)
+    asked = _Asked(acknowledge, by, None, is_return)
+    return _gate(report, _find(report.capability_id), asked, rehearsed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a caller brings to the gate; `note` is None where nobody was asked for one yet."""
+
+    acknowledge: Collection[str] = ()
+    by: Actor | None = None
+    note: str | None = None
+    is_return: bool = False
 
 
 def _find(capability_id: str) -> Capability | None:
     return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
 
 
-def _gate(
-    report: Report, capability: Capability | None, acknowledge: Collection[str], *, rehearsed: bool = False
-) -> GateReport:
+def _gate(report: Report, capability: Capability | None, asked: _Asked, *, rehearsed: bool = False) -> GateReport:
     """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
 
     `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
     """
     revision = capability.published_revision if capability else None
+    published = bundle_of(revision) if revision else None
     candidate = known_of(report.bundle.capability) if report.bundle is not None else None
     gate = gate_report(
         report,
-        published=bundle_of(revision) if revision else None,
-        acknowledge=acknowledge,
+        published=published,
+        acknowledge=asked.acknowledge,
         overlaps=trigger_overlaps(candidate, published_known().values()) if candidate else (),
         rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
+        terms=_terms(report, capability, published, asked),
     )
     return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+
+
+def _terms(report: Report, capability: Capability | None, published: Bundle | None, asked: _Asked) -> Terms:
+    """What is asked for here, and what this publish brings of it."""
+    rule = rule_for(groups_in(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None)))
+    approval = reviews.approval_of(capability, report) if capability is not None else None
+    return Terms(
+        rule=rule,
+        may_loosen=not rule.loosened_by or may_loosen(asked.by),
+        note=asked.note,
+        approved_by=approval.decided_by if approval is not None else "",
+        is_return=asked.is_return,
+    )
 
 
 def _rehearse(candidate: Known) -> Rehearsal | None:
@@ -157,11 +212,18 @@ def _rehearse(candidate: Known) -> Rehearsal | None:
         return None
 
 
-def foresee(report: Report, acknowledge: Collection[str] = (), capability_id: str = "") -> Outcome:
+def foresee(
+    report: Report,
+    acknowledge: Collection[str] = (),
+    capability_id: str = "",
+    *,
+    by: Actor | None = None,
+    note: str | None = None,
+) -> Outcome:
     """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
     capability = _find(name)
-    gate = _gate(report, capability, acknowledge, rehearsed=True)
+    gate = _gate(report, capability, _Asked(acknowledge, by, note), rehearsed=True)
     unchanged = gate.unchanged and capability is not None and capability.status in LISTED
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, registry_revision())
@@ -182,7 +244,7 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     if bundle is None:
         raise ValueError("only a report without errors can be published")
     capability = _find(bundle.capability_id)
-    gate = _gate(_with_collisions(report, bundle), capability, acknowledge)
+    gate = _gate(_with_collisions(report, bundle), capability, _Asked(acknowledge, by, note))
     if gate.refused:
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in LISTED:
@@ -190,13 +252,24 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
     if capability is None:
         capability = Capability.objects.create(capability_id=bundle.capability_id)
-    revision = _store_revision(capability, bundle, note=note, by=by)
+    revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
     status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
     _replace_draft(capability)
     _release(state, capability, revision, status=status)
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
+    detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    _end_what_waits(capability, report, revision, by)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _end_what_waits(capability: Capability, report: Report, revision: Revision, by: Actor) -> None:
+    """A review or a scheduled release of the capability has nothing left to wait for."""
+    # Scheduled releases publish, so their module imports this one.
+    from registry.schedules import note_published as note_overtaken
+
+    reviews.note_published(capability, report, revision=revision.number, by=by)
+    note_overtaken(capability, revision=revision.number)
 
 
 def _with_collisions(report: Report, bundle: Bundle) -> Report:
@@ -207,7 +280,7 @@ def _with_collisions(report: Report, bundle: Bundle) -> Report:
     return validate(report.files, published=published_names())
 
 
-def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Actor) -> Revision:
+def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Actor, approved_by: str) -> Revision:
     last = capability.revisions.order_by("-number").values_list("number", flat=True).first() or 0
     revision = Revision(
         capability=capability,
@@ -221,6 +294,7 @@ def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Ac
         words_print=words_print(stem_counts(bundle)),
         note=note,
         created_by=str(by),
+        approved_by=approved_by,
     )
     revision.files = dict(bundle.files)
     revision.save(force_insert=True)
@@ -305,7 +379,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
         if capability.status not in LISTED:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
-        gate = _gate_of(revision, capability, acknowledge)
+        gate = _gate_of(revision, capability, _Asked(acknowledge, by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
@@ -321,8 +395,8 @@ def _number(capability: Capability) -> int | None:
     return capability.published_revision.number if capability.published_revision else None
 
 
-def _gate_of(revision: Revision, capability: Capability, acknowledge: Collection[str]) -> GateReport:
-    return _gate(validate(revision.files, published=published_names()), capability, acknowledge)
+def _gate_of(revision: Revision, capability: Capability, asked: _Asked) -> GateReport:
+    return _gate(validate(revision.files, published=published_names()), capability, asked)
 
 
 def _require_intact(revision: Revision, capability: Capability) -> None:
@@ -401,7 +475,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
-        gate = _gate_of(revision, capability, ())
+        gate = _gate_of(revision, capability, _Asked((), by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)

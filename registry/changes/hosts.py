@@ -10,7 +10,7 @@ from registry.bundles import Bundle
 from registry.changes.change import Change, text
 
 _ADDRESS: Final = re.compile(
-    r"\b(?:https?|wss?)://(?:[^\s/?#\"'<>`@]*@)?(\[[0-9a-f:.]+\]|[^\s/?#\"'<>`\\()\[\]{}@:,;|*]+)", re.I
+    r"\b(?:https?|wss?)://(?:[^\s/?#\"'<>`@]*@)?(\[[0-9a-f:.]+\]|[^\s/?#\"'<>`\\()\[\]{}@:,;|*]+)", re.IGNORECASE
 )
 # Names of dialects and catalogues: nobody asks them for anything.
 _NAMES: Final = frozenset({"$schema", "$id", "$ref", "$dynamicRef", "catalogId"})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +13,8 @@ from registry.changes import Change, bundle_changes
 from registry.matching.overlaps import Overlap
 from registry.matching_findings import matching_findings
 from registry.rules import NO_RULE, NO_TERMS, Rule, Terms, rule_findings
-from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.text_diffs import FileDiff, text_diffs
+from registry.validation import Finding, Report
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate, pointer
 from registry.validation.problems import Severity
@@ -25,22 +25,6 @@ if TYPE_CHECKING:
     from registry.matching.rehearsal import Rehearsal
 
 ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
-
-
-@dataclass(frozen=True)
-class FileDiff:
-    """One file against the published one, as lines of a unified diff; empty where nothing changed."""
-
-    file: str
-    lines: tuple[str, ...]
-
-    @property
-    def added(self) -> int:
-        return sum(line.startswith("+") for line in self.lines[2:])
-
-    @property
-    def removed(self) -> int:
-        return sum(line.startswith("-") for line in self.lines[2:])
 
 
 @dataclass(frozen=True)
@@ -138,30 +122,3 @@ def _finding(report: Report, change: Change, code: str, severity: Severity, hint
     path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
     line, column = Lines(text).place(locate(text, [path])[path].start)
     return Finding(code, severity, file, pointer(path), line, column, change.words, hint)
-
-
-def text_diffs(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[FileDiff, ...]:
-    """A unified diff for each of the four files that differs."""
-    diffs = []
-    for name in BUNDLE_FILES:
-        before, after = old.get(name), new.get(name)
-        if before != after:
-            diffs.append(FileDiff(name, tuple(_diff(name, before or "", after or ""))))
-    return tuple(diffs)
-
-
-DIFF_LINES_MAX: Final = 20_000
-
-
-def _diff(name: str, before: str, after: str) -> list[str]:
-    """difflib is quadratic on files that share little: past a size the whole file is shown as replaced."""
-    old, new = _lines(before), _lines(after)
-    if len(old) + len(new) > DIFF_LINES_MAX:
-        return [f"--- published/{name}", f"+++ draft/{name}", f"@@ {len(old)} lines replaced by {len(new)} @@"]
-    return list(difflib.unified_diff(old, new, f"published/{name}", f"draft/{name}", lineterm=""))
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a file; an absent one has none, and a last line that does not end is told from one that does."""
-    *lines, rest = text.split("\n")
-    return [*lines, rest, "\\ No newline at end of file"] if rest else lines

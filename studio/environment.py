@@ -92,7 +92,8 @@ class Environment:
 
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
     `mail_server` is None where mail is printed; `rate_limits` holds no entry for what is not limited; a timeout of 0
-    means none. `public_url` is an origin without a slash at its end. `warnings` are sentences for the operator that stop nothing.
+    means none. `public_url` is an origin without a slash at its end. `warnings` are sentences for the operator that
+    stop nothing.
     """
 
     host: str

@@ -4,7 +4,19 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-from studio.views import agent_key, capability, draft, gate, history, incident, playground, session
+from studio.views import (
+    agent_key,
+    capability,
+    draft,
+    gate,
+    history,
+    incident,
+    playground,
+    registry_settings,
+    release,
+    review,
+    session,
+)
 
 app_name = "studio"
 
@@ -25,14 +37,29 @@ urlpatterns = [
     path(f"{_ONE}draft/discard/", draft.draft_discard, name="draft_discard"),
     path(f"{_ONE}draft/restore/", draft.draft_restore, name="draft_restore"),
     path(f"{_ONE}publish/", gate.gate_show, name="gate_show"),
+    path(f"{_ONE}publish/later/", release.release_schedule, name="release_schedule"),
+    path(f"{_ONE}publish/review/", review.review_ask, name="review_ask"),
     path(f"{_ONE}history/", history.revision_list, name="revision_list"),
+    path(f"{_ONE}history/compare/", history.revision_compare, name="revision_compare"),
     path(f"{_ONE}history/<int:number>/", history.revision_show, name="revision_show"),
     path(f"{_ONE}history/<int:number>/rollback/", history.rollback, name="rollback"),
+    path(f"{_ONE}history/<int:number>/download/", history.revision_download, name="revision_download"),
     path(f"{_ONE}deprecate/", capability.capability_deprecate, name="capability_deprecate"),
     path(f"{_ONE}retire/", capability.capability_retire, name="capability_retire"),
     path(f"{_ONE}restore/", capability.capability_restore, name="capability_restore"),
     path("keys/", agent_key.agent_key_list, name="agent_key_list"),
     path("keys/revoke/", agent_key.agent_key_revoke, name="agent_key_revoke"),
     path("playground/", playground.playground_show, name="playground_show"),
+    path("reviews/", review.review_list, name="review_list"),
+    path("reviews/<int:number>/", review.review_show, name="review_show"),
+    path("reviews/<int:number>/comment/", review.review_comment, name="review_comment"),
+    path("reviews/<int:number>/approve/", review.review_approve, name="review_approve"),
+    path("reviews/<int:number>/send-back/", review.review_send_back, name="review_send_back"),
+    path("reviews/<int:number>/withdraw/", review.review_withdraw, name="review_withdraw"),
+    path("releases/", release.release_list, name="release_list"),
+    path("releases/change/", release.release_change, name="release_change"),
+    path("releases/cancel/", release.release_cancel, name="release_cancel"),
+    path("settings/publishing/", registry_settings.release_rule_list, name="release_rule_list"),
+    path("settings/publishing/drop/", registry_settings.release_rule_drop, name="release_rule_drop"),
     path("incidents/", incident.incident_list, name="incident_list"),
 ]

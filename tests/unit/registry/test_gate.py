@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from registry import publishing
-from registry.gate import DIFF_LINES_MAX, text_diffs
 from registry.models import AuditEvent
+from registry.text_diffs import DIFF_LINES_MAX, text_diffs
 from tests.factories import OLGA, bundle, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, operators
-from registry.models import AuditEvent
+from registry import drafts, operators, reviews
+from registry.models import AuditEvent, Review
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -41,6 +41,21 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "capability_restore": ("publisher", "publisher"),
     "agent_key_list": ("admin", "admin"),
     "agent_key_revoke": ("admin", "admin"),
+    "revision_compare": ("viewer", None),
+    "revision_download": ("viewer", None),
+    "release_schedule": ("viewer", "publisher"),
+    "release_list": ("viewer", None),
+    "release_change": ("publisher", "publisher"),
+    "release_cancel": ("publisher", "publisher"),
+    "release_rule_list": ("admin", "admin"),
+    "release_rule_drop": ("admin", "admin"),
+    "review_ask": ("viewer", "author"),
+    "review_list": ("viewer", None),
+    "review_show": ("viewer", None),
+    "review_comment": ("viewer", "author"),
+    "review_approve": ("viewer", "publisher"),
+    "review_send_back": ("viewer", "publisher"),
+    "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
 }
@@ -50,16 +65,18 @@ OPEN = {"home", "sign_in", "sign_out"}
 
 @pytest.fixture(autouse=True)
 def alpha(db: None) -> None:
-    """Two revisions and a draft, so that every page has something to show."""
+    """Two revisions, a draft and a review, so that every page has something to show."""
     publish()
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+    reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
     arguments: dict[str, Any] = {"capability_id": "alpha"} if "capability_id" in route else {}
-    return reverse(f"studio:{name}", kwargs=arguments | ({"number": 1} if "number" in route else {}))
+    number = Review.objects.get().pk if name.startswith("review_") else 1
+    return reverse(f"studio:{name}", kwargs=arguments | ({"number": number} if "number" in route else {}))
 
 
 def test_every_address_has_a_rule() -> None:

@@ -113,7 +113,7 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
     with writing():
         release = _waiting(scheduled_id)
         _drop_job(release)
-        _end(release, State.CANCELLED, why="Cancelled")
+        _end(release, State.CANCELLED)
         _record(release, by, "release.cancel")
     return release
 

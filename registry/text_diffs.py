@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Final, Literal
 
 from registry.validation import BUNDLE_FILES
@@ -15,6 +16,7 @@ DIFF_LINES_MAX: Final = 20_000
 # More than anybody reads on a page; the files themselves can be downloaded.
 ROWS_MAX: Final = 3_000
 CONTEXT: Final = 3
+NO_END: Final = "\\ No newline at end of file"
 # A fold that hides less than this costs more than it saves.
 _FOLD_FROM: Final = 4
 _TOKENS_MAX: Final = 400
@@ -121,7 +123,12 @@ def _is_too_long(old: list[str], new: list[str]) -> bool:
 def _lines(text: str) -> list[str]:
     """The lines of a file; an absent one has none, and a last line that does not end is told from one that does."""
     *lines, rest = text.split("\n")
-    return [*lines, rest, "\\ No newline at end of file"] if rest else lines
+    return [*lines, rest, NO_END] if rest else lines
+
+
+def _number(lines: list[str], index: int) -> int | None:
+    """The number of a line, from 1; that a text does not end with one is none."""
+    return None if index == len(lines) - 1 and lines[index] == NO_END else index + 1
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[Block]:
@@ -129,9 +136,9 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[Block]:
     shown: list[Row] = []
     for place, (tag, i1, i2, j1, j2) in enumerate(opcodes):
         if tag != "equal":
-            shown += _changed(old[i1:i2], new[j1:j2], i1, j1)
+            shown += _changed(old, new, range(i1, i2), range(j1, j2))
             continue
-        same = [_same(old[i], i, j) for i, j in zip(range(i1, i2), range(j1, j2), strict=True)]
+        same = [_same(old, new, i, j) for i, j in zip(range(i1, i2), range(j1, j2), strict=True)]
         head = CONTEXT if place > 0 else 0
         tail = CONTEXT if place < len(opcodes) - 1 else 0
         hidden = same[head : len(same) - tail]
@@ -146,20 +153,20 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[Block]:
         yield Block(False, tuple(shown))  # noqa: FBT003 (as above)
 
 
-def _same(line: str, i: int, j: int) -> Row:
-    return Row("same", i + 1, j + 1, (Piece(line),), (Piece(line),))
+def _same(old: list[str], new: list[str], i: int, j: int) -> Row:
+    return Row("same", _number(old, i), _number(new, j), (Piece(old[i]),), (Piece(new[j]),))
 
 
-def _changed(old: list[str], new: list[str], i: int, j: int) -> Iterator[Row]:
+def _changed(old: list[str], new: list[str], gone: range, came: range) -> Iterator[Row]:
     """Lines that replace one another stand beside each other, as far as both sides go."""
-    for place in range(max(len(old), len(new))):
-        if place >= len(new):
-            yield Row("removed", i + place + 1, None, (Piece(old[place]),), ())
-        elif place >= len(old):
-            yield Row("added", None, j + place + 1, (), (Piece(new[place]),))
+    for i, j in zip_longest(gone, came):
+        if j is None:
+            yield Row("removed", _number(old, i), None, (Piece(old[i]),), ())
+        elif i is None:
+            yield Row("added", None, _number(new, j), (), (Piece(new[j]),))
         else:
-            before, after = _marked(old[place], new[place])
-            yield Row("changed", i + place + 1, j + place + 1, before, after)
+            before, after = _marked(old[i], new[j])
+            yield Row("changed", _number(old, i), _number(new, j), before, after)
 
 
 def _marked(old: str, new: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:

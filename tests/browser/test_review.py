@@ -76,7 +76,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     publisher.goto(address)
     publisher.get_by_role("button", name="Approve").click()
     expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
-    publisher.get_by_role("link", name="Publish").click()
+    publisher.get_by_role("link", name="Publish", exact=True).click()
     publisher.get_by_label("Note: why this release?").fill("Reviewed")
     publisher.get_by_role("button", name="Publish", exact=True).click()
     expect(publisher.get_by_text("Published as revision 1.")).to_be_visible()
@@ -110,7 +110,7 @@ def _mend(author: Page, studio: Studio) -> None:
     author.get_by_role("button", name="Save and review").click()
     author.get_by_label("Note: why this release?").fill("Once a night")
     author.get_by_role("button", name="Ask for a review").click()
-    expect(author.get_by_text("Round 2")).to_be_visible()
+    expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
 
 
 def _not_ones_own(publisher: Page, studio: Studio) -> None:

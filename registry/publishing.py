@@ -6,10 +6,9 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from django.utils import timezone
 
@@ -17,26 +16,18 @@ from registry import audit, reviews
 from registry.actors import Actor
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
-from registry.errors import DraftConflict, RegistryError, ReplacementInvalid, StatusConflict
-from registry.gate import GateReport, gate_report
+from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.gate import GateReport
+from registry.holding import Asked, find_capability, hold
 from registry.incidents import close_incidents
 from registry.matching import learning
-from registry.matching.known import Known, known_of
-from registry.matching.overlaps import trigger_overlaps
-from registry.matching.published import published_known
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.near_duplicates import stem_counts, words_print
 from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
-from registry.rules import Terms, groups_in, may_loosen, rule_for
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
-
-if TYPE_CHECKING:
-    from registry.matching.rehearsal import Rehearsal
-
-logger = logging.getLogger(__name__)
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
@@ -150,66 +141,8 @@ def preview(
     `by` is who would publish them; `is_return` says that they were published before.
     """
     report = validate(files, published=published_names())
-    asked = _Asked(acknowledge, by, None, is_return)
-    return _gate(report, _find(report.capability_id), asked, rehearsed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a caller brings to the gate; `note` is None where nobody was asked for one yet."""
-
-    acknowledge: Collection[str] = ()
-    by: Actor | None = None
-    note: str | None = None
-    is_return: bool = False
-
-
-def _find(capability_id: str) -> Capability | None:
-    return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
-
-
-def _gate(report: Report, capability: Capability | None, asked: _Asked, *, rehearsed: bool = False) -> GateReport:
-    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
-
-    `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
-    """
-    revision = capability.published_revision if capability else None
-    published = bundle_of(revision) if revision else None
-    candidate = known_of(report.bundle.capability) if report.bundle is not None else None
-    gate = gate_report(
-        report,
-        published=published,
-        acknowledge=asked.acknowledge,
-        overlaps=trigger_overlaps(candidate, published_known().values()) if candidate else (),
-        rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
-        terms=_terms(report, capability, published, asked),
-    )
-    return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
-
-
-def _terms(report: Report, capability: Capability | None, published: Bundle | None, asked: _Asked) -> Terms:
-    """What is asked for here, and what this publish brings of it."""
-    rule = rule_for(groups_in(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None)))
-    approval = reviews.approval_of(capability, report) if capability is not None else None
-    return Terms(
-        rule=rule,
-        may_loosen=not rule.loosened_by or may_loosen(asked.by),
-        note=asked.note,
-        approved_by=approval.decided_by if approval is not None else "",
-        is_return=asked.is_return,
-    )
-
-
-def _rehearse(candidate: Known) -> Rehearsal | None:
-    """None where it cannot be done now: it advises, and stands in nobody's way."""
-    from registry.matching.index import HOLDER
-    from registry.matching.rehearsal import rehearse
-
-    try:
-        return rehearse(candidate, HOLDER.get())
-    except (RegistryError, OSError, MemoryError) as error:
-        logger.warning("golden sentences were not rehearsed: %s", error)
-        return None
+    asked = Asked(acknowledge, by, None, is_return)
+    return hold(report, find_capability(report.capability_id), asked, rehearsed=True)
 
 
 def foresee(
@@ -222,8 +155,8 @@ def foresee(
 ) -> Outcome:
     """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
-    capability = _find(name)
-    gate = _gate(report, capability, _Asked(acknowledge, by, note), rehearsed=True)
+    capability = find_capability(name)
+    gate = hold(report, capability, Asked(acknowledge, by, note), rehearsed=True)
     unchanged = gate.unchanged and capability is not None and capability.status in LISTED
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, registry_revision())
@@ -243,8 +176,8 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     bundle = report.bundle
     if bundle is None:
         raise ValueError("only a report without errors can be published")
-    capability = _find(bundle.capability_id)
-    gate = _gate(_with_collisions(report, bundle), capability, _Asked(acknowledge, by, note))
+    capability = find_capability(bundle.capability_id)
+    gate = hold(_with_collisions(report, bundle), capability, Asked(acknowledge, by, note))
     if gate.refused:
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in LISTED:
@@ -379,7 +312,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
         if capability.status not in LISTED:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
-        gate = _gate_of(revision, capability, _Asked(acknowledge, by, note, is_return=True))
+        gate = _gate_of(revision, capability, Asked(acknowledge, by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
@@ -395,8 +328,8 @@ def _number(capability: Capability) -> int | None:
     return capability.published_revision.number if capability.published_revision else None
 
 
-def _gate_of(revision: Revision, capability: Capability, asked: _Asked) -> GateReport:
-    return _gate(validate(revision.files, published=published_names()), capability, asked)
+def _gate_of(revision: Revision, capability: Capability, asked: Asked) -> GateReport:
+    return hold(validate(revision.files, published=published_names()), capability, asked)
 
 
 def _require_intact(revision: Revision, capability: Capability) -> None:
@@ -475,7 +408,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
-        gate = _gate_of(revision, capability, _Asked((), by, note, is_return=True))
+        gate = _gate_of(revision, capability, Asked((), by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)

@@ -112,13 +112,16 @@ def gate_page(
     """The page, with whatever was typed into its form."""
     capability_id = capability.capability_id
     outcome = publishing.publish_draft(capability_id=capability_id, by=actor_of(request), note=None, dry_run=True)
+    found = standing.standing_of(capability)
     context = {
         "capability": capability,
         "capability_id": capability_id,
         "draft": draft,
         "outcome": outcome,
         "error": error,
-        "standing": standing.standing_of(capability),
+        "standing": found,
+        # What is being looked at, or was approved, need not be handed in again.
+        "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
         **(gate_context(request, outcome.gate) if outcome.gate else {}),
     }
     return render(request, "studio/gate/show.html", context, status=status)

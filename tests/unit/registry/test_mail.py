@@ -118,6 +118,12 @@ def test_who_may_decide_hears_of_a_review_and_the_asker_of_its_end(server: _Serv
     assert _arrived(server) == [("olga@example.com", "[Studio] Review approved: alpha")]
 
 
+def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:
+    draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=PAUL)
+    reviews.ask_review(capability_id="alpha", draft_version=draft.version, by=PAUL, note="x")
+    assert _arrived(server) == [("ada@example.com", "[Studio] Review asked: alpha")]
+
+
 def test_an_incident_is_told_to_those_who_can_mend_it(server: _Server) -> None:
     publish()
     open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())

@@ -131,6 +131,19 @@ def test_a_comment_on_a_line_stands_below_it(signed_in: SignIn) -> None:
     assert f"<code>skill.md:{line}</code>" in page
 
 
+def test_a_comment_of_an_earlier_round_stands_in_the_conversation_alone(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    reviews.comment(review_id=Review.objects.get().pk, by=OLGA, words="Which?", file="skill.md", line=1)
+    assert '<tr class="is-said">' in client.get(address).content.decode()
+    _draft(version=1, body="Newer.")
+    _asked(client)
+    page = client.get(address).content.decode()
+    assert '<tr class="is-said">' not in page
+    assert "of round 1" in page
+
+
 def test_a_comment_on_a_finding(signed_in: SignIn) -> None:
     publish("beta", intent_triggers=["same words"])
     _draft(intent_triggers=["same words"])

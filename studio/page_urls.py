@@ -4,7 +4,7 @@ from django.urls import path
 from django.views.generic import RedirectView
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-from studio.views import agent_key, capability, draft, gate, history, incident, playground, session
+from studio.views import agent_key, capability, draft, gate, history, incident, playground, preview, session
 
 app_name = "studio"
 
@@ -22,6 +22,10 @@ urlpatterns = [
     path(f"{_ONE}edit/", draft.draft_edit, name="draft_edit"),
     path(f"{_ONE}draft/check/", draft.draft_check, name="draft_check"),
     path(f"{_ONE}draft/save/", draft.draft_save, name="draft_save"),
+    path(f"{_ONE}draft/merge/", draft.draft_merge, name="draft_merge"),
+    path(f"{_ONE}draft/preview/", preview.draft_preview, name="draft_preview"),
+    path(f"{_ONE}draft/action/", preview.draft_action, name="draft_action"),
+    path(f"{_ONE}draft/form/", preview.draft_form, name="draft_form"),
     path(f"{_ONE}draft/discard/", draft.draft_discard, name="draft_discard"),
     path(f"{_ONE}draft/restore/", draft.draft_restore, name="draft_restore"),
     path(f"{_ONE}publish/", gate.gate_show, name="gate_show"),

@@ -40,6 +40,30 @@ const data = defineLanguageFacet({ commentTokens: { block: { open: "<!--", close
 const markdown = () =>
   new LanguageSupport(new Language(data, parser.configure([GFM, { props: [languageDataProp.add({ Document: data })] }]), [], "markdown"));
 
+// Typed over a selection, Chromium keeps the look of what was there by a style attribute, which the content policy refuses.
+// What is typed there is put in by the editor itself.
+function overSelection(event, view) {
+  if (!["insertText", "insertLineBreak", "insertParagraph"].includes(event.inputType) || view.composing) return false;
+  const { state } = view;
+  // What the browser has selected; the editor may not have heard of it yet.
+  const selection = window.getSelection();
+  const range = selection.rangeCount ? selection.getRangeAt(0) : null;
+  const isInside = (node) => view.contentDOM.contains(node);
+  if (!range || range.collapsed || !isInside(range.startContainer) || !isInside(range.endContainer)) return false;
+  const typed = event.inputType === "insertText" ? event.data : "\n";
+  if (!typed) return false;
+  event.preventDefault();
+  let [from, to] = [view.posAtDOM(range.startContainer, range.startOffset), view.posAtDOM(range.endContainer, range.endOffset)];
+  // Only what is in sight is in the page: all of that selected means all of the text.
+  const shown = view.viewport;
+  if (from <= shown.from && to >= shown.to) [from, to] = [0, state.doc.length];
+  if (!state.selection.main.empty) ({ from, to } = state.selection.main);
+  const insert = () => view.state.update(
+    { changes: { from, to, insert: typed }, selection: { anchor: from + typed.length } }, { userEvent: "input.type", scrollIntoView: true });
+  if (!state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, typed, insert))) view.dispatch(insert());
+  return true;
+}
+
 export class Code {
   constructor(document, facts) {
     this.document = document;
@@ -55,6 +79,7 @@ export class Code {
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorView.domEventHandlers({ beforeinput: overSelection }),
         EditorView.contentAttributes.of({ "aria-label": document.name, spellcheck: isJson ? "false" : "true" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;

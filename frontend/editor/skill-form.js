@@ -78,7 +78,7 @@ export class SkillForm {
     return h("section", { class: "form-group" },
       h("div", { class: "group-head" }, h("h3", {}, section.title || "without a name"),
         demand ? h("span", { class: "tag" }, "needed") : button("Remove", () => this.redraw([{ from: section.start, to: section.end, insert: "" }]), { label: `Remove the section ${section.title}` })),
-      isSteps ? this.steps(section) : this.bound(`Text of ${section.title}`, section.body, { at, rows, help: demand?.hint, class: "mono" }));
+      isSteps ? this.steps(section) : this.bound(`Text of ${section.title}`, section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
   absent(section, found, required) {

@@ -99,7 +99,7 @@ export class ToolsForm extends JsonForm {
     const policy = isObject(tool.policy) ? tool.policy : {};
     const path = [...at, "policy"];
     return group("What it may do", "",
-      choice("It", policy.kind ?? "", [...(policy.kind ? [] : [["", "choose", true]]), ["read", "reads: nothing changes"], ["write", "writes: something changes"]], {
+      choice("A call", policy.kind ?? "", [...(policy.kind ? [] : [["", "choose", true]]), ["read", "reads: nothing changes"], ["write", "writes: something changes"]], {
         at: `${path}.kind`,
         changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
       }),

@@ -57,13 +57,16 @@ class FindingRow:
     mend_label: str
 
 
-def _rows(report: Report, capability_id: str) -> list[FindingRow]:
+def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
     mends = mends_of(report, capability_id)
-    found = [(finding, mends.get(finding)) for finding in report.findings[:FINDINGS_SHOWN]]
-    return [
-        FindingRow(finding, _as_json(mend, report.files[mend.file]) if mend else "", mend.label if mend else "")
-        for finding, mend in found
-    ]
+    return [_row(finding, mends.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
+
+
+def _row(finding: Finding, mend: Mend | None, report: Report, files: Mapping[str, str]) -> FindingRow:
+    # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
+    if mend is None or files.get(mend.file) != report.files.get(mend.file):
+        return FindingRow(finding, "", "")
+    return FindingRow(finding, _as_json(mend, files[mend.file]), mend.label)
 
 
 def _as_json(mend: Mend, text: str) -> str:
@@ -112,7 +115,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     return {
         "capability_id": capability_id,
         "panels": _panels(files),
-        "rows": _rows(report, capability_id),
+        "rows": _rows(report, capability_id, files),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
         "based_on": based_on,

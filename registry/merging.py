@@ -21,7 +21,8 @@ from registry.validation import BUNDLE_FILES
 Kind = Literal["same", "mine", "theirs", "conflict"]
 Choice = Literal["mine", "theirs", "both"]
 CHOICES: Final[tuple[Choice, ...]] = ("mine", "theirs", "both")
-# Comparing takes time that grows with the square: what differs over more lines than this is one choice.
+# What differs over more lines than this is one choice: comparing takes time that grows with the square. Lines that stand
+# there again and again are passed over, for without that the time grows with the cube.
 LINES_MAX: Final = 4000
 CONFLICTS_MAX: Final = 100
 
@@ -124,7 +125,7 @@ def _compared(one: list[str], other: list[str]) -> Iterator[tuple[bool, tuple[in
     if max(ends) - head > LINES_MAX:
         yield False, (head, ends[0]), (head, ends[1])
     else:
-        matcher = SequenceMatcher(None, one[head : ends[0]], other[head : ends[1]], autojunk=False)
+        matcher = SequenceMatcher(None, one[head : ends[0]], other[head : ends[1]])
         for tag, a, b, c, d in matcher.get_opcodes():
             yield tag == "equal", (a + head, b + head), (c + head, d + head)
     yield True, (ends[0], len(one)), (ends[1], len(other))

@@ -12,6 +12,7 @@ import orjson
 from agent_client.bundle import Bundle as AgentBundle
 from agent_client.checks import SchemaUnsafe, fault
 from agent_client.coercion import coerce
+from agent_client.errors import AnswerRefused
 from agent_client.prompt import Prompt, render_prompt
 from registry import drafts
 from registry.queries import load_answer
@@ -62,7 +63,7 @@ def preview(*, capability_id: str, files: Mapping[str, str]) -> Preview:
     answer = _answer(report)
     try:
         prompt = render_prompt([AgentBundle.from_answer(answer)])
-    except (ValueError, KeyError, TypeError):
+    except (AnswerRefused, ValueError, KeyError, TypeError):
         # What no agent would take: the findings say why.
         prompt = None
     return Preview(skill_doc, forms, prompt, orjson.dumps(answer, option=orjson.OPT_INDENT_2))

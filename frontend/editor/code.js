@@ -1,9 +1,9 @@
 // CodeMirror over one file: colours, completion and help from the schemas, and the server's findings at their places.
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import {
-  bracketMatching, defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, Language, languageDataProp,
+  defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, Language, languageDataProp,
   LanguageSupport, syntaxHighlighting, syntaxTree,
 } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -73,7 +73,7 @@ export class Code {
       doc: document.text,
       extensions: [
         lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
-        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
+        indentOnInput(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
         syntaxHighlighting(classHighlighter), lintGutter(),
         isJson ? json() : [markdown(), EditorView.lineWrapping],
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),
@@ -99,7 +99,9 @@ export class Code {
 
   replace(edits, from) {
     this.view.dispatch({
-      changes: [...edits].sort((a, b) => a.from - b.from), annotations: origin.of(from), userEvent: "input",
+      changes: [...edits].sort((a, b) => a.from - b.from), userEvent: "input",
+      // Typing in a form is one step, as typing in the text is; a mend or a whole new text is a step of its own.
+      annotations: from === "form" ? origin.of(from) : [origin.of(from), isolateHistory.of("full")],
     });
   }
 

@@ -123,12 +123,12 @@ function keys(context, node, object, root) {
   const schema = schemaAt(root, jsonPathAt(state, object));
   if (!schema?.properties) return null;
   const there = known(state, object);
-  const hasValue = node?.parent.name === "Property" && node.parent.lastChild !== node;
+  const hasValue = node !== null && /^\s*:/.test(state.sliceDoc(node.to, node.to + 20));
   const options = Object.entries(schema.properties).filter(([key]) => !there.has(key)).map(([key, value]) => ({
     label: `"${key}"`, type: "property", info: resolved(value, root)?.description,
     apply: hasValue ? `"${key}"` : `"${key}": ${sample(value, root)}`,
   }));
-  return { from: node ? node.from : context.pos, to: node && hasValue ? node.to : context.pos, options, filter: true };
+  return { from: node ? node.from : context.pos, to: node ? node.to : context.pos, options, filter: true };
 }
 
 function values(context, node, root, file, facts) {

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 PASSWORD = "Correct-horse-battery-9"
+# The frames of the preview have no storage, and may not say so.
+AUTOSAVE_OFF = "try { localStorage.setItem('autosave', 'off'); } catch { /* a frame of the preview */ }"
 
 
 def sign_in(page: Page, url: str, username: str, password: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import PASSWORD, caret, create, expect_state, open_file, put, save, sign_in, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, PASSWORD, caret, create, expect_state, open_file, put, save, sign_in, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, Route
@@ -26,7 +26,7 @@ TYPED = "# Typed\n\nNobody may lose this.\n"
 def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     """The editor of a capability of its own, which saves when it is told to."""
     page = as_role("publisher")
-    page.context.add_init_script("localStorage.setItem('autosave', 'off')")
+    page.context.add_init_script(AUTOSAVE_OFF)
     create(page, studio.url, f"test_{next(_numbers)}")
     return page
 

@@ -11,9 +11,9 @@ from django.test import Client
 
 from agent_client.prompt import estimate_tokens
 from registry.models import AuditEvent, Draft
+from registry.validation import validate
 from studio.markdown import as_page
 from studio.views.draft import FIELDS
-from tests.cases import a2ui_cases
 from tests.factories import Files, bundle, to_json, tool
 from tests.servers import ROOT
 from tests.unit.studio.conftest import SignIn
@@ -22,6 +22,9 @@ pytestmark = pytest.mark.django_db
 
 BASE = "/capabilities/alpha/draft/"
 WEIGHTS = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / "weights").iterdir()}
+
+
+CASES = [json.loads(file.read_text("utf-8")) for file in sorted((ROOT / "tests" / "data" / "a2ui" / "invalid").glob("*"))]
 
 
 @pytest.fixture
@@ -54,15 +57,15 @@ def test_it_shows_the_page_the_prompt_the_answer_and_the_forms_and_stores_nothin
     assert (Draft.objects.count(), AuditEvent.objects.filter(verb__startswith="draft").count()) == (0, 0)
 
 
-@pytest.mark.parametrize("case", [case for case in a2ui_cases() if any(one["severity"] == "error" for one in case["expect"])])
+@pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
 def test_a_form_with_an_error_is_never_drawn(case: dict[str, Any], client: Client) -> None:
     files = bundle() | {"ui_schemas.json": to_json(case["ui_schemas"]), "tools.json": to_json(case["tools"])}
     told = _ask(client, "preview", files)
-    wrong = {one["path"].split("/")[1] for one in case["expect"] if one["path"].startswith("/") and one["severity"] == "error"}
+    errors = [one for one in validate(files).errors if one.file == "ui_schemas.json"]
+    wrong = {one.pointer.split("/")[1] for one in errors if one.pointer}
+    assert wrong or case["case"] == "doc-ref-unknown"
     for index, form in enumerate(told["forms"]):
-        if str(index) in wrong:
-            assert form["messages"] is None
-            assert "error" in form["why"]
+        assert (form["messages"] is None) is (str(index) in wrong)
 
 
 def test_a_form_beside_a_broken_one_is_drawn(client: Client) -> None:

@@ -3,7 +3,7 @@ import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } 
 import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import {
-  defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, Language, languageDataProp,
+  bracketMatching, defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, Language, languageDataProp,
   LanguageSupport, syntaxHighlighting, syntaxTree,
 } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
@@ -73,7 +73,7 @@ export class Code {
       doc: document.text,
       extensions: [
         lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
-        indentOnInput(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
+        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
         syntaxHighlighting(classHighlighter), lintGutter(),
         isJson ? json() : [markdown(), EditorView.lineWrapping],
         autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),

@@ -44,7 +44,7 @@ def _view(page: Page, name: str) -> None:
 def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Page) -> None:
     _view(editor, "Forms")
     frame = editor.frame_locator("iframe.preview-form")
-    weight = frame.get_by_label("Weight")
+    weight = frame.locator("input").nth(1)
     expect(weight).to_have_value("187.6")
     weight.fill("186.4")
     frame.get_by_role("button", name="Save weigh-in").click()
@@ -120,7 +120,7 @@ def test_a_hostile_form_asks_nobody_and_reaches_nothing(editor: Page) -> None:
 
 def test_what_another_frame_says_is_not_heard(editor: Page) -> None:
     _view(editor, "Forms")
-    expect(editor.frame_locator("iframe.preview-form").get_by_label("Weight")).to_be_visible()
+    expect(editor.frame_locator("iframe.preview-form").locator("input").nth(1)).to_be_visible()
     editor.evaluate("window.postMessage({type: 'action', name: 'forged', context: {}}, '*')")
     editor.wait_for_timeout(300)
     expect(editor.get_by_text("forged")).to_have_count(0)

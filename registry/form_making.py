@@ -106,7 +106,12 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
     title = _label(str(tool.get("name", "")))
     context = {name: {"path": f"/{_escaped(name)}"} for name in sample}
     event: dict[str, Any] = {"name": "send", **({"context": context} if context else {})}
-    send: dict[str, Any] = {"component": "Button", "child": "send_label", "action": {"event": event}, "variant": "primary"}
+    send: dict[str, Any] = {
+        "component": "Button",
+        "child": "send_label",
+        "action": {"event": event},
+        "variant": "primary",
+    }
     if making.required:
         send["checks"] = [_all_given(making.required)]
     components = [
@@ -191,7 +196,7 @@ def _list(
     items = dict_or_empty(schema.get("items"))
     if isinstance(items.get("enum"), list):
         return _choice(name, items["enum"], bound, making, several=True)
-    if not items or isinstance(schema.get("minItems"), int) and schema["minItems"] > 1:
+    if not items or (isinstance(schema.get("minItems"), int) and schema["minItems"] > 1):
         return None
     made = _field(name, items, f"{bound['value']['path']}/0", making, depth + 1, is_needed=True)
     return None if made is None else (made[0], [made[1]])

@@ -109,7 +109,9 @@ def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
     title = entry.get("title") if isinstance(entry.get("title"), str) else ""
     if errors:
         count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
-        return FormPreview(entry["schema_id"], title or "", None, f"It is drawn once its {count} are mended. {errors[0].message}.")
+        return FormPreview(
+            entry["schema_id"], title or "", None, f"It is drawn once its {count} are mended. {errors[0].message}."
+        )
     return FormPreview(entry["schema_id"], title or "", _messages(entry))
 
 

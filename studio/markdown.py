@@ -12,7 +12,33 @@ from markdown_it import MarkdownIt
 # Longer texts are shown as they are: rendering them takes seconds.
 CHARACTERS_MAX: Final = 100_000
 _TAGS: Final = frozenset(
-    "h1 h2 h3 h4 h5 h6 p br hr ul ol li blockquote pre code em strong s table thead tbody tr th td span".split()
+    [
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "br",
+        "hr",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "pre",
+        "code",
+        "em",
+        "strong",
+        "s",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+    ]
 )
 _ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}
 
@@ -22,7 +48,9 @@ def as_page(text: str) -> str:
     if len(text) > CHARACTERS_MAX:
         cut = escape(text[:CHARACTERS_MAX])
         return f"<p><em>Only the first {CHARACTERS_MAX:,} characters are shown, as text.</em></p><pre>{cut}</pre>"
-    return nh3.clean(_renderer().render(text), tags=set(_TAGS), attributes=_ATTRIBUTES, link_rel=None, url_schemes=set())
+    return nh3.clean(
+        _renderer().render(text), tags=set(_TAGS), attributes=_ATTRIBUTES, link_rel=None, url_schemes=set()
+    )
 
 
 @cache

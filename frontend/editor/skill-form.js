@@ -50,7 +50,18 @@ export class SkillForm {
     this.draw();
   }
 
+  // A stretch that no field shows, and that moves with what is typed before it: buttons act on the text as it is then.
+  tracked(from, to) {
+    const stretch = { from, to };
+    this.stretches.push(stretch);
+    return stretch;
+  }
+
   content(found) {
+    for (const section of found.sections) {
+      section.whole = this.tracked(section.start, section.end);
+      for (const step of section.steps) step.whole = this.tracked(step.start, step.end);
+    }
     const required = this.editor.facts().sections();
     const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
     return [
@@ -59,7 +70,7 @@ export class SkillForm {
           button("Add the title", () => this.addTitle(), { at: "add-title" })),
       found.intro.from < found.intro.to ? this.bound("Before the first section", found.intro, { at: "intro", rows: 3 }) : null,
       ...found.sections.map((section, index) => this.section(section, index, required)),
-      ...missing.map((section) => this.absent(section, found, required)),
+      ...missing.map((section) => this.absent(section, required)),
       this.more(),
     ];
   }
@@ -77,14 +88,14 @@ export class SkillForm {
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
       h("div", { class: "group-head" }, h("h3", {}, section.title || "without a name"),
-        demand ? h("span", { class: "tag" }, "needed") : button("Remove", () => this.redraw([{ from: section.start, to: section.end, insert: "" }]), { label: `Remove the section ${section.title}` })),
+        demand ? h("span", { class: "tag" }, "needed") : button("Remove", () => this.redraw([{ ...section.whole, insert: "" }]), { label: `Remove the section ${section.title}` })),
       isSteps ? this.steps(section) : this.bound(`Text of ${section.title}`, section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
-  absent(section, found, required) {
+  absent(section, required) {
     const add = () => {
       const { text: now } = this.document;
-      const at = placeFor(found, required, section, now.length);
+      const at = placeFor(outline(now), required, section, now.length);
       const body = section.name === "Steps" ? "### 1. \n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
@@ -106,7 +117,7 @@ export class SkillForm {
   steps(section) {
     const add = () => {
       const number = section.steps.length + 1;
-      const at = section.end;
+      const at = section.whole.to;
       const { text: now } = this.document;
       const before = now.slice(0, at).endsWith("\n\n") ? "" : now.slice(0, at).endsWith("\n") ? "\n" : "\n\n";
       this.redraw([{ from: at, to: at, insert: `${before}### ${number}. \n\n**Do:** \n**Check:** \n**Say:** \n${at < now.length ? "\n" : ""}` }]);
@@ -117,22 +128,22 @@ export class SkillForm {
   }
 
   step(step, index, section) {
-    const label = step.title.trim() || `Step ${index + 1}`;
-    const { text: now } = this.document;
-    const body = (part) => now.slice(part.from, part.to);
+    const label = `step ${index + 1}`;
+    const body = (part) => this.document.text.slice(part.from, part.to);
     const swap = (other) => {
+      const { text: now } = this.document;
       const [a, b] = index < other ? [step, section.steps[other]] : [section.steps[other], step];
       const renumber = (words, number) => words.replace(/^(### +)\d+/, `$1${number}`);
       const [first, second] = [Math.min(index, other) + 1, Math.max(index, other) + 1];
-      const whole = (one) => now.slice(one.start, one.end).trimEnd();
+      const whole = (one) => now.slice(one.whole.from, one.whole.to).trimEnd();
       this.redraw([
-        { from: a.start, to: a.start + whole(a).length, insert: renumber(whole(b), first) },
-        { from: b.start, to: b.start + whole(b).length, insert: renumber(whole(a), second) },
+        { from: a.whole.from, to: a.whole.from + whole(a).length, insert: renumber(whole(b), first) },
+        { from: b.whole.from, to: b.whole.from + whole(b).length, insert: renumber(whole(a), second) },
       ]);
     };
     const missing = PARTS.filter(([key]) => !step.parts[key]);
     const addPart = ([, word]) => {
-      const end = step.start + now.slice(step.start, step.end).trimEnd().length;
+      const end = step.whole.from + body(step.whole).trimEnd().length;
       this.redraw([{ from: end, to: end, insert: `\n**${word}:** ` }]);
     };
     return h("section", { class: "step" },
@@ -142,7 +153,7 @@ export class SkillForm {
         missing.map((part) => button(`Add ${part[1]}`, () => addPart(part), { label: `Add ${part[1]} to ${label}` })),
         button("Move up", () => swap(index - 1), { disabled: index === 0, label: `Move ${label} up` }),
         button("Move down", () => swap(index + 1), { disabled: index === section.steps.length - 1, label: `Move ${label} down` }),
-        button("Remove", () => this.redraw([{ from: step.start, to: step.end, insert: "" }]), { label: `Remove ${label}` })));
+        button("Remove", () => this.redraw([{ ...step.whole, insert: "" }]), { label: `Remove ${label}` })));
   }
 
   // Words that begin in the line of their mark.

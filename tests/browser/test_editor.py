@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, PASSWORD, caret, create, expect_state, open_file, put, save, sign_in, texts_of
+from tests.browser.steps import (
+    AUTOSAVE_OFF,
+    PASSWORD,
+    caret,
+    create,
+    expect_state,
+    open_file,
+    put,
+    save,
+    sign_in,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Dialog, Page, Route

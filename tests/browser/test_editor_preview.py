@@ -55,7 +55,11 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     expect(log).to_contain_text("The form closes; no tool is called.")
     editor.get_by_role("button", name="Show it dark").click()
     expect(editor.get_by_role("button", name="Show it light")).to_be_visible()
-    colour = editor.frame_locator("iframe.preview-form").locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    colour = (
+        editor.frame_locator("iframe.preview-form")
+        .locator("body")
+        .evaluate("body => getComputedStyle(body).backgroundColor")
+    )
     assert colour == "rgb(25, 32, 42)"
     assert editor.evaluate("violations") == []
 
@@ -111,9 +115,12 @@ def test_a_hostile_form_asks_nobody_and_reaches_nothing(editor: Page) -> None:
     _view(editor, "Forms")
     frame = editor.frame_locator("iframe.preview-form")
     expect(frame.get_by_text("onerror=alert(1)").first).to_be_visible()
-    assert frame.locator("body").evaluate(
-        "() => { try { return [parent.document.title]; } catch (error) { return error.name; } }"
-    ) == "SecurityError"
+    assert (
+        frame.locator("body").evaluate(
+            "() => { try { return [parent.document.title]; } catch (error) { return error.name; } }"
+        )
+        == "SecurityError"
+    )
     assert {urlsplit(url).netloc for url in asked} <= {urlsplit(editor.url).netloc, ""}
     assert editor.evaluate("violations") == []
 

@@ -13,6 +13,8 @@ from registry.validation import validate
 from tests.factories import Files, bundle, to_json, tool
 from tests.servers import ROOT
 
+# A list of at least two, and the like: what no field holds.
+NO_FIELD = {("introduction", "capability_enable")}
 PROPERTIES: dict[str, Any] = {
     "day": {"type": "string", "format": "date", "description": "d"},
     "at": {"type": "string", "format": "date-time", "description": "d"},
@@ -99,7 +101,9 @@ def test_the_text_of_the_tools_keeps_its_layout_and_its_wrapper() -> None:
     assert after["tools.json"].endswith(' ], "x": 1.50}\n')
 
 
-@pytest.mark.parametrize("odd", [{"anyOf": [{"type": "string"}]}, {}, {"type": "null"}, {"type": "string", "pattern": "^x$"}])
+@pytest.mark.parametrize(
+    "odd", [{"anyOf": [{"type": "string"}]}, {}, {"type": "null"}, {"type": "string", "pattern": "^x$"}]
+)
 def test_what_no_field_can_hold_is_left_out_or_refused(odd: dict[str, Any]) -> None:
     files = bundle(tools=[tool("alpha_save", "write", {"odd": odd, "note": PROPERTIES["note"]})])
     made = make_form(files=files, tool_name="alpha_save")

@@ -28,9 +28,7 @@ def test_what_only_one_changed_is_taken() -> None:
     assert resolved(chunks, ()) == "ONE\ntwo\nthree\nfour\nFIVE\n"
 
 
-@pytest.mark.parametrize(
-    ("choice", "text"), [("mine", "MINE\n"), ("theirs", "THEIRS\n"), ("both", "MINE\nTHEIRS\n")]
-)
+@pytest.mark.parametrize(("choice", "text"), [("mine", "MINE\n"), ("theirs", "THEIRS\n"), ("both", "MINE\nTHEIRS\n")])
 def test_what_both_changed_is_a_choice(choice: merging.Choice, text: str) -> None:
     chunks = merge(BASE, BASE.replace("three", "MINE"), BASE.replace("three", "THEIRS"))
     assert _kinds(chunks) == ["same", "conflict", "same"]
@@ -97,9 +95,7 @@ def test_a_merge_is_saved_as_the_draft() -> None:
     theirs = base | {"skill.md": base["skill.md"].replace("one sentence", "two sentences")}
     second = drafts.save_draft(capability_id="alpha", files=theirs, based_on=first.version, by=OLGA)
     mine = base | {"skill.md": base["skill.md"].replace("# Alpha", "# Beta")}
-    saved = merge_draft(
-        capability_id="alpha", mine=mine, base=base, choices={}, based_on=second.version, by=OLGA
-    )
+    saved = merge_draft(capability_id="alpha", mine=mine, base=base, choices={}, based_on=second.version, by=OLGA)
     assert saved.files["skill.md"] == theirs["skill.md"].replace("# Alpha", "# Beta")
     assert drafts.get_draft("alpha").version == second.version + 1
     assert AuditEvent.objects.filter(verb="draft.save").count() == 3

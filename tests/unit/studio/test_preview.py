@@ -24,7 +24,9 @@ BASE = "/capabilities/alpha/draft/"
 WEIGHTS = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / "weights").iterdir()}
 
 
-CASES = [json.loads(file.read_text("utf-8")) for file in sorted((ROOT / "tests" / "data" / "a2ui" / "invalid").glob("*"))]
+CASES = [
+    json.loads(file.read_text("utf-8")) for file in sorted((ROOT / "tests" / "data" / "a2ui" / "invalid").glob("*"))
+]
 
 
 @pytest.fixture
@@ -33,7 +35,9 @@ def client(signed_in: SignIn) -> Client:
 
 
 def _ask(client: Client, path: str, files: Files, **more: str) -> dict[str, Any]:
-    answer = client.post(f"{BASE}{path}/", {FIELDS[name]: text for name, text in files.items() if name in FIELDS} | more)
+    answer = client.post(
+        f"{BASE}{path}/", {FIELDS[name]: text for name, text in files.items() if name in FIELDS} | more
+    )
     assert answer.status_code == 200
     told: dict[str, Any] = answer.json()
     return told
@@ -84,7 +88,9 @@ def test_a_form_beside_a_broken_one_is_drawn(client: Client) -> None:
     assert forms["Broken.v1"] is None
 
 
-@pytest.mark.parametrize("odd", ["", "{", "7", "null", "[1]", '[{"schema_id": 7}]', '{"a": 1}', '[{"schema_id": "A.v1"}]'])
+@pytest.mark.parametrize(
+    "odd", ["", "{", "7", "null", "[1]", '[{"schema_id": 7}]', '{"a": 1}', '[{"schema_id": "A.v1"}]']
+)
 def test_odd_texts_are_no_error(odd: str, client: Client) -> None:
     for name in FIELDS:
         told = _ask(client, "preview", WEIGHTS | {name: odd})
@@ -121,7 +127,14 @@ def test_hostile_markdown_becomes_words(name: str) -> None:
 
 
 def test_the_hostile_skills_of_the_corpus_stay_words() -> None:
-    for text in ("> " * 5000 + "x", "- " * 5000, "[" * 20_000, "*a_ " * 20_000, "`" * 50_000, "|a|b|\n|-|-|\n" + "|1|2|\n" * 8000):
+    for text in (
+        "> " * 5000 + "x",
+        "- " * 5000,
+        "[" * 20_000,
+        "*a_ " * 20_000,
+        "`" * 50_000,
+        "|a|b|\n|-|-|\n" + "|1|2|\n" * 8000,
+    ):
         began = time.monotonic()
         assert "<script" not in as_page(text)
         assert time.monotonic() - began < 10

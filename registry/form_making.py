@@ -106,12 +106,7 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
     title = _label(str(tool.get("name", "")))
     context = {name: {"path": f"/{_escaped(name)}"} for name in sample}
     event: dict[str, Any] = {"name": "send", **({"context": context} if context else {})}
-    send: dict[str, Any] = {
-        "component": "Button",
-        "child": "send_label",
-        "action": {"event": event},
-        "variant": "primary",
-    }
+    send = _button("send", event, "primary")
     if making.required:
         send["checks"] = [_all_given(making.required)]
     components = [
@@ -120,9 +115,9 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
         {"id": "title", "component": "Text", "text": title, "variant": "h2"},
         *making.components,
         {"id": "actions", "component": "Row", "children": ["cancel", "send"], "justify": "end"},
-        {"id": "cancel", "component": "Button", "child": "cancel_label", "action": {"event": {"name": "cancel"}}, "variant": "borderless"},
+        _button("cancel", {"name": "cancel"}, "borderless"),
         {"id": "cancel_label", "component": "Text", "text": "Cancel"},
-        {"id": "send", **send},
+        send,
         {"id": "send_label", "component": "Text", "text": "Send"},
     ]  # fmt: skip
     definition = {"catalogId": CATALOG, "components": components, "dataModel": sample}
@@ -134,6 +129,11 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
         "actions": {"send": {"tool": tool["name"]}, "cancel": {"dismiss": True}},
     }
     return entry, making.left_out
+
+
+def _button(name: str, event: dict[str, Any], variant: str) -> dict[str, Any]:
+    label, action = f"{name}_label", {"event": event}
+    return {"id": name, "component": "Button", "child": label, "action": action, "variant": variant}
 
 
 def _fields(schema: dict[str, Any], at: str, making: _Making, depth: int) -> tuple[list[str], dict[str, Any]]:

@@ -1,7 +1,7 @@
 """One-click mends: for the findings whose hint leaves nothing to decide, the exact edit that makes it good.
 
-A mend is offered only where it is sure: it never chooses between two meanings, and never writes what only the author can
-know. Texts that are put in as a beginning say so by their words.
+A mend is offered only where it is sure: it never chooses between two meanings, and never writes what only the author
+can know. Texts that are put in as a beginning say so by their words.
 """
 
 from __future__ import annotations

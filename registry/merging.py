@@ -1,7 +1,7 @@
 """Two people changed one draft: what each changed since the text that both began with, and what they must choose.
 
-A merge by lines. Where one of the two alone changed a place, that change is taken; where both did, differently, somebody
-has to say which one holds. Without the text that both began with, every difference is a choice.
+A merge by lines. Where one of the two alone changed a place, that change is taken; where both did, differently,
+somebody has to say which one holds. Without the text that both began with, every difference is a choice.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from registry.validation import BUNDLE_FILES
 Kind = Literal["same", "mine", "theirs", "conflict"]
 Choice = Literal["mine", "theirs", "both"]
 CHOICES: Final[tuple[Choice, ...]] = ("mine", "theirs", "both")
-# What differs over more lines than this is one choice: comparing takes time that grows with the square. Lines that stand
-# there again and again are passed over, for without that the time grows with the cube.
+# What differs over more lines than this is one choice: comparing takes time that grows with the square. Lines that
+# stand there again and again are passed over, for without that the time grows with the cube.
 LINES_MAX: Final = 4000
 CONFLICTS_MAX: Final = 100
 

@@ -1,4 +1,4 @@
-"""What readers would get of texts that nobody has published: the prompt, the load answer, the forms, an action's call."""
+"""What readers would get of texts that nobody has published: prompt, load answer, forms, an action's call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FormPreview:
 
 @dataclass(frozen=True)
 class Preview:
-    """`prompt` and `load` are None where the four files cannot be read; `skill_doc` is the text after its front matter."""
+    """`prompt` and `load` are None where the files cannot be read; `skill_doc` is the text after its front matter."""
 
     skill_doc: str
     forms: tuple[FormPreview, ...]
@@ -117,11 +117,12 @@ def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
 
 def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
     definition, surface = dict_or_empty(entry.get("definition")), entry["schema_id"]
+    data = {"surfaceId": surface, "path": "/", "value": definition.get("dataModel", {})}
     version = entry.get("a2ui_version", "v0.9.1")
     more = {key: definition[key] for key in ("theme", "sendDataModel") if key in definition}
     return [
         {"version": version, "createSurface": {"surfaceId": surface, "catalogId": definition["catalogId"], **more}},
-        {"version": version, "updateDataModel": {"surfaceId": surface, "path": "/", "value": definition.get("dataModel", {})}},
+        {"version": version, "updateDataModel": data},
         {"version": version, "updateComponents": {"surfaceId": surface, "components": definition["components"]}},
     ]  # fmt: skip
 

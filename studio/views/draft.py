@@ -50,7 +50,7 @@ class FilePanel:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A finding, with the edit that makes it good where there is one: JSON `{file, edits}` and the words of its button."""
+    """A finding, with the edit that makes it good where there is one: JSON `{file, edits}`, and its button's words."""
 
     finding: Finding
     mend: str
@@ -229,7 +229,7 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
 
 @dataclass(frozen=True)
 class MergedFile:
-    """One file of two versions: `parts` are its stretches, each with the name of its choice where there is one to make."""
+    """One file of two versions: `parts` are its stretches, each with the name of the choice that it needs, or none."""
 
     name: str
     parts: list[tuple[merging.Chunk, str]]

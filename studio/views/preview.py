@@ -1,4 +1,4 @@
-"""What the editor shows beside the text: the preview, an action's verdict, and a form made from a tool. Nothing is stored."""
+"""What the editor shows beside the text: preview, verdict on an action, a form made from a tool. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from studio.views.given import line_of
 @author_required
 @require_POST
 def draft_preview(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """`{skill_html, forms: [{schema_id, title, messages, why}], agent, load, load_bytes}` for the texts in the browser."""
+    """`{skill_html, forms: [{schema_id, title, messages, why}], agent, load, load_bytes}` for the texts given."""
     found = previewing.preview(capability_id=capability_id, files=submitted(request))
     load = found.load.decode() if found.load is not None else None
     answer: dict[str, Any] = {

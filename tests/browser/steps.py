@@ -80,13 +80,9 @@ def expect_state(page: Page, words: str) -> None:
 def caret(page: Page, name: str) -> tuple[int, int]:
     """Line and column of the caret in a file's text, from 1, in code points."""
     line, column = page.locator(f"#panel-{name.replace('.', '_')} .cm-content").evaluate(
-        "content => { const selection = getSelection(); const range = document.createRange();"
-        " const rows = [...content.querySelectorAll('.cm-line')];"
-        " const row = rows.find(row => row.contains(selection.focusNode) || row === selection.focusNode);"
-        " range.setStart(row, 0); range.setEnd(selection.focusNode, selection.focusOffset);"
-        " const view = content.cmTile?.view ?? content.cmView?.view;"
-        " const line = view.state.doc.lineAt(view.state.selection.main.head);"
-        " return [line.number, [...view.state.doc.sliceString(line.from, view.state.selection.main.head)].length + 1]; }"
+        "content => { const view = content.cmTile?.view ?? content.cmView?.view;"
+        " const { doc, selection: { main: { head } } } = view.state; const line = doc.lineAt(head);"
+        " return [line.number, [...doc.sliceString(line.from, head)].length + 1]; }"
     )
     return line, column
 

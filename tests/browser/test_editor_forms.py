@@ -1,4 +1,4 @@
-"""The forms beside the text: whoever never saw JSON writes a bundle, and nothing that the form does not show is lost."""
+"""The forms beside the text: whoever never saw JSON writes a bundle; what the form does not show is kept."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
 
 def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> None:
     text = (
-        '{"zzz": {"1": 1.50, "b": [1,2 ,3]},\n    "name" :  "Old",\n  "capability_id": "form_x", "2": 9007199254740993,\n'
+        '{"zzz": {"1": 1.50, "b": [1,2 ,3]},\n    "name" :  "Old",\n  "capability_id": "form_x",'
+        ' "2": 9007199254740993,\n'
         ' "description": "d", "intent_triggers": ["a"], "é": "\\u00e9"}\n'
     )
     put(editor, "capability.json", text)

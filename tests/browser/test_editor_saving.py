@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -127,7 +128,7 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
 
 def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:
     skill = "# Large\n\n" + "A line of words that goes on for a while.\n" * 24_000
-    tools = "[" + ",\n".join('{"name": "tool_%d", "x": "%s"}' % (number, "y" * 960) for number in range(1000)) + "]\n"
+    tools = "[" + ",\n".join(json.dumps({"name": f"tool_{number}", "x": "y" * 960}) for number in range(1000)) + "]\n"
     put(editor, "skill.md", skill)
     put(editor, "tools.json", tools)
     assert 1.9 * 2**20 < len(skill) + len(tools) < 2 * 2**20

@@ -74,11 +74,11 @@ def test_the_tools_of_every_example_have_a_form_that_passes() -> None:
             continue
         files = {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.suffix in (".json", ".md")}
         for one in json.loads(files["tools.json"]):
-            try:
-                after, _ = _made(files, one["name"])
-            except InvalidRequest as refused:
-                assert "is required, and no field" in refused.message
+            if (folder.name, one["name"]) in NO_FIELD:
+                with pytest.raises(InvalidRequest, match="is required, and no field"):
+                    _made(files, one["name"])
                 continue
+            after, _ = _made(files, one["name"])
             assert _faults(after) == [], (folder.name, one["name"])
             made += 1
     assert made > 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
@@ -63,7 +64,7 @@ def test_every_text_can_be_had_back(base: str, mine: str, theirs: str) -> None:
         chunks = merge(known, mine, theirs)
         assert "".join(chunk.mine for chunk in chunks) == mine
         assert "".join(chunk.theirs for chunk in chunks) == theirs
-        assert all(one.kind != other.kind for one, other in zip(chunks, chunks[1:], strict=False))
+        assert all(one.kind != other.kind for one, other in itertools.pairwise(chunks))
     assert resolved(merge(base, base, theirs), ()) == theirs
     assert resolved(merge(base, mine, base), ()) == mine
 

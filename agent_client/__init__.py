@@ -21,8 +21,10 @@ if TYPE_CHECKING:
         RegistryUnreachable,
         SkillMalformed,
     )
+    from agent_client.forms import FormAction, FormError, form_action, form_messages
     from agent_client.local import LocalSkills
     from agent_client.lockfile import LockFile
+    from agent_client.playbook_doc import PlaybookDoc, Step
     from agent_client.prompt import Prompt, render_prompt
     from agent_client.registry import AsyncRegistry, Registry
     from agent_client.requirements import Readiness, Status, readiness
@@ -36,9 +38,12 @@ _HOME: Final = {
     "CapabilityNotFound": "errors",
     "DigestMismatch": "errors",
     "Environment": "environment",
+    "FormAction": "forms",
+    "FormError": "forms",
     "LocalSkills": "local",
     "LockFile": "lockfile",
     "LockMismatch": "errors",
+    "PlaybookDoc": "playbook_doc",
     "Prompt": "prompt",
     "Readiness": "requirements",
     "Registry": "registry",
@@ -48,8 +53,11 @@ _HOME: Final = {
     "SessionOptions": "session",
     "SkillMalformed": "errors",
     "Status": "requirements",
+    "Step": "playbook_doc",
     "User": "session",
     "ask": "asking",
+    "form_action": "forms",
+    "form_messages": "forms",
     "readiness": "requirements",
     "render_prompt": "prompt",
 }
@@ -62,9 +70,12 @@ __all__ = [
     "CapabilityNotFound",
     "DigestMismatch",
     "Environment",
+    "FormAction",
+    "FormError",
     "LocalSkills",
     "LockFile",
     "LockMismatch",
+    "PlaybookDoc",
     "Prompt",
     "Readiness",
     "Registry",
@@ -74,8 +85,11 @@ __all__ = [
     "SessionOptions",
     "SkillMalformed",
     "Status",
+    "Step",
     "User",
     "ask",
+    "form_action",
+    "form_messages",
     "readiness",
     "render_prompt",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from agent_client.coercion import coerce
+from agent_client.forms import surface_messages
 from agent_client.lines import one_line
 
 Widget = Literal["buttons", "confirm", "text_input", "select", "radio", "checkbox"]
@@ -56,15 +57,7 @@ class Ask:
 
     def messages(self, surface_id: str | None = None) -> list[Json]:
         """The three A2UI v0.9.1 messages that show it."""
-        definition = self.entry()["definition"]
-        surface = surface_id or f"ask-{self.request_id}"
-        data = {"surfaceId": surface, "path": "/", "value": definition["dataModel"]}
-        components = {"surfaceId": surface, "components": definition["components"]}
-        return [
-            {"version": "v0.9.1", "createSurface": {"surfaceId": surface, "catalogId": CATALOG}},
-            {"version": "v0.9.1", "updateDataModel": data},
-            {"version": "v0.9.1", "updateComponents": components},
-        ]
+        return surface_messages(self.entry()["definition"], surface_id or f"ask-{self.request_id}")
 
     def plain(self) -> str:
         """The same question in words, for a terminal or a voice."""

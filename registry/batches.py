@@ -5,7 +5,7 @@ Bundles go one by one; one that is refused never stops the rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -156,8 +156,11 @@ def import_all(
     note: str = "",
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
+    over: Mapping[str, int] | None = None,
 ) -> list[Result]:
     """Take each bundle or Agent Skill in, as a draft (whatever its faults) or published.
+
+    `over` names, by id, versions of drafts that may be written over rather than put away.
 
     What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
     run says `draft` and stores none.
@@ -166,7 +169,7 @@ def import_all(
     if mode == "publish":
         done = iter(_publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
     else:
-        done = _import_drafts(taken, by=by, note=note, dry_run=dry_run)
+        done = _import_drafts(taken, by=by, note=note, dry_run=dry_run, over=over or {})
     return [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
 
 
@@ -179,22 +182,26 @@ def _with_losses(result: Result, taken: Taken) -> Result:
     return replace(result, findings=findings, files={**taken.shown, **result.files})
 
 
-def _import_drafts(taken: Iterable[Taken], *, by: Actor, note: str, dry_run: bool) -> Iterator[Result]:
+def _import_drafts(
+    taken: Iterable[Taken], *, by: Actor, note: str, dry_run: bool, over: Mapping[str, int]
+) -> Iterator[Result]:
     seen: dict[str, str] = {}
     for entry in taken:
         if entry.files is not None:
             report = _with_duplicate_id(validate(entry.files, published=published_names()), entry.path, seen)
-            yield _import_draft(entry.path, report, by=by, note=note, dry_run=dry_run)
+            yield _import_draft(
+                entry.path, report, by=by, note=note, dry_run=dry_run, over=over.get(report.capability_id)
+            )
 
 
-def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool) -> Result:
+def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool, over: int | None) -> Result:
     """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
     refused = Result(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
     if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
         return refused
     try:
         drafts.replace_draft(
-            capability_id=report.capability_id, files=report.files, by=by, note=note, dry_run=dry_run
+            capability_id=report.capability_id, files=report.files, by=by, note=note, dry_run=dry_run, over=over
         )  # fmt: skip
     except InvalidRequest:
         return refused

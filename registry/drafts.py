@@ -61,9 +61,17 @@ def save_draft(
 
 
 def replace_draft(
-    *, capability_id: str, files: Mapping[str, str], by: Actor, note: str = "", dry_run: bool = False
+    *,
+    capability_id: str,
+    files: Mapping[str, str],
+    by: Actor,
+    note: str = "",
+    dry_run: bool = False,
+    over: int | None = None,
 ) -> Draft | None:
     """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days.
+
+    `over` is the version of a draft that may be written over: the caller's own, a moment ago.
 
     Raises `InvalidRequest` for what can never be stored; a dry run does that much and answers None.
     """
@@ -76,9 +84,10 @@ def replace_draft(
         current = active_draft(capability)
         if current is not None and current.files == texts:
             return current
-        if current is not None:
+        own = current if current is not None and current.version == over else None
+        if current is not None and own is None:
             set_aside(current)
-        draft = store_draft(capability, None, texts, by, report=report)
+        draft = store_draft(capability, own, texts, by, report=report)
         audit.record(by=by, verb="draft.import", subject=capability_id, detail=_detail(draft, note))
     return draft
 

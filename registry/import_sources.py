@@ -55,7 +55,7 @@ def _folder_files(folder: Path, path: str) -> dict[str, Reader]:
     """Every file below a folder. Raises `SourceUnreadable` for a link that leads out of it, and for too many."""
     files: dict[str, Reader] = {}
     root = folder.resolve()
-    for place in _walk(folder):
+    for place in walk(folder):
         name = place.relative_to(folder).as_posix()
         if place.is_symlink() and not place.resolve().is_relative_to(root):
             raise SourceUnreadable(f"{path}: {name} is a link that leads out of its folder")
@@ -66,7 +66,8 @@ def _folder_files(folder: Path, path: str) -> dict[str, Reader]:
     return files
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file below a folder, in order, but for what no author means: caches, checkouts of tools."""
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         yield from (Path(place) / name for name in sorted(names) if name not in JUNK)

@@ -2,8 +2,10 @@
 
 By words: the cosine of the counts of their stems, over what is said of the capability and its skill doc. To compare
 with ten thousand without reading them all, each revision keeps a print of its words: 128 bits, of which texts as near
-as that share nearly all (Charikar, 2002); only what is near by its print is read and compared exactly. Another
-measure, such as vectors, joins `MEASURES`.
+as that share nearly all (Charikar, 2002); only what is near by its print is read and compared exactly.
+
+By vectors, where there is an embedder: the cosine of what search knows them by (registry/matching/search.py), so that
+the same purpose in other words is found too.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any, Final
 
 from agent_client.words import words
 from registry.bundles import Bundle
+from registry.errors import RegistryUnavailable
 from registry.models import Capability, Revision
 from registry.queries import LISTED, bundle_of
 
@@ -64,7 +67,23 @@ def by_words(bundle: Bundle) -> list[Near]:
     return [Near(row.capability.capability_id, cosine(counts, stem_counts(bundle_of(row)))) for row in found]
 
 
-MEASURES: Final[list[Measure]] = [by_words]
+def by_vectors(bundle: Bundle) -> list[Near]:
+    """Nothing where there is no embedder, or none that answers now."""
+    # numpy and a model come with these; whoever proposes nothing never loads them.
+    from registry.matching.index import HOLDER
+    from registry.matching.known import known_of
+    from registry.matching.search import texts_for_vectors
+
+    try:
+        index = HOLDER.get()
+    except RegistryUnavailable:
+        return []
+    vector = index.vector(texts_for_vectors(known_of(bundle.capability))[0])
+    likeness = index.search.wholes(vector)
+    return [Near(name, min(1.0, found)) for name, found in likeness.items() if name != bundle.capability_id]
+
+
+MEASURES: Final[list[Measure]] = [by_words, by_vectors]
 
 
 def _candidates(print_: int, without: str) -> list[int]:

@@ -20,6 +20,7 @@ from registry.validation.documents import read
 
 LISTED = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
 AVAILABLE_MAX = 100
+_TEXTS = ("capability_json", "skill_md", "tools_json", "ui_schemas_json")
 SUGGESTIONS_MAX = 5
 
 
@@ -152,17 +153,19 @@ class CapabilityRow:
 
 
 def capability_rows(
-    *, status: str = "", search: str = "", limit: int | None = None, offset: int = 0
+    *,
+    status: str = "",
+    search: str = "",
+    keys: Sequence[int] | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[CapabilityRow]:
-    """Capabilities for operators in one query, whatever their number; `search` looks in id and name."""
+    """Capabilities for operators in one query, whatever their number; `search` looks in id and name, `keys` are row
+    ids."""
     found = _capabilities(status=status, search=search)
+    found = found if keys is None else found.filter(pk__in=keys)
     window = found[offset : offset + limit] if limit is not None else found
     return [_row(capability) for capability in window]
-
-
-def count_capabilities(*, status: str = "", search: str = "") -> int:
-    """How many `capability_rows` there are in all."""
-    return _capabilities(status=status, search=search).count()
 
 
 def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
@@ -174,7 +177,7 @@ def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
     drafts = Draft.objects.filter(capability=OuterRef("pk"), discarded_at__isnull=True)
     return (
         found.select_related("published_revision")
-        .defer("published_revision__skill_md", "published_revision__tools_json", "published_revision__ui_schemas_json")
+        .defer(*(f"published_revision__{name}" for name in _TEXTS))
         .annotate(
             has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True))
         )

@@ -40,6 +40,15 @@ def queue_all(*, by: Actor) -> Queued:
     return _queue(published)
 
 
+def queue_some(*, capability_ids: Sequence[str], by: Actor) -> Queued:
+    """A job for each of these that readers can load; the others are left alone."""
+    with writing():
+        published = _published(capability_ids=capability_ids)
+        detail = {"capabilities": len(published), "capability_ids": list(capability_ids)}
+        audit.record(by=by, verb="registry.revalidate", subject="registry", detail=detail)
+    return _queue(published)
+
+
 def queue_outdated() -> Queued:
     """A job for what other rules than today's have passed, once for each revision and version of the rules.
 
@@ -49,9 +58,12 @@ def queue_outdated() -> Queued:
     return _queue([revision_id for revision_id in _published(outdated=True) if _key(revision_id) not in known])
 
 
-def _published(*, outdated: bool = False) -> list[int]:
+def _published(*, outdated: bool = False, capability_ids: Sequence[str] | None = None) -> list[int]:
     """The primary keys of the revisions that readers see."""
-    found = Revision.objects.filter(pk__in=Capability.objects.filter(status__in=LISTED).values("published_revision"))
+    listed = Capability.objects.filter(status__in=LISTED)
+    if capability_ids is not None:
+        listed = listed.filter(capability_id__in=capability_ids)
+    found = Revision.objects.filter(pk__in=listed.values("published_revision"))
     if outdated:
         found = found.exclude(rules_version=RULES_VERSION)
     return list(found.order_by("pk").values_list("pk", flat=True))

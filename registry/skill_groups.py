@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from registry import audit
 from registry.actors import Actor
-from registry.errors import InvalidRequest
+from registry.errors import InvalidRequest, NotFound, StatusConflict
 from registry.matching import learning
 from registry.matching.published import published_known
 from registry.models import SkillGroup
@@ -85,13 +85,63 @@ def group_rows() -> list[GroupRow]:
     """Every group that is described, or that a published capability names, by id."""
     members = Counter(group for one in published_known().values() for group in set(one.skill_groups))
     described = {group.group_id: group for group in SkillGroup.objects.all()}
-    rows = []
-    for group_id in sorted({*members, *described}):
-        group = described.get(group_id) or SkillGroup(group_id=group_id, name=group_id, examples=[])
-        rows.append(
-            GroupRow(
-                group_id, group.name, group.description, tuple(group.examples), group.is_exclusive,
-                group_id in described, members[group_id],
-            )
-        )  # fmt: skip
-    return rows
+    return [_row(group_id, described.get(group_id), members[group_id]) for group_id in sorted({*members, *described})]
+
+
+def _row(group_id: str, group: SkillGroup | None, members: int) -> GroupRow:
+    shown = group or SkillGroup(group_id=group_id, name=group_id, examples=[])
+    examples = tuple(shown.examples)
+    return GroupRow(group_id, shown.name, shown.description, examples, shown.is_exclusive, group is not None, members)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A published capability of a group; one in no group has none."""
+
+    capability_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """A group with its members, by id."""
+
+    group: GroupRow
+    members: Sequence[Member]
+
+
+def get_group(group_id: str) -> GroupPage:
+    """A group that is described, or that a published capability names. Raises `NotFound`."""
+    members = [one for one in published_known().values() if group_id in one.skill_groups]
+    group = SkillGroup.objects.filter(group_id=group_id).first()
+    if group is None and not members:
+        raise NotFound(f"There is no skill group '{group_id[:64]}'")
+    return GroupPage(_row(group_id, group, len(members)), [Member(one.capability_id, one.name) for one in members])
+
+
+def ungrouped() -> list[Member]:
+    """Published capabilities that name no group, by id."""
+    return [Member(one.capability_id, one.name) for one in published_known().values() if not one.skill_groups]
+
+
+def create_group(*, group_id: str, by: Actor, **given: Any) -> SkillGroup:
+    """As `set_group`, for one that nobody has described yet. Raises `StatusConflict` where somebody has."""
+    with writing():
+        if SkillGroup.objects.filter(group_id=group_id).exists():
+            raise StatusConflict(f"A skill group '{group_id}' exists already")
+        return set_group(group_id=group_id, by=by, **given)
+
+
+def remove_group(*, group_id: str, by: Actor) -> None:
+    """Forget the words of a group, which capabilities go on naming: it is known by its id alone then.
+
+    Raises `NotFound`.
+    """
+    with writing() as state:
+        found = SkillGroup.objects.filter(group_id=group_id)
+        if not found.exists():
+            raise NotFound(f"There is no description of a skill group '{group_id[:64]}'")
+        found.delete()
+        move_access(state)
+        learning.queue()
+        audit.record(by=by, verb="skill_group.remove", subject=group_id)

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry import keys, publishing, tallies
+from registry import facets, keys, publishing, tallies
 from registry.actors import Actor
 from registry.limits import LIMITER
 from registry.models import AgentKey, Capability, Revision
@@ -33,6 +33,7 @@ def _forget() -> None:
     HOLDER.is_watched = False
     BODIES.forget()
     skills.forget()
+    facets.forget()
     LIMITER.forget()
     pins._find.cache_clear()
     tallies._held = tallies._Held()
@@ -41,6 +42,7 @@ def _forget() -> None:
         from registry.matching import embedders, index, published
 
         index.HOLDER.forget()
+        index.PREVIEW.forget()
         published.forget()
         index._message_vector.cache_clear()
         embedders.chosen_embedder.cache_clear()

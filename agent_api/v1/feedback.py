@@ -16,6 +16,7 @@ from agent_api.writes import writes
 from registry import feedback, snapshot
 from registry.confidence import OUTCOMES
 from registry.errors import InvalidRequest
+from registry.snapshot import Snapshot
 
 
 @describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND)
@@ -23,20 +24,22 @@ from registry.errors import InvalidRequest
 @writes("feedback")
 def capability_feedback(request: Request, caller: Caller) -> Response:
     """Tell how one use of a capability ended; a playbook's confidence moves with it."""
-    values = parameters.json_object(request)
+    return Response(feedback_answer(snapshot.current(), caller, parameters.json_object(request)))
+
+
+def feedback_answer(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
+    """Record `{"capability_id", "outcome", "revision"?}`; the answer (schemas/api/feedback.schema.json).
+
+    Raises `InvalidRequest`, `CapabilityNotFound`.
+    """
     outcome = _outcome(values)
     revision = parameters.whole_number(values, "revision", least=1)
-    entry = find_entry(snapshot.current(), caller, parameters.capability_id(values))
+    entry = find_entry(held, caller, parameters.capability_id(values))
     recorded = feedback.record_outcome(
         capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
     )
-    return Response(
-        {
-            "capability_id": recorded.capability_id,
-            "confidence": recorded.score.as_dict(),
-            "event_id": str(recorded.event_id),
-        }
-    )
+    confidence = recorded.score.as_dict()
+    return {"capability_id": recorded.capability_id, "confidence": confidence, "event_id": str(recorded.event_id)}
 
 
 def _outcome(values: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ What does the work brings numpy and, with an embedder, a model into the process:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_api import parameters
 from agent_api.authentication import Caller
@@ -30,16 +30,17 @@ def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> d
 
     Raises `InvalidRequest`, `RegistryUnavailable`.
     """
-    from registry.matching.index import HOLDER
+    from registry.matching.index import index_for
 
     message = _required_text(values, "message", most=MESSAGE_MAX)
     top = parameters.whole_number(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
     takes = _filter(held, caller, values)
-    index = HOLDER.get()
+    index = index_for(held, caller.principal.sight)
     verdict = index.match(message, top=top, takes=takes)
     matched = [one for one in verdict.matches if not one.is_below_threshold]
     groups = [group for one in matched for group in index.groups_of(one.capability_id)]
     groups += [group for group in index.match_groups(message, top=top) if _may_know(caller, group)]
+    groups = list(dict.fromkeys(groups))
     return {
         "decision": verdict.decision,
         "reason": verdict.reason,
@@ -55,21 +56,25 @@ def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> d
             }
             for one in verdict.matches
         ],
-        "skill_groups": list(dict.fromkeys(groups)),
+        "skill_groups": groups,
+        "exclusive_groups": [group for group in groups if group in index.exclusive],
     }
 
 
 def search_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
-    from registry.matching.index import HOLDER
+    from registry.matching.index import index_for
+    from registry.matching.search import default_ranking
 
     query = _required_text(values, "q", most=QUERY_MAX)
     top = parameters.whole_number(values, "top_k", least=1, most=TOP_FOUND_MAX) or 5
     min_score = parameters.share(values, "min_score")
-    ranking: Ranking = "coverage" if parameters.choice(values, "ranking", RANKINGS) == "coverage" else "hybrid"
-    index = HOLDER.get()
+    asked = parameters.choice(values, "ranking", RANKINGS)
+    index = index_for(held, caller.principal.sight)
+    vector = index.vector(query)
+    ranking = cast("Ranking", asked) if asked else default_ranking(vector)
     found = index.search.search(
-        query, index.vector(query), top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
+        query, vector, top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
     )
     return {
         "results": [

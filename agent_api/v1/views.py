@@ -54,7 +54,10 @@ _SEARCH_PARAMETERS = (
     query("min_score", "Results below this combined score are left out.", kind=SHARE),
     query("group", "Only capabilities of this skill group."),
     query(
-        "ranking", "hybrid: BM25 brought to 0..1; coverage: the share of the query that is found.", enum=list(RANKINGS)
+        "ranking",
+        "hybrid: BM25 brought to 0..1, the default without an embedder; coverage: the share of the query that is "
+        "found, the default with one. The answer says which.",
+        enum=list(RANKINGS),
     ),
 )
 

@@ -205,9 +205,9 @@ class Session:
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
             return local_hints(message, self._index.triggers, self._index.entries)
-        for group in answer.get("skill_groups") or []:
-            if isinstance(group, dict) and group.get("exclusive") is True:
-                self._exclusive.add(str(group.get("group") or group.get("id") or ""))
+        groups = answer.get("exclusive_groups")
+        if isinstance(groups, list):
+            self._exclusive.update(group for group in groups if isinstance(group, str))
         return matched_hints(answer, self._index.entries)
 
     # Loading.

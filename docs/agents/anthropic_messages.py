@@ -21,15 +21,12 @@ class AnthropicMessages:
     tokens_max: int = 1024
 
     def reply(self, session: Session, messages: list[Message]) -> Reply:
-        """One step. What stays the same over the conversation stands first, so that the vendor can keep it."""
-        system = [{"type": "text", "text": session.system_prompt().prompt, "cache_control": {"type": "ephemeral"}}]
-        if for_this_turn := session.prompt().prompt:
-            system.append({"type": "text", "text": for_this_turn})
+        """One step."""
         body = {
             "model": self.model,
             "max_tokens": self.tokens_max,
-            "system": system,
-            "messages": _messages(messages),
+            "system": system_of(session),
+            "messages": messages_of(messages),
             "tools": session.tools("anthropic"),
         }
         headers = {"x-api-key": self.api_key, "anthropic-version": "2023-06-01"}
@@ -42,7 +39,15 @@ class AnthropicMessages:
         return Reply("".join(each["text"] for each in blocks if each["type"] == "text"), calls)
 
 
-def _messages(messages: list[Message]) -> list[dict[str, Any]]:
+def system_of(session: Session) -> list[dict[str, Any]]:
+    """What stays the same over the conversation stands first, so that the vendor can keep it."""
+    system = [{"type": "text", "text": session.system_prompt().prompt, "cache_control": {"type": "ephemeral"}}]
+    if for_this_turn := session.prompt().prompt:
+        system.append({"type": "text", "text": for_this_turn})
+    return system
+
+
+def messages_of(messages: list[Message]) -> list[dict[str, Any]]:
     """Results stand in one message of the user, behind the message of the agent that asked for them."""
     made: list[dict[str, Any]] = []
     for message in messages:

@@ -25,17 +25,18 @@ class OpenAiChat:
         system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
         body = {
             "model": self.model,
-            "messages": [{"role": "system", "content": system}, *map(_message, messages)],
+            "messages": [{"role": "system", "content": system}, *map(message_of, messages)],
             "tools": session.tools("openai", strict=True),
         }
         headers = {"Authorization": f"Bearer {self.api_key}"}
         answer = httpx.post(f"{self.base_url}/chat/completions", json=body, headers=headers, timeout=60)
         answer.raise_for_status()
         said = answer.json()["choices"][0]["message"]
-        return Reply(said.get("content") or "", tuple(map(_call, said.get("tool_calls") or ())))
+        return Reply(said.get("content") or "", tuple(map(call_of, said.get("tool_calls") or ())))
 
 
-def _message(message: Message) -> dict[str, Any]:
+def message_of(message: Message) -> dict[str, Any]:
+    """In the vendor's form."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}
     if message.role == "user":
@@ -51,7 +52,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {"role": "assistant", "content": message.text or None} | ({"tool_calls": calls} if calls else {})
 
 
-def _call(call: dict[str, Any]) -> ToolCall:
+def call_of(call: dict[str, Any]) -> ToolCall:
     """Arguments come as a text; what is no JSON goes to the gate as it is, which says so to the model."""
     try:
         arguments = json.loads(call["function"]["arguments"])

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -20,11 +20,12 @@ from registry.matching.features import Floats
 from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
 from registry.matching.published import forget as forget_known
-from registry.matching.published import known_revisions
-from registry.matching.search import SearchIndex, stems_of, text_for_vector
+from registry.matching.published import known_drafts, known_revisions
+from registry.matching.search import SearchIndex, stems_of, texts_for_vectors
 from registry.matching.vectors import VectorStore
-from registry.models import MatchHead, Revision, SkillGroup
+from registry.models import Draft, MatchHead, Revision, SkillGroup
 from registry.snapshot import Snapshot, current
+from registry.snapshot.content import Entry, Sight
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ MESSAGE_EMBEDDED_MAX: Final = 2000
 class Index:
     """What is known at one state of the registry: its revision, the one that groups move with, and its history.
 
-    `embedder` is None where words alone answer.
+    `embedder` is None where words alone answer. Of a group in `exclusive` a session keeps one member.
     """
 
     revisions: tuple[object, ...]
@@ -50,6 +51,7 @@ class Index:
     embedder: Embedder | None
     counters: dict[str, Floats] = field(default_factory=dict)
     is_waiting: bool = False
+    exclusive: frozenset[str] = frozenset()
 
     def vector(self, message: str) -> Floats | None:
         """The message's own vector; None without an embedder, and where it does not answer now."""
@@ -91,10 +93,14 @@ def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a p
 
 @dataclass
 class IndexHolder:
-    """One a process; whoever asks first after a publish makes the new index, the others wait for it."""
+    """One a process; whoever asks first after a publish makes the new index, the others wait for it.
 
+    With `previews` drafts stand in the place of what is published, as they do for keys that may preview.
+    """
+
+    previews: bool = False
     index: Index | None = None
-    _words: dict[int, Counter[str]] = field(default_factory=dict)
+    _words: dict[object, Counter[str]] = field(default_factory=dict)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -128,13 +134,14 @@ class IndexHolder:
     def build(self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None) -> Index:
         """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""
         known = self.known(snapshot)
-        groups = [_known_group(group) for group in SkillGroup.objects.all()]
+        rows = list(SkillGroup.objects.all())
+        groups = [_known_group(group) for group in rows]
         samples, group_samples = (samples_of([one.samples for one in of]) for of in (known, groups))
         lists = (
             samples.texts,
             group_samples.texts,
             [text for one in known for text in one.counter_sentences],
-            [text_for_vector(one) for one in known],
+            [text for one in known for text in texts_for_vectors(one)],
         )
         embedder = chosen_embedder()
         vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
@@ -149,18 +156,21 @@ class IndexHolder:
             embedder=embedder,
             counters=_by_capability(known, of_counters),
             is_waiting=is_waiting,
+            exclusive=frozenset(group.group_id for group in rows if group.is_exclusive),
         )
 
     def _stems(self, snapshot: Snapshot, known: Sequence[Known]) -> list[Counter[str]]:
         """The words of each capability; only the skill docs that are new are read."""
-        wanted = {one.capability_id: snapshot.entries[one.capability_id].revision_id for one in known}
-        self._words = {number: self._words[number] for number in wanted.values() if number in self._words}
-        by_revision = {wanted[one.capability_id]: one for one in known}
-        missing = [number for number in wanted.values() if number not in self._words]
-        for at in range(0, len(missing), 200):
-            rows = Revision.objects.filter(pk__in=missing[at : at + 200]).values_list("pk", "skill_md")
-            self._words |= {number: stems_of(by_revision[number], text or "") for number, text in rows}
+        entries = self._entries(snapshot)
+        wanted = {one.capability_id: _text_key(entries[one.capability_id]) for one in known}
+        self._words = {key: self._words[key] for key in wanted.values() if key in self._words}
+        by_key = {wanted[one.capability_id]: one for one in known}
+        for key, text in _skill_docs([key for key in wanted.values() if key not in self._words]):
+            self._words[key] = stems_of(by_key[key], text)
         return [self._words.get(wanted[one.capability_id], Counter()) for one in known]
+
+    def _entries(self, snapshot: Snapshot) -> Mapping[str, Entry]:
+        return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
 
     def _vectors(
         self, embedder: Embedder, texts: Sequence[str], seconds: float | None, between: Callable[[], object] | None
@@ -176,12 +186,29 @@ class IndexHolder:
     def known(self, snapshot: Snapshot) -> list[Known]:
         """What is published, by capability_id; only what is new since the last time is read."""
         found = known_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
-        return [one for one in found.values() if one.samples]
+        if self.previews:
+            found |= known_drafts(snapshot.drafts)
+        return [one for _, one in sorted(found.items()) if one.samples]
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
             self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
+
+
+def _text_key(entry: Entry) -> tuple[str, int, int]:
+    """Where an entry's skill doc is kept."""
+    return ("revision", entry.revision_id, 0) if entry.draft is None else ("draft", *entry.draft)
+
+
+def _skill_docs(keys: Sequence[tuple[str, int, int]]) -> Iterator[tuple[tuple[str, int, int], str]]:
+    """Each key with its text; a draft that was saved meanwhile is left out."""
+    for kind, rows in (("revision", Revision.objects.all()), ("draft", Draft.objects.all())):
+        wanted = {key[1]: key for key in keys if key[0] == kind}
+        numbers = list(wanted)
+        for at in range(0, len(numbers), 200):
+            texts = rows.filter(pk__in=numbers[at : at + 200]).values_list("pk", "skill_md")
+            yield from ((wanted[number], text or "") for number, text in texts)
 
 
 def _revisions(snapshot: Snapshot) -> tuple[object, ...]:
@@ -230,3 +257,9 @@ def stored_head(samples: Samples, embedder: Embedder | None) -> Floats | None:
 
 
 HOLDER: Final = IndexHolder()
+PREVIEW: Final = IndexHolder(previews=True)
+
+
+def index_for(snapshot: Snapshot, sight: Sight) -> Index:
+    """What messages of a key are held against: drafts too, where it previews them and there are any."""
+    return (PREVIEW if sight.preview and snapshot.drafts else HOLDER).get()

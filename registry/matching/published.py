@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Final
 
 from registry.matching.known import Known, known_of_text
-from registry.models import Capability, Revision
+from registry.models import Capability, Draft, Revision
+from registry.snapshot.content import Entry
 
 _AT_ONCE: Final = 500
 _held: dict[int, Known] = {}
@@ -25,6 +27,14 @@ def known_revisions(wanted: dict[int, str]) -> dict[str, Known]:
         _held = found
     by_id = ((wanted[number], one) for number, one in found.items())
     return {capability_id: one for capability_id, one in sorted(by_id) if one.capability_id == capability_id}
+
+
+def known_drafts(drafts: Mapping[str, Entry]) -> dict[str, Known]:
+    """`{capability_id: Known}` of drafts as they were when the entries were read; one saved since is left out."""
+    wanted = {entry.draft: capability_id for capability_id, entry in drafts.items() if entry.draft is not None}
+    rows = Draft.objects.filter(pk__in=[pk for pk, _ in wanted]).values_list("pk", "version", "capability_json")
+    found = {wanted[pk, version]: known_of_text(text or "") for pk, version, text in rows if (pk, version) in wanted}
+    return {capability_id: one for capability_id, one in found.items() if one.capability_id == capability_id}
 
 
 def published_known() -> dict[str, Known]:

@@ -1,11 +1,13 @@
 """`capability_search`: 0.7 of the vector and 0.3 of the keywords (CONTRACT 4, SPEC D), the same on both databases.
 
-The vector stands for what a capability is for: a playbook's problem, conditions and keywords, else name, description
-and triggers; never the resolution, because people search by problem. Keywords are looked for in all of it.
+Vectors stand for what a capability is for: a playbook's problem, conditions and keywords, else name, description and
+triggers; never the resolution, because people search by problem. A playbook has one more for each sentence of its
+problem and conditions: a customer tells one of them, not all. Keywords are looked for in everything.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,6 +40,10 @@ _STOP_WORDS: Final = (
 _STOP_STEMS: Final = frozenset(folded_stem(word) for word in _STOP_WORDS.split())
 # Of what no keyword leads to, so many are taken by vector.
 _BY_VECTOR: Final = 100
+_SENTENCES_MAX: Final = 12
+# Less is a heading or an abbreviation, and near to nothing or to everything.
+_SENTENCE_CHARACTERS_MIN: Final = 9
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +57,18 @@ class Found:
     keyword: float
 
 
-def text_for_vector(one: Known) -> str:
-    """What its vector stands for."""
-    if one.problem:
-        return " ".join((one.problem, *one.conditions, *one.keywords))
-    return ". ".join(text for text in (one.name, one.description, ", ".join(one.triggers)) if text)
+def default_ranking(vector: Floats | None) -> Ranking:
+    """What measured better (docs/matching.md): beside a vector the share of the query that is found, else BM25."""
+    return "hybrid" if vector is None else "coverage"
+
+
+def texts_for_vectors(one: Known) -> list[str]:
+    """What its vectors stand for: all of it first, then the sentences of a playbook's problem and conditions."""
+    if not one.problem:
+        return [". ".join(text for text in (one.name, one.description, ", ".join(one.triggers)) if text)]
+    told = "\n".join((one.problem, *one.conditions))
+    sentences = [text for text in _SENTENCE_END.split(told) if len(text) >= _SENTENCE_CHARACTERS_MIN]
+    return [" ".join((one.problem, *one.conditions, *one.keywords)), *sentences[:_SENTENCES_MAX]]
 
 
 def stems_of(one: Known, skill_doc: str) -> Counter[str]:
@@ -71,9 +84,10 @@ class SearchIndex:
     """Immutable: what is published at one moment."""
 
     def __init__(self, known: Sequence[Known], stems: Sequence[Mapping[str, int]], vectors: Floats | None) -> None:
-        """`stems` are the counted words of each, `vectors` (count, dimension) those of `text_for_vector`."""
+        """`stems` are the counted words of each, `vectors` those of all `texts_for_vectors`, one after the other."""
         self.known = tuple(known)
         self.vectors = vectors
+        self._starts = np.cumsum([0, *(len(texts_for_vectors(one)) for one in known)])[:-1]
         self._lengths = np.array([sum(counted.values()) or 1 for counted in stems], np.float32)
         postings: dict[str, list[tuple[int, int]]] = {}
         for place, counted in enumerate(stems):
@@ -95,9 +109,7 @@ class SearchIndex:
         if not self.known:
             return []
         allowed = np.array([takes is None or takes(one) for one in self.known], bool)
-        by_vector = np.zeros(len(self.known), np.float32)
-        if self.vectors is not None and vector is not None:
-            by_vector = np.clip(self.vectors @ vector, 0, 1)
+        by_vector = self._by_vector(vector)
         terms = _terms(query)
         raw = (self._bm25(terms) if ranking == "hybrid" else self._coverage(terms)) * allowed
         by_vector = by_vector * allowed
@@ -106,6 +118,21 @@ class SearchIndex:
         found = [self._found(int(place), by_vector, by_keyword, has_keywords=bool(raw.any())) for place in places]
         found = [one for one in found if one.score >= min_score]
         return sorted(found, key=lambda one: (-one.score, one.capability_id))[:top]
+
+    def wholes(self, vector: Floats | None) -> dict[str, float]:
+        """`{capability_id: cosine}` with the text for all of it; empty where there are no vectors."""
+        if self.vectors is None or vector is None or not len(self.vectors):
+            return {}
+        near = self.vectors[self._starts] @ vector
+        return {one.capability_id: float(found) for one, found in zip(self.known, near, strict=True)}
+
+    def _by_vector(self, vector: Floats | None) -> Floats:
+        """0 to 1 each: the mean of how near the whole text is, and the nearest of what stands for it."""
+        if self.vectors is None or vector is None or not len(self.vectors):
+            return np.zeros(len(self.known), np.float32)
+        near = self.vectors @ vector
+        both = (near[self._starts] + np.maximum.reduceat(near, self._starts)) / 2
+        return np.asarray(np.clip(both, 0, 1), np.float32)
 
     def _result_set(self, raw: Floats, by_vector: Floats) -> list[int]:
         """What a keyword leads to, and what is nearest by vector."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 
 from registry.validation import codes, security, ui
 from registry.validation.problems import Code
@@ -30,14 +30,28 @@ Made by `python3 run.py manage findings_page`; a test holds this page complete.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Codes that belong together, in order; the words end with a full stop."""
+
+    title: str
+    words: str
+    codes: tuple[Code, ...]
+
+
+def families() -> list[Family]:
+    """Every code of the product, as the page has them."""
+    return [Family(title, words, tuple(sorted(rows, key=lambda row: row.code))) for title, words, rows in _FAMILIES]
+
+
 def findings_page() -> str:
     """The whole page as Markdown."""
-    parts = [_HEAD, *(_family(*family) for family in _FAMILIES)]
+    parts = [_HEAD, *map(_family, families())]
     return "\n".join(parts)
 
 
-def _family(title: str, words: str, rows: Iterable[Code]) -> str:
-    return "\n".join([f"## {title}\n", f"{words}\n", *map(_section, sorted(rows, key=lambda row: row.code))])
+def _family(family: Family) -> str:
+    return "\n".join([f"## {family.title}\n", f"{family.words}\n", *map(_section, family.codes)])
 
 
 def _section(row: Code) -> str:

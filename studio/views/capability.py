@@ -1,23 +1,19 @@
-"""Capabilities: the list, a new one, one of them, and the verbs that change its status."""
+"""Capabilities: a new one, one of them, and the verbs that change its status."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from registry import drafts, publishing, queries, skeletons
 from registry.errors import CapabilityNotFound, DraftConflict, RegistryError
 from registry.models import Capability
-from registry.queries import CapabilityRow
 from registry.soundness import is_intact
 from studio.access import (
     StudioRequest,
@@ -29,25 +25,6 @@ from studio.access import (
 )
 from studio.views.given import line_of, note_of
 
-PAGE_SIZE = 50
-STATUSES = ("draft", "published", "deprecated", "retired")
-
-
-class _Rows:
-    """What a Paginator needs, without reading more than a page."""
-
-    ordered = True
-
-    def __init__(self, status: str, search: str) -> None:
-        self.status, self.search = status, search
-
-    def count(self) -> int:
-        return queries.count_capabilities(status=self.status, search=self.search)
-
-    def __getitem__(self, window: slice) -> list[CapabilityRow]:
-        start, stop = window.start or 0, window.stop
-        return queries.capability_rows(status=self.status, search=self.search, offset=start, limit=stop - start)
-
 
 def get_capability_or_404(capability_id: str) -> Capability:
     """The capability of a page's address."""
@@ -55,25 +32,6 @@ def get_capability_or_404(capability_id: str) -> Capability:
         return queries.get_capability(capability_id)
     except CapabilityNotFound as error:
         raise Http404(error.message) from None
-
-
-@operator_required
-@require_safe
-def capability_list(request: StudioRequest) -> HttpResponse:
-    """All capabilities with status and search."""
-    status = request.GET.get("status", "")
-    status = status if status in STATUSES else ""
-    search = request.GET.get("q", "").replace("\0", "").strip()[:100]
-    page: Page[Any] = Paginator(_Rows(status, search), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
-    # Going back in the browser may ask with htmx's header too, and wants the whole page.
-    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    template = "studio/capability/list.html" + ("#rows" if is_fragment else "")
-    # What a link to another page must carry along.
-    query = urlencode({name: value for name, value in (("q", search), ("status", status)) if value})
-    context = {"page": page, "status": status, "search": search, "statuses": STATUSES, "query": query}
-    response = render(request, template, context)
-    patch_vary_headers(response, ["HX-Request"])
-    return response
 
 
 class NewCapabilityForm(forms.Form):

@@ -28,3 +28,8 @@ def number_of(request: HttpRequest, name: str) -> int | None:
     """A version number; None where there is none, or something else."""
     value = request.POST.get(name, "")
     return int(value) if value.isdecimal() and len(value) < 10 else None
+
+
+def text_in(request: HttpRequest, name: str, *, most: int) -> str:
+    """A parameter of the address, of at most so many characters."""
+    return request.GET.get(name, "").replace("\0", "").strip()[:most]

@@ -57,6 +57,7 @@ def as_role(studio: Studio, page: Page, cookies: dict[str, Any]) -> Callable[[st
         if "/sign-in/" in page.url:
             sign_in(page, studio.url, f"the-{role}", PASSWORD)
             cookies[role] = page.context.cookies()
+            page.goto(f"{studio.url}/capabilities/")
         return page
 
     return sign

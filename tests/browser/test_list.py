@@ -19,10 +19,10 @@ pytestmark = pytest.mark.browser
 
 def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("viewer")
-    page.get_by_label("Search by id or name").press_sequentially("weig", delay=20)
+    page.get_by_label("Search by id, name or what it is for").press_sequentially("weig", delay=20)
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"q=weig"))
-    page.get_by_label("Status").select_option("retired")
+    page.get_by_label("Status", exact=True).select_option("retired")
     expect(page.get_by_text("Nothing fits.")).to_be_visible()
     page.get_by_role("link", name="Show all capabilities").click()
     expect(page.locator("tbody tr")).to_have_count(7)
@@ -34,13 +34,46 @@ def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], P
     expect(page.get_by_role("banner")).to_be_visible()
 
 
+def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Page]) -> None:
+    page = as_role("publisher")
+    export = page.get_by_role("button", name="Export")
+    expect(export).to_be_disabled()
+    page.get_by_label("Choose weights").check()
+    expect(page.get_by_text("1 chosen")).to_be_visible()
+    with page.expect_download() as download:
+        export.click()
+    assert download.value.suggested_filename == "capabilities.zip"
+    page.get_by_label("All of this page").check()
+    expect(page.get_by_text("7 chosen")).to_be_visible()
+    # What htmx brings is prepared too.
+    page.get_by_label("Search by id, name or what it is for").fill("weights")
+    expect(page).to_have_url(re.compile(r"\?q=weights$"))
+    expect(page.get_by_text("7 chosen")).to_be_hidden()
+    page.get_by_label("Choose weights").check()
+    page.get_by_role("button", name="Deprecate").click()
+    expect(page.get_by_role("heading", name="Deprecate 1 capability")).to_be_visible()
+
+
+def test_a_filter_is_set_by_the_keyboard_alone(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.locator("summary", has_text="More filters").press("Enter")
+    group = page.get_by_label("Skill group")
+    group.focus()
+    group.select_option("fitness")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page).to_have_url(re.compile("group=fitness"))
+    page.reload()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(group).to_be_visible()
+
+
 def test_a_search_after_the_session_has_ended_leads_to_the_sign_in(
     as_role: Callable[[str], Page], allowed_on_console: list[str]
 ) -> None:
     allowed_on_console.append("401")
     page = as_role("viewer")
     page.context.clear_cookies()
-    page.get_by_label("Search by id or name").press_sequentially("w")
+    page.get_by_label("Search by id, name or what it is for").press_sequentially("w")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert page.url.endswith("/sign-in/?next=/capabilities/")
 
@@ -50,7 +83,12 @@ def test_the_theme_follows_the_system_until_it_is_chosen(as_role: Callable[[str]
     root = page.locator("html")
     page.emulate_media(color_scheme="dark")
     expect(root).to_have_attribute("data-bs-theme", "dark")
-    page.get_by_role("button", name="Theme").click()
+    page.get_by_role("button", name="Light").click()
     expect(root).to_have_attribute("data-bs-theme", "light")
     page.reload()
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    expect(page.get_by_role("button", name="Light")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="System").click()
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    page.emulate_media(color_scheme="light")
     expect(root).to_have_attribute("data-bs-theme", "light")

@@ -23,7 +23,17 @@ pytestmark = pytest.mark.browser
 WIDTHS = (390, 1440)
 THEMES = ("light", "dark")
 ADDRESSES = {
+    "home": "/",
     "list": "/capabilities/",
+    "list, filtered": "/capabilities/?status=published&sort=loads&level=builtin",
+    "matrix": "/matrix/",
+    "skill groups": "/skill-groups/",
+    "skill group": "/skill-groups/fitness/",
+    "new skill group": "/new-skill-group/",
+    "help": "/help/",
+    "findings": "/help/findings/",
+    "finding": "/help/findings/TOOL_SCHEMA_INVALID/",
+    "gallery": "/gallery/",
     "list, nothing found": "/capabilities/?q=nothing+like+it",
     "new": "/new-capability/",
     "overview": "/capabilities/weights/",
@@ -152,7 +162,7 @@ def _looks_right(page: Page, form: str) -> None:
 def test_a_page_fits_and_is_accessible(name: str, at: Callable[[str], Page]) -> None:
     page = at(name)
     assert page.title().endswith(" · Capability Studio")
-    for fold in page.locator("details").all():
+    for fold in page.locator("main details").all():
         fold.evaluate("fold => { fold.open = true; }")
     _in_every_form(page, _looks_right)
 
@@ -235,4 +245,4 @@ def test_the_first_tab_leads_past_the_navigation(at: Callable[[str], Page]) -> N
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="New capability")).to_be_focused()
+    expect(page.get_by_role("link", name="Systems and levels")).to_be_focused()

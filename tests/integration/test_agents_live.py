@@ -15,12 +15,11 @@ from docs.agents.anthropic_messages import AnthropicMessages
 from docs.agents.loop import Agent
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
+from tests.integration.stand_ins import anthropic_answer, openai_answer
 from tests.servers import ROOT, Studio
-from tests.unit.agent_client.registries import Asked, Given, fake_registry
+from tests.unit.agent_client.registries import fake_registry
 
 pytestmark = pytest.mark.system
-SAVE = "weights__weight_entry_save_batch"
-ENTRY = {"measured_on": "2026-01-15", "weight": 187.6, "unit": "lb", "note": None}
 
 
 def test_the_client_and_the_product_understand_each_other(live_studio: Studio, tmp_path: Any) -> None:
@@ -62,48 +61,13 @@ def test_the_scripted_agent_says_what_the_page_shows(live_studio: Studio) -> Non
     assert done.stdout == shown[1]
 
 
-def _openai(request: Asked) -> Given:
-    """Load, save, answer: by what stands in the messages. Refuses what the vendor would refuse."""
-    body = request.body
-    assert request.headers["authorization"] == "Bearer k"
-    assert [each["role"] for each in body["messages"]][:2] == ["system", "user"]
-    assert all(tool["type"] == "function" for tool in body["tools"])
-    results = [each for each in body["messages"] if each["role"] == "tool"]
-    calls = [call for each in body["messages"] for call in each.get("tool_calls", ())]
-    assert [each["tool_call_id"] for each in results] == [call["id"] for call in calls]
-    step = [("capability_skill_load", {"capability_id": "weights"}), (SAVE, {"entries": [ENTRY], "source": None})]
-    if len(results) == len(step):
-        return Given(document={"choices": [{"message": {"content": f"Done: {results[-1]['content']}"}}]})
-    name, arguments = step[len(results)]
-    assert name in {tool["function"]["name"] for tool in body["tools"]}
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"id": f"c{len(results)}", "type": "function", "function": function}
-    return Given(document={"choices": [{"message": {"content": None, "tool_calls": [call]}}]})
-
-
-def _anthropic(request: Asked) -> Given:
-    body = request.body
-    assert request.headers["x-api-key"] == "k"
-    assert body["max_tokens"] > 0
-    roles = [each["role"] for each in body["messages"]]
-    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], "turns alternate"
-    assert all(set(tool) <= {"name", "description", "input_schema", "strict"} for tool in body["tools"])
-    blocks = [block for each in body["messages"] if isinstance(each["content"], list) for block in each["content"]]
-    results = [block for block in blocks if block["type"] == "tool_result"]
-    step = [("capability_skill_load", {"capability_id": "weights"}), (SAVE, {"entries": [{**ENTRY, "note": "x"}]})]
-    if len(results) == len(step):
-        return Given(document={"content": [{"type": "text", "text": f"Done: {results[-1]['content']}"}]})
-    name, arguments = step[len(results)]
-    assert name in {tool["name"] for tool in body["tools"]}
-    return Given(
-        document={"content": [{"type": "tool_use", "id": f"c{len(results)}", "name": name, "input": arguments}]}
-    )
-
-
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_a_model_behind_a_vendors_format(live_studio: Studio, vendor: str, is_approved: bool) -> None:
-    with fake_registry(completions=_openai, messages=_anthropic) as stand_in, Registry(live_studio.url) as registry:
+    with (
+        fake_registry(completions=openai_answer, messages=anthropic_answer) as stand_in,
+        Registry(live_studio.url) as registry,
+    ):
         openai = OpenAiChat(stand_in.url, "k", "any")
         model = openai if vendor == "openai" else AnthropicMessages(stand_in.url, "k", "any")
         asked: list[str] = []

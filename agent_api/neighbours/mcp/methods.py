@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from agent_api.neighbours.doors import Visit
-from agent_api.neighbours.mcp import skills, tools
+from agent_api.neighbours.mcp import prompts, skills, tools
 from agent_api.neighbours.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, Call, McpError
 
 SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": "0.1.0"}
@@ -18,7 +18,7 @@ CAPABILITIES: Final[dict[str, Any]] = {
 }
 INSTRUCTIONS: Final = (
     "A registry of capabilities. Call capability_registry_list or capability_match to find one, then "
-    "capability_skill_load, and follow its skill_doc. Every tool here only reads."
+    "capability_skill_load, and follow its skill_doc. Nothing here changes a capability."
 )
 Method = Callable[[Visit, Call, str], dict[str, Any]]
 
@@ -66,10 +66,11 @@ _METHODS: Final[dict[str, Method]] = {
     "resources/read": lambda visitor, call, address: skills.read_resource(visitor, call.params),  # noqa: ARG005
     "resources/directory/read": lambda visitor, call, address: skills.read_directory(visitor, call.params),  # noqa: ARG005
     "resources/templates/list": lambda visitor, call, address: {"resourceTemplates": []},  # noqa: ARG005
-    "prompts/list": lambda visitor, call, address: {"prompts": []},  # noqa: ARG005
+    "prompts/list": lambda visitor, call, address: prompts.list_prompts(visitor, call.params),  # noqa: ARG005
+    "prompts/get": lambda visitor, call, address: prompts.get_prompt(visitor, call.params),  # noqa: ARG005
     "skills/list": lambda visitor, call, address: skills.list_skills(visitor, call.params),  # noqa: ARG005
     "skills/get": lambda visitor, call, address: skills.get_skill(visitor, call.params),  # noqa: ARG005
 }
 _LEGACY_ONLY: Final = frozenset({"initialize", "ping"})
 _MODERN_ONLY: Final = frozenset({"server/discover"})
-_CACHEABLE: Final = frozenset(_METHODS) - {"tools/call", "initialize", "ping"}
+_CACHEABLE: Final = frozenset(_METHODS) - {"tools/call", "prompts/get", "initialize", "ping"}

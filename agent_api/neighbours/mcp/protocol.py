@@ -110,6 +110,14 @@ def _decoded(value: str) -> str:
         raise McpError(HEADER_MISMATCH, "The header Mcp-Name is not base64", status=400) from None
 
 
+def cursor_param(params: Mapping[str, Any]) -> str:
+    """The capability_id that the page before ended with; empty for the first page. Raises `McpError`."""
+    after = params.get("cursor", "")
+    if not isinstance(after, str) or len(after) > 64:
+        raise McpError(INVALID_PARAMS, "The cursor is not one of ours; begin again without it")
+    return after
+
+
 def text_param(params: Mapping[str, Any], name: str) -> str:
     """A required text. Raises `McpError`."""
     value = params.get(name)

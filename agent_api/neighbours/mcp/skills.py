@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final
 
 from agent_api.neighbours.doors import Visit
-from agent_api.neighbours.mcp.protocol import INVALID_PARAMS, McpError, text_param
+from agent_api.neighbours.mcp.protocol import INVALID_PARAMS, McpError, cursor_param, text_param
 from registry.agent_skills.names import capability_id_of
 from registry.errors import SkillMalformed
 from registry.snapshot import Entry
@@ -72,9 +72,7 @@ def read_directory(visitor: Visit, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _page(visitor: Visit, params: Mapping[str, Any]) -> tuple[list[SkillFacts], dict[str, Any]]:
-    after = params.get("cursor", "")
-    if not isinstance(after, str) or len(after) > 64:
-        raise McpError(INVALID_PARAMS, "The cursor is not one of ours; begin again without it")
+    after = cursor_param(params)
     entries = (entry for entry in visitor.entries() if entry.capability_id > after)
     taken = list(islice(entries, PAGE + 1))
     following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}

@@ -1,4 +1,4 @@
-"""The four reads of the agent API as tools; answers and refusals are the API's own."""
+"""The agent API's reads as tools, and feedback; answers and refusals are the API's own."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from agent_api import parameters
 from agent_api.errors import envelope
 from agent_api.neighbours.doors import Visit
 from agent_api.neighbours.mcp.protocol import INVALID_PARAMS, McpError, text_param
+from agent_api.v1.feedback import feedback_answer
 from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, query_of
 from agent_api.v1.loading import load_answer
 from agent_api.v1.matching import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX, match_answer, search_answer
 from registry import limits
-from registry.errors import RegistryError
+from registry.confidence import OUTCOMES
+from registry.errors import Forbidden, RegistryError
 
 _GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
 _OS: Final = {"type": "string", "enum": list(OS), "description": "Only what works there; common is included."}
@@ -25,8 +27,8 @@ def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def _tool(name: str, title: str, description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    hints = {"readOnlyHint": True, "idempotentHint": True, "destructiveHint": False, "openWorldHint": False}
+def _tool(name: str, title: str, description: str, schema: dict[str, Any], *, is_read: bool = True) -> dict[str, Any]:
+    hints = {"readOnlyHint": is_read, "idempotentHint": is_read, "destructiveHint": False, "openWorldHint": False}
     return {"name": name, "title": title, "description": description, "inputSchema": schema, "annotations": hints}
 
 
@@ -68,6 +70,17 @@ TOOLS: Final = (
             q={"type": "string", "description": f"What is looked for, 1 to {QUERY_MAX:,} characters."},
             top_k={"type": "integer", "minimum": 1, "maximum": TOP_FOUND_MAX, "description": "Results at most."},
         ),
+    ),
+    _tool(
+        "capability_feedback", "Tell how it went",
+        "Tell how one use of a capability ended; a playbook's confidence moves with it. Needs the scope feedback.",
+        _schema(
+            ["capability_id", "outcome"],
+            capability_id={"type": "string", "description": "Which capability was used."},
+            outcome={"type": "string", "enum": list(OUTCOMES), "description": "confirmed: the user said so."},
+            revision={"type": "integer", "minimum": 1, "description": "The revision that was loaded."},
+        ),
+        is_read=False,
     ),
 )  # fmt: skip
 
@@ -114,9 +127,17 @@ def _search(visitor: Visit, values: dict[str, Any], address: str) -> Any:
     return search_answer(visitor.snapshot, visitor.caller, values)
 
 
+def _feedback(visitor: Visit, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    if "feedback" not in visitor.caller.scopes:
+        raise Forbidden("capability_feedback needs a key with the scope 'feedback'")
+    limits.spend("write", visitor.caller.key_name)
+    return feedback_answer(visitor.snapshot, visitor.caller, values)
+
+
 _RUN: Final[dict[str, Callable[[Visit, dict[str, Any], str], Any]]] = {
     "capability_registry_list": _list,
     "capability_skill_load": _load,
     "capability_match": _match,
     "capability_search": _search,
+    "capability_feedback": _feedback,
 }

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.db import close_old_connections
+
 from registry import batches, drafts, exporting, publishing, queries
 from registry.batches import Result, Validated
-from registry.errors import SourceUnreadable
+from registry.errors import RegistryError, SourceUnreadable
 from registry.import_sources import read_source
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
@@ -18,6 +22,7 @@ from registry.sources import SourceBundle, read_path
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
+from registry.watching import POLL_SECONDS, Watch
 
 
 class Command(VerbCommand):
@@ -49,6 +54,8 @@ class Command(VerbCommand):
         modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
         modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
         parser.add_argument("--note", default="")
+        words = "go on looking at one folder: each save becomes the draft, until Ctrl+C"
+        parser.add_argument("--watch", action="store_true", help=words)
 
     def _add_single_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "export", self.export, "Write a capability's files, or all of them.")
@@ -139,9 +146,41 @@ class Command(VerbCommand):
         return self._report_results(results, unreadable, options)
 
     def import_(self, options: dict[str, Any]) -> int:
+        if options["watch"]:
+            return self._watch(options)
         sources, unreadable = _read_all(options["paths"], read_source)
         results = batches.import_all(sources, by=at_terminal(), mode=options["mode"], note=options["note"])
         return self._report_results(results, unreadable, options)
+
+    def _watch(self, options: dict[str, Any]) -> int:
+        folder = Path(options["paths"][0])
+        if len(options["paths"]) > 1 or options["mode"] == "publish" or not folder.is_dir():
+            self.stderr.write("--watch takes one folder, and makes drafts")
+            return 2
+        watch = Watch(folder, at_terminal(), options["note"])
+        self.line(f"Watching {printable(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
+        complaint = ""
+        with contextlib.suppress(KeyboardInterrupt):
+            while True:
+                complaint = self._look(watch, options, complaint)
+                close_old_connections()
+                time.sleep(POLL_SECONDS)
+        return 0
+
+    def _look(self, watch: Watch, options: dict[str, Any], complaint: str) -> str:
+        """Say what was saved; whatever is refused, the next save may mend it. The last complaint is said once."""
+        try:
+            saved = watch.look()
+        except RegistryError as error:
+            if str(error) != complaint:
+                self.complain(error)
+            return str(error)
+        for one in saved:
+            self._report_results([one.result], [], options)
+            if one.put_away:
+                self.line(f"  the draft that {printable(one.put_away)} saved was put away; it is kept for 30 days")
+        sys.stdout.flush()
+        return "" if saved else complaint
 
     def _report_results(
         self, results: list[Result], unreadable: list[SourceUnreadable], options: dict[str, Any]

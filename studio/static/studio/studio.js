@@ -1,17 +1,26 @@
-// What every page has: the theme switch, and a notice when a request failed, so that nobody loses what they typed.
-const themeSwitch = document.querySelector("[data-theme-toggle]");
-if (themeSwitch) {
-  themeSwitch.hidden = false;
-  themeSwitch.addEventListener("click", () => {
-    const next = document.documentElement.dataset.bsTheme === "dark" ? "light" : "dark";
-    try {
-      localStorage.setItem("theme", next);
-    } catch {
-      // Storage can be shut off; then the choice holds for this page.
-    }
-    window.studioTheme.apply(next);
+// What every page has: the choice of the theme, and a notice when a request failed, so that nobody loses what they typed.
+const themes = document.querySelector("[data-themes]");
+if (themes) {
+  const choices = [...themes.querySelectorAll("button")];
+  const press = () => {
+    for (const one of choices) one.setAttribute("aria-pressed", String(one.value === window.studioTheme.chosen()));
+  };
+  themes.hidden = false;
+  press();
+  themes.addEventListener("click", ({ target }) => {
+    if (!choices.includes(target)) return;
+    window.studioTheme.choose(target.value);
+    press();
   });
 }
+
+// A menu that was opened gives way again: Escape closes it, and the focus goes back to what opened it.
+const menu = document.querySelector(".menu-switch");
+document.querySelector(".frame")?.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !menu.open) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
 
 const notice = document.getElementById("notice");
 const KEPT = "What you typed is still here.";

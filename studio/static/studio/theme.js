@@ -1,16 +1,26 @@
 // Runs before the page is drawn, so that it never flashes in the other theme.
 (() => {
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-  const apply = (given) => {
-    let chosen = given ?? null;
-    try {
-      chosen ??= localStorage.getItem("theme");
-    } catch {
-      // Storage can be shut off; then the system's theme holds.
-    }
+  let chosen = "";
+  try {
+    chosen = localStorage.getItem("theme") ?? "";
+  } catch {
+    // Storage can be shut off; then the system's theme holds.
+  }
+  const show = () => {
     document.documentElement.dataset.bsTheme = chosen || (system.matches ? "dark" : "light");
   };
-  apply();
-  system.addEventListener("change", () => apply());
-  window.studioTheme = { apply };
+  const choose = (theme) => {
+    chosen = theme;
+    try {
+      if (theme) localStorage.setItem("theme", theme);
+      else localStorage.removeItem("theme");
+    } catch {
+      // Then the choice holds for this page.
+    }
+    show();
+  };
+  show();
+  system.addEventListener("change", show);
+  window.studioTheme = { choose, chosen: () => chosen };
 })();

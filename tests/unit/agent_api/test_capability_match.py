@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from registry import keys, publishing
+from registry import drafts, keys, publishing
 from registry.limits import LIMITER
 from registry.matching.embedders import chosen_embedder
-from tests.factories import OLGA, bearer, publish, unlisted
+from registry.skill_groups import set_group
+from tests.factories import OLGA, bearer, bundle, publish, unlisted
 
 pytestmark = pytest.mark.django_db
 
 MATCH = "capability_match"
 
 
-def _match(api: Any, message: str, **more: Any) -> Any:
-    return api.ok(api.post(MATCH, {"message": message, **more}), "match")
+def _match(api: Any, message: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
+    return api.ok(api.post(MATCH, {"message": message, **more}, headers=headers), "match")
 
 
 def _ids(document: Any) -> list[str]:
@@ -207,6 +208,33 @@ def test_the_limit_is_by_key(api: Any, settings: Any) -> None:
 def test_a_bundle_without_words_does_no_harm(api: Any) -> None:
     publish("alpha", intent_triggers=["!!!"])
     assert _match(api, "alpha")["matches"][0]["capability_id"] == "alpha"
+
+
+def test_groups_of_which_a_session_keeps_one_are_told(api: Any) -> None:
+    publish("rp_core", intent_triggers=["coach me"], skill_groups=["coaching", "health"])
+    assert _match(api, "coach me")["exclusive_groups"] == []
+    set_group(group_id="coaching", is_exclusive=True, by=OLGA)
+    document = _match(api, "coach me")
+    assert document["skill_groups"] == ["coaching", "health"]
+    assert document["exclusive_groups"] == ["coaching"]
+
+
+def test_a_preview_key_is_matched_with_drafts(api: Any) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    preview, other = bearer(preview=True), bearer()
+    assert _seen(api, "ostrich", preview) == set()
+    for name, texts in (
+        ("weights", bundle("weights", intent_triggers=["ostrich"])),
+        ("birds", bundle("birds", intent_triggers=["ostrich farm"], body="The zygodactyl is no ostrich.")),
+    ):
+        drafts.save_draft(capability_id=name, files=texts, based_on=None, by=OLGA)
+    for message in ("ostrich", "ostrich farm"):
+        assert _seen(api, message, preview) == {"weights", "birds"}
+        assert _seen(api, message, other) == set()
+    assert _match(api, "ostrich", headers=preview)["matches"][0]["matched_triggers"]
+    assert _seen(api, "zygodactyl", preview) == {"birds"}
+    drafts.discard_draft(capability_id="birds", by=OLGA)
+    assert _seen(api, "ostrich", preview) == {"weights"}
 
 
 def test_what_a_key_may_not_see_is_found_by_no_door(api: Any) -> None:

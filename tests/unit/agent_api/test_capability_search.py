@@ -35,11 +35,17 @@ both = pytest.mark.parametrize("playbooks", ["none", "minilm"], indirect=True)
 
 
 @both
-def test_words_find_what_is_for_them(api: Any, playbooks: None) -> None:
-    document = _search(api, "refund for a downgrade")
+@pytest.mark.parametrize("ranking", ["hybrid", "coverage"])
+def test_words_find_what_is_for_them(api: Any, playbooks: None, ranking: str) -> None:
+    document = _search(api, "refund for a downgrade", ranking=ranking)
     assert _ids(document)[0] == "plan_downgrade"
-    assert document["ranking"] == "hybrid"
+    assert document["ranking"] == ranking
     assert document["results"][0]["parts"]["keyword"] == 1.0
+
+
+@pytest.mark.parametrize(("playbooks", "ranking"), [("none", "hybrid"), ("minilm", "coverage")], indirect=["playbooks"])
+def test_the_ranking_that_measured_better_is_taken_and_told(api: Any, playbooks: None, ranking: str) -> None:
+    assert _search(api, "refund")["ranking"] == ranking
 
 
 @pytest.mark.parametrize("playbooks", ["minilm"], indirect=True)

@@ -450,8 +450,8 @@ def test_the_registrys_match_is_used_and_its_near_misses_are_not() -> None:
             {"capability_id": "unknown", "score": 0.8},
             "odd",
         ]
-        group = {"group": "fitness", "exclusive": True}
-        return {"decision": "none" if "1" in message else "match", "matches": rows, "skill_groups": [group]}
+        decision = "none" if "1" in message else "match"
+        return {"decision": decision, "matches": rows, "exclusive_groups": ["fitness", 1]}
 
     session = _session(matcher=match)
     assert [hint.capability_id for hint in session.turn("how heavy am I").hints] == ["weights"]

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from registry import near_duplicates, publishing
+from registry.matching.embedders import chosen_embedder
 from registry.models import Revision
 from registry.near_duplicates import Near, cosine, stem_counts, words_print
 from registry.validation import validate
-from tests.factories import OLGA, bundle, publish
+from tests.factories import OLGA, bundle, fresh_process, publish
 
 pytestmark = pytest.mark.django_db
+fresh = pytest.fixture(autouse=True)(fresh_process)
 WORDS = [f"{first}{second}" for first in ("bal", "cor", "dun", "fel", "gom", "hiv") for second in "kdrt"]
 BODY = " ".join(random.Random(3).choices(WORDS, k=120)) + "."
 
@@ -47,6 +49,17 @@ def test_the_same_words_are_1() -> None:
 def test_the_capability_itself_is_none() -> None:
     publish("copy", body=BODY)
     assert _near(body=BODY) == []
+
+
+@pytest.mark.parametrize(("embedder", "found"), [("none", []), ("minilm", ["alpha"])])
+def test_the_same_purpose_in_other_words_is_found_by_vectors(settings: Any, embedder: str, found: list[str]) -> None:
+    settings.EMBEDDER = embedder
+    chosen_embedder.cache_clear()
+    fields = {"description": "Books a table at a restaurant.", "intent_triggers": ["book a table"]}
+    publish("alpha", name="Restaurant booking", body=BODY, **fields)
+    publish("beta", name="Weather", description="Tells the weather.", intent_triggers=["forecast"])
+    same: dict[str, Any] = {"name": "Restaurant bookings", "body": "Ask for the day.", **fields}
+    assert [near.capability_id for near in _near(**same)] == found
 
 
 def test_at_most_ten_the_nearest_first(monkeypatch: pytest.MonkeyPatch) -> None:

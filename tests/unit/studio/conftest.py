@@ -10,10 +10,12 @@ from django.test import Client
 
 from registry import operators
 from registry.models import Operator
+from tests import factories
 from tests.factories import OLGA
 
 PASSWORD = "Correct-horse-battery-9"
 SignIn = Callable[..., Client]
+fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
 
 
 def make_operator(role: str, **more: Any) -> Operator:

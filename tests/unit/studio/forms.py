@@ -63,7 +63,7 @@ class _Reader(HTMLParser):
                 values[given["name"]] = given["value"]
         elif tag == "input" and given.get("type") == "checkbox":
             if "checked" in given and "name" in given:
-                values.setdefault(given["name"], []).append(given["value"])
+                values.setdefault(given["name"], []).append(given.get("value", "on"))
         elif tag == "input" and "name" in given:
             values[given["name"]] = given.get("value", "")
 

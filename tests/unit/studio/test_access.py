@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -11,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, operators
+from registry import drafts, operators, skill_groups
 from registry.models import AuditEvent
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
@@ -22,8 +21,26 @@ pytestmark = pytest.mark.django_db
 ROLES = ("viewer", "author", "publisher", "admin")
 # The least role that may GET and POST; None where that method is none of the page's.
 RULES: dict[str, tuple[str | None, str | None]] = {
+    "home": ("viewer", None),
+    "tour_leave": ("viewer", "viewer"),
+    "tour_show": ("viewer", "viewer"),
+    "tour_step": ("viewer", None),
+    "palette_find": ("viewer", None),
     "password": ("viewer", "viewer"),
     "capability_list": ("viewer", None),
+    "capability_matrix": ("viewer", None),
+    "bulk_deprecate": ("publisher", "publisher"),
+    "bulk_revalidate": ("publisher", "publisher"),
+    "bulk_export": ("viewer", "viewer"),
+    "skill_group_list": ("viewer", None),
+    "skill_group_new": ("publisher", "publisher"),
+    "skill_group_show": ("viewer", None),
+    "skill_group_save": ("publisher", "publisher"),
+    "skill_group_remove": ("publisher", "publisher"),
+    "help_show": ("viewer", None),
+    "finding_list": ("viewer", None),
+    "finding_show": ("viewer", None),
+    "gallery_show": ("viewer", None),
     "capability_new": ("author", "author"),
     "capability_show": ("viewer", None),
     "draft_edit": ("author", None),
@@ -48,22 +65,23 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
 }
-# Open to strangers: the way in, the way out, and a signpost.
-OPEN = {"home", "sign_in", "sign_out"}
+# Open to strangers: the way in and the way out.
+OPEN = {"sign_in", "sign_out"}
 
 
 @pytest.fixture(autouse=True)
 def alpha(db: None) -> None:
     """Two revisions and a draft, so that every page has something to show."""
     publish()
+    skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    arguments: dict[str, Any] = {"capability_id": "alpha"} if "capability_id" in route else {}
-    return reverse(f"studio:{name}", kwargs=arguments | ({"number": 1} if "number" in route else {}))
+    there = {"capability_id": "alpha", "number": 1, "step": "example", "group_id": "health", "code": "FILE_MISSING"}
+    return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 
 def test_every_address_has_a_rule() -> None:

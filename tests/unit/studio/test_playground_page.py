@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from tests import factories
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
-fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
 
 
 @pytest.fixture

@@ -12,8 +12,10 @@ import pytest
 import yaml
 from django.test import Client
 
-from agent_api.neighbours.mcp import skills
-from tests.factories import agent_key, damage, publish, tool, unlisted
+from agent_api.neighbours.mcp import prompts, skills
+from registry import publishing
+from tests.cases import valid_bundle
+from tests.factories import OLGA, agent_key, damage, publish, tool, unlisted
 
 pytestmark = pytest.mark.django_db
 MODERN = "2026-07-28"
@@ -157,7 +159,9 @@ def test_tools_are_closed_objects_with_words_for_everything() -> None:
         "capability_skill_load",
         "capability_match",
         "capability_search",
+        "capability_feedback",
     ]
+    assert [row["name"] for row in tools if not row["annotations"]["readOnlyHint"]] == ["capability_feedback"]
     for row in tools:
         schema = row["inputSchema"]
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
@@ -198,6 +202,68 @@ def test_a_message_is_matched() -> None:
 )
 def test_odd_calls_are_refused(params: dict[str, Any]) -> None:
     assert _legacy("tools/call", **params)["error"]["code"] == -32602
+
+
+def test_feedback_is_taken_from_keys_that_may_give_it() -> None:
+    playbook = publishing.publish(files=valid_bundle("playbook"), by=OLGA).capability_id
+    arguments = {"capability_id": playbook, "outcome": "confirmed_success", "revision": 1}
+    result = _legacy("tools/call", name="capability_feedback", arguments=arguments)["result"]
+    assert result["isError"] is True
+    assert result["structuredContent"]["error"]["code"] == "FORBIDDEN"
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    for name, given, is_error in (
+        ("read", arguments, True),
+        ("feedback", {**arguments, "outcome": "grand"}, True),
+        ("feedback", {**arguments, "capability_id": "nobody"}, True),
+        ("feedback", arguments, False),
+    ):
+        headers = {"Authorization": f"Bearer {agent_key('read', name)}"}
+        params = {"name": "capability_feedback", "arguments": given}
+        result = _post({**body, "params": params}, **headers).json()["result"]
+        assert result["isError"] is is_error
+    assert result["structuredContent"]["confidence"]["score"] == 0.6
+
+
+# Prompts
+
+
+def test_each_capability_is_a_prompt() -> None:
+    publish("alpha", name="Alpha")
+    unlisted("hidden")
+    (prompt,) = _legacy("prompts/list")["result"]["prompts"]
+    assert (prompt["name"], prompt["title"]) == ("alpha", "Alpha")
+    assert [(each["name"], each["required"]) for each in prompt["arguments"]] == [("arguments", False)]
+    result = _legacy("prompts/get", name="alpha", arguments={"arguments": "of today"})["result"]
+    body = {"capability_ids": ["alpha"], "arguments": {"alpha": "of today"}}
+    rendered = Client().post("/api/v1/prompt_render", body, content_type="application/json").json()["prompt"]
+    assert result["messages"] == [{"role": "user", "content": {"type": "text", "text": rendered}}]
+    assert "of today" in rendered
+    assert _legacy("prompts/get", name="alpha")["result"]["description"] == prompt["description"]
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "prompts/get", "Mcp-Name": "alpha"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "alpha", "_meta": META}}
+    assert _result(_post(asked, **headers))["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"name": "nobody"}, {"name": "hidden"}, {"name": "A!"}, {}, {"name": "alpha", "arguments": {"arguments": 1}},
+     {"name": "alpha", "arguments": []}, {"name": "alpha", "arguments": {"arguments": "x" * 5000}}],
+)  # fmt: skip
+def test_odd_prompts_are_refused(params: dict[str, Any]) -> None:
+    publish("alpha")
+    unlisted("hidden")
+    assert _legacy("prompts/get", **params)["error"]["code"] == -32602
+
+
+def test_pages_of_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prompts, "PAGE", 2)
+    for name in ("a", "b", "c"):
+        publish(name)
+    first = _legacy("prompts/list")["result"]
+    second = _legacy("prompts/list", cursor=first["nextCursor"])["result"]
+    assert [each["name"] for each in (*first["prompts"], *second["prompts"])] == ["a", "b", "c"]
+    assert "nextCursor" not in second
+    assert _legacy("prompts/list", cursor=7)["error"]["code"] == -32602
 
 
 # Skills

@@ -1,0 +1,76 @@
+"""The loop with the vendors' own packages: `pip install openai anthropic`.
+
+    python -m docs.agents.vendor_sdks openai|anthropic REGISTRY_URL MODEL_URL MODEL "message"
+
+They speak the two formats of openai_chat.py and anthropic_messages.py, and bring their retries and time limits.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from anthropic import Anthropic
+from openai import OpenAI
+
+from agent_client import Registry, Session, User
+from docs.agents.anthropic_messages import messages_of, system_of
+from docs.agents.loop import Agent, Message, Reply, ToolCall
+from docs.agents.openai_chat import call_of, message_of
+from docs.agents.scripted import ask_person, keep_weights
+
+
+@dataclass(frozen=True)
+class OpenAiSdk:
+    """`client` is any `openai.OpenAI`, with the address and key of whoever serves the model."""
+
+    client: OpenAI
+    model: str
+
+    def reply(self, session: Session, messages: list[Message]) -> Reply:
+        """One step."""
+        system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
+        answer = self.client.chat.completions.create(
+            model=self.model,
+            messages=[{"role": "system", "content": system}, *map(message_of, messages)],
+            tools=session.tools("openai", strict=True),
+        )
+        said = answer.choices[0].message
+        return Reply(said.content or "", tuple(call_of(call.model_dump()) for call in said.tool_calls or ()))
+
+
+@dataclass(frozen=True)
+class AnthropicSdk:
+    """`client` is any `anthropic.Anthropic`."""
+
+    client: Anthropic
+    model: str
+    tokens_max: int = 1024
+
+    def reply(self, session: Session, messages: list[Message]) -> Reply:
+        """One step."""
+        answer = self.client.messages.create(
+            model=self.model,
+            max_tokens=self.tokens_max,
+            system=system_of(session),
+            messages=messages_of(messages),
+            tools=session.tools("anthropic"),
+        )
+        calls = tuple(ToolCall(one.id, one.name, one.input) for one in answer.content if one.type == "tool_use")
+        return Reply("".join(one.text for one in answer.content if one.type == "text"), calls)
+
+
+def main(vendor: str, registry_url: str, model_url: str, model: str, text: str) -> None:
+    """One message and its answer. The keys are taken from OPENAI_API_KEY and ANTHROPIC_API_KEY by the packages."""
+    found = (
+        OpenAiSdk(OpenAI(base_url=model_url), model)
+        if vendor == "openai"
+        else AnthropicSdk(Anthropic(base_url=model_url), model)
+    )
+    with Registry(registry_url) as registry:
+        agent = Agent(Session(registry, user=User(name="Alice")), found, keep_weights, ask_person)
+        print(f"agent: {agent.say(text)}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:6])

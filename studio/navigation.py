@@ -1,0 +1,96 @@
+"""The Studio's navigation: one table, in the order in which it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final, Literal
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from registry.models import Operator
+
+Right = Literal["read", "edit", "publish", "administer"]
+MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
+    "read": lambda _: True,
+    "edit": lambda operator: operator.can_edit,
+    "publish": lambda operator: operator.can_publish,
+    "administer": lambda operator: operator.can_administer,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page of the navigation. `shortcut` is typed after `g`; `around` begins the url names of the pages that belong
+    to this one, beside its own."""
+
+    group: str | Promise
+    label: str | Promise
+    url_name: str
+    shortcut: str = ""
+    right: Right = "read"
+    around: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """Where it leads."""
+        return reverse(self.url_name)
+
+    def holds(self, view_name: str) -> bool:
+        """Whether a page belongs to this entry."""
+        return view_name == self.url_name or view_name.startswith(self.around or ("\0",))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An entry for one person on one page; `current` is a value of `aria-current`, or empty."""
+
+    entry: Entry
+    current: Literal["", "page", "true"]
+
+
+_WORK: Final = gettext_lazy("Work")
+_LOOK: Final = gettext_lazy("Try and watch")
+_RUN: Final = gettext_lazy("Registry")
+_MORE: Final = gettext_lazy("Reference")
+
+ENTRIES: Final = (
+    Entry(_WORK, gettext_lazy("Home"), "studio:home", "h", around=("studio:tour",)),
+    Entry(
+        _WORK, gettext_lazy("Capabilities"), "studio:capability_list", "c",
+        around=(
+            "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:rollback", "studio:bulk",
+        ),
+    ),
+    Entry(_WORK, gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",)),
+    Entry(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
+    Entry(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
+    Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
+    Entry(_MORE, gettext_lazy("API"), "docs", "a"),
+    Entry(
+        _MORE, gettext_lazy("Help"), "studio:help_show", "l",
+        around=("studio:help", "studio:finding", "studio:gallery"),
+    ),
+)  # fmt: skip
+
+
+def entries_for(operator: Operator) -> list[Entry]:
+    """What this person may open."""
+    return [entry for entry in ENTRIES if MAY[entry.right](operator)]
+
+
+def groups_for(operator: Operator, request: HttpRequest) -> Iterator[tuple[str | Promise, list[Shown]]]:
+    """The groups with their entries, the one that the page belongs to marked."""
+    here = request.resolver_match.view_name if request.resolver_match else ""
+    for group, entries in groupby(entries_for(operator), key=lambda entry: entry.group):
+        yield group, [Shown(entry, _current(entry, here)) for entry in entries]
+
+
+def _current(entry: Entry, here: str) -> Literal["", "page", "true"]:
+    if here == entry.url_name:
+        return "page"
+    return "true" if entry.holds(here) else ""

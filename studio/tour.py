@@ -1,0 +1,125 @@
+"""The first-run tour: a list of steps on Home. What was looked at and whether it was left is kept in a cookie of the
+reader's browser, what was written is known from the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from registry.first_steps import steps_done
+from studio.access import StudioRequest, actor_of
+from studio.navigation import MAY, Right
+
+_LEFT: Final = "left"
+_COOKIE_SECONDS: Final = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`url_name` with `arguments` is where it is done; `is_looked_at` says that opening the page is all there is."""
+
+    key: str
+    label: str | Promise
+    words: str | Promise
+    url_name: str
+    right: Right = "read"
+    is_looked_at: bool = False
+
+
+STEPS: Final = (
+    Step("sign_in", gettext_lazy("Sign in"), gettext_lazy("You are here."), "studio:home", is_looked_at=True),
+    Step(
+        "example", gettext_lazy("Look at an example"),
+        gettext_lazy("See the four files of a capability that agents can load now."),
+        "studio:capability_list", is_looked_at=True,
+    ),
+    Step(
+        "playground", gettext_lazy("Try the playground"),
+        gettext_lazy("Type what a user would say, and see which capability it leads to."),
+        "studio:playground_show", is_looked_at=True,
+    ),
+    Step(
+        "make", gettext_lazy("Make a capability"),
+        gettext_lazy("It begins as a draft that is complete; nobody sees it yet."), "studio:capability_new", "edit",
+    ),
+    Step(
+        "publish", gettext_lazy("Publish it"),
+        gettext_lazy("The review shows what changes for agents. They see it at once, without a deploy."),
+        "studio:capability_list", "publish",
+    ),
+    Step(
+        "key", gettext_lazy("Make a key"),
+        gettext_lazy("With it an agent runtime lists and loads capabilities."), "studio:agent_key_list", "administer",
+    ),
+)  # fmt: skip
+LOOKED_AT: Final = {step.key: step for step in STEPS if step.is_looked_at}
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The steps that a person's role has, each with whether it is done."""
+
+    steps: Sequence[tuple[Step, bool]]
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return sum(is_done for _, is_done in self.steps)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.done == len(self.steps)
+
+
+def tour_of(request: StudioRequest) -> Tour | None:
+    """None where this person has left it."""
+    marks = _marks(request)
+    if _LEFT in marks:
+        return None
+    done = marks | {"sign_in"} | steps_done(by=actor_of(request))
+    return Tour([(step, step.key in done) for step in STEPS if MAY[step.right](request.user)])
+
+
+def look_at(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
+    """Note that a page of the tour was opened."""
+    return _keep(request, response, _marks(request) | {key})
+
+
+def leave(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+    """Show it no more."""
+    return _keep(request, response, _marks(request) | {_LEFT})
+
+
+def come_back(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+    """Show it again, with what was looked at."""
+    return _keep(request, response, _marks(request) - {_LEFT})
+
+
+def _marks(request: StudioRequest) -> frozenset[str]:
+    return frozenset(request.COOKIES.get(_cookie(request), "").split(".")) & {_LEFT, *LOOKED_AT}
+
+
+def _keep(request: StudioRequest, response: HttpResponse, marks: frozenset[str]) -> HttpResponse:
+    response.set_cookie(
+        _cookie(request), ".".join(sorted(marks)), max_age=_COOKIE_SECONDS, httponly=True, samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )  # fmt: skip
+    return response
+
+
+def _cookie(request: StudioRequest) -> str:
+    # Two people may share a browser.
+    return f"studio_tour_{request.user.pk}"
+
+
+def address_of(step: Step) -> str:
+    """Where a step leads: through the note that it was looked at, where that is all."""
+    return reverse("studio:tour_step", args=[step.key]) if step.is_looked_at else reverse(step.url_name)

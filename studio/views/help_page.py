@@ -1,0 +1,47 @@
+"""Help: what the pages are for, what each finding means, and the way back to the tour."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from registry.validation.codes import all_codes
+from registry.validation.findings_page import families
+from studio import tour
+from studio.access import StudioRequest, operator_required
+from studio.views.given import text_in
+
+
+@operator_required
+@require_safe
+def help_show(request: StudioRequest) -> HttpResponse:
+    """Where to begin."""
+    return render(request, "studio/help/show.html", {"tour": tour.tour_of(request)})
+
+
+@operator_required
+@require_safe
+def finding_list(request: StudioRequest) -> HttpResponse:
+    """Every code by family, those alone that have the words that were typed."""
+    text = text_in(request, "q", most=100)
+    words = text.casefold().split()
+    shown = [(one, [row for row in one.codes if _has(f"{row.code} {row.cause}", words)]) for one in families()]
+    context = {"families": [(family, rows) for family, rows in shown if rows], "text": text}
+    return render(request, "studio/help/findings.html", context)
+
+
+def _has(text: str, words: list[str]) -> bool:
+    folded = text.casefold()
+    return all(word in folded for word in words)
+
+
+@operator_required
+@require_safe
+def finding_show(request: StudioRequest, code: str) -> HttpResponse:
+    """One code: cause, example and mend."""
+    row = all_codes().get(code)
+    if row is None:
+        raise Http404(f"There is no finding {code}")
+    family = next(one for one in families() if row in one.codes)
+    return render(request, "studio/help/finding.html", {"row": row, "family": family})

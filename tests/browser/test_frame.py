@@ -1,0 +1,172 @@
+"""The frame: the menu on a small screen, the command palette and the shortcuts, all by keyboard."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_looks import _in_every_form, _is_accessible, _looks_right
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+
+def _words(page: Page) -> Locator:
+    return page.get_by_role("combobox", name="A page, a capability or an action")
+
+
+def _palette(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    expect(_words(page)).to_be_focused()
+
+
+def test_the_palette_leads_to_a_page_and_to_a_capability(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    _palette(page)
+    page.keyboard.type("playg")
+    expect(page.locator("#palette-found [aria-selected=true]")).to_contain_text("Playground")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{studio.url}/playground/")
+    _palette(page)
+    page.keyboard.type("weight")
+    expect(page.locator("#palette-found li")).to_have_count(1)
+    expect(page.locator("#palette-found [aria-selected=true]")).to_contain_text("weights")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{studio.url}/capabilities/weights/")
+
+
+def test_the_palette_is_walked_through_with_arrows_and_left_with_escape(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    finder = page.get_by_role("button", name="Search or jump to")
+    finder.focus()
+    page.keyboard.press("Space")
+    expect(_words(page)).to_be_focused()
+    first = page.locator("#palette-found li").first
+    expect(first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowDown")
+    expect(first).to_have_attribute("aria-selected", "false")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#palette-found li").last).to_have_attribute("aria-selected", "true")
+    expect(_words(page)).to_have_attribute("aria-activedescendant", re.compile(r"palette-\d+"))
+    page.keyboard.press("Escape")
+    expect(_words(page)).to_be_hidden()
+    expect(finder).to_be_focused()
+
+
+def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
+    as_role: Callable[[str], Page], allowed_on_console: list[str]
+) -> None:
+    page = as_role("viewer")
+    _palette(page)
+    page.keyboard.type("nothing like it")
+    expect(page.locator(".palette-state")).to_have_text("Nothing fits.")
+    _in_every_form(page, _is_accessible)
+    allowed_on_console.append("Failed to load resource")
+    page.route("**/palette/**", lambda route: route.abort())
+    _words(page).fill("play")
+    expect(page.locator(".palette-state")).to_contain_text("the server did not answer")
+    expect(page.locator("#palette-found li")).to_have_count(1)
+
+
+def test_what_an_author_wrote_is_text_in_the_palette(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    page.route(
+        "**/palette/**",
+        lambda route: route.fulfill(json={"found": [{"label": "<img src=x>", "note": "<b>", "url": "/capabilities/"}]}),
+    )
+    _palette(page)
+    page.keyboard.type("zz")
+    expect(page.locator("#palette-found li")).to_contain_text("<img src=x>")
+    expect(page.locator("#palette-found li").locator("img")).to_have_count(0)
+
+
+def test_keys_lead_to_pages_until_they_are_switched_off(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+    expect(page).to_have_url(f"{studio.url}/incidents/")
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page).to_have_url(f"{studio.url}/capabilities/")
+    page.keyboard.press("/")
+    search = page.get_by_role("searchbox")
+    expect(search).to_be_focused()
+    page.keyboard.type("g h?")
+    expect(search).to_have_value("g h?")
+    search.blur()
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Shortcuts")
+    expect(dialog).to_be_visible()
+    expect(dialog).to_contain_text("Playground")
+    _in_every_form(page, _is_accessible)
+    page.get_by_label("Single keys").uncheck()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.keyboard.press("?")
+    page.reload()
+    page.keyboard.press("?")
+    expect(dialog).to_be_hidden()
+    # Ctrl+K is no single key.
+    _palette(page)
+
+
+def test_on_a_phone_the_menu_opens_by_keyboard_and_closes_with_escape(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    page.set_viewport_size({"width": 390, "height": 844})
+    link = page.get_by_role("navigation", name="Studio").get_by_role("link", name="Playground")
+    expect(link).to_be_hidden()
+    menu = page.locator("summary", has_text="Menu")
+    menu.focus()
+    page.keyboard.press("Enter")
+    expect(link).to_be_visible()
+    _looks_right(page, "menu, light")
+    page.emulate_media(color_scheme="dark")
+    _looks_right(page, "menu, dark")
+    link.focus()
+    page.keyboard.press("Escape")
+    expect(link).to_be_hidden()
+    expect(menu).to_be_focused()
+
+
+def test_tab_goes_through_the_whole_page_and_out_again(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    seen = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.outerHTML.slice(0, 120)"))
+        if seen[-1].startswith("<body"):
+            break
+    # Each place once, and after the last one the browser's own controls.
+    assert seen[-1].startswith("<body")
+    assert len(set(seen)) == len(seen) > 10
+
+
+@pytest.mark.parametrize("width", [390, 768, 1000, 1440, 2560])
+def test_the_frame_fits_every_width(width: int, as_role: Callable[[str], Page]) -> None:
+    page = as_role("admin")
+    page.set_viewport_size({"width": width, "height": 900})
+    _looks_right(page, str(width))
+
+
+def test_without_scripts_the_menu_and_the_way_out_are_there(
+    studio: Studio, as_role: Callable[[str], Page], browser: object
+) -> None:
+    cookies = as_role("viewer").context.cookies()
+    with browser.new_context(java_script_enabled=False) as context:  # type: ignore[attr-defined]
+        context.add_cookies(cookies)
+        page = context.new_page()
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"{studio.url}/capabilities/")
+        page.locator("summary", has_text="Menu").click()
+        page.get_by_role("link", name="Incidents").click()
+        expect(page).to_have_url(f"{studio.url}/incidents/")
+        expect(page.get_by_role("link", name="Search or jump to")).to_be_visible()

@@ -1,0 +1,57 @@
+"""What the command palette finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from registry import drafts
+from tests.factories import OLGA, publish
+from tests.unit.studio.conftest import SignIn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("viewer")
+
+
+def _found(client: Client, words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get("/palette/", {"q": words}).json()["found"]
+    return found
+
+
+def test_it_finds_by_id_and_by_name_what_begins_with_it_first(client: Client) -> None:
+    publish("sleep_log", name="Night rest")
+    publish("log_meals")
+    drafts.save_draft(capability_id="logging", files={"skill.md": ""}, based_on=None, by=OLGA)
+    assert [one["url"] for one in _found(client, "LOG")] == [
+        "/capabilities/log_meals/",
+        "/capabilities/logging/",
+        "/capabilities/sleep_log/",
+    ]
+    assert _found(client, "night") == [
+        {"label": "Night rest", "note": "sleep_log · published", "url": "/capabilities/sleep_log/"}
+    ]
+    assert [one["label"] for one in _found(client, "rest sleep")] == ["Night rest"]
+    assert _found(client, "logging")[0]["note"] == "draft"
+
+
+def test_it_finds_at_most_eight_with_one_query(client: Client) -> None:
+    for number in range(12):
+        drafts.save_draft(capability_id=f"many_{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
+    with CaptureQueriesContext(connection) as queries:
+        assert len(_found(client, "many")) == 8
+    # The session, the operator and the capabilities.
+    assert len(queries) == 3
+
+
+@pytest.mark.parametrize("words", ["", " ", "\0", "%", "_x", "x" * 5000, "🍎", "' OR 1=1", " ".join("abcdefghij" * 5)])
+def test_odd_words_find_nothing(words: str, client: Client) -> None:
+    publish()
+    assert _found(client, words) == []

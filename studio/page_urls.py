@@ -3,9 +3,6 @@
 from django.urls import path
 
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
-<<<<<<< HEAD
-from studio.views import agent_key, capability, draft, gate, history, incident, playground, preview, session
-=======
 from studio.views import (
     agent_key,
     capability,
@@ -19,10 +16,10 @@ from studio.views import (
     incident,
     palette,
     playground,
+    preview,
     session,
     skill_group,
 )
->>>>>>> main
 
 app_name = "studio"
 

@@ -80,7 +80,7 @@ export class Code {
         hoverTooltip((view, at) => this.help(view, at, facts())),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.domEventHandlers({ beforeinput: overSelection }),
-        EditorView.contentAttributes.of({ "aria-label": document.name, spellcheck: isJson ? "false" : "true" }),
+        EditorView.contentAttributes.of({ "aria-label": document.name, tabindex: "0", spellcheck: isJson ? "false" : "true" }),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
           const from = update.transactions.map((one) => one.annotation(origin)).find(Boolean) ?? "code";
@@ -89,8 +89,6 @@ export class Code {
       ],
     });
     this.view = new EditorView({ state });
-    // Scrolled by keyboard, too.
-    this.view.scrollDOM.tabIndex = -1;
   }
 
   get length() {

@@ -69,11 +69,16 @@ def _is_storable(value: str) -> bool:
     return True
 
 
+def whole_number_or_null(values: Mapping[str, Any], name: str, *, least: int) -> int | None:
+    """As `whole_number`; an explicit null is None too."""
+    return None if values.get(name) is None else whole_number(values, name, least=least)
+
+
 def whole_number(values: Mapping[str, Any], name: str, *, least: int, most: int = INTEGER_MAX) -> int | None:
     """A whole number in a range, None where it is left out."""
-    value = values.get(name)
-    if value is None:
+    if name not in values:
         return None
+    value = values[name]
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:

@@ -178,7 +178,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
     saved = drafts.save_draft(
         capability_id=parameters.capability_id(values),
         files=parameters.files(values),  # type: ignore[arg-type]
-        based_on=parameters.whole_number(values, "based_on", least=1),
+        based_on=parameters.whole_number_or_null(values, "based_on", least=1),
         by=caller.actor,
     )
     findings = [finding.as_dict() for finding in saved.report.findings]
@@ -192,7 +192,7 @@ def draft_publish(request: Request, caller: Caller) -> Response:
     """Publish the draft that the caller has looked at."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
-    version = parameters.whole_number(values, "draft_version", least=1)
+    version = parameters.whole_number_or_null(values, "draft_version", least=1)
     if version is None:
         raise InvalidRequest("draft_version is missing: the version that you have looked at")
     outcome = publishing.publish_draft(

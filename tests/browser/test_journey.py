@@ -110,7 +110,7 @@ def _an_error_appears_and_is_mended(page: Page) -> None:
     open_file(page, "skill.md")
     place.first.click()
     expect(area).to_be_focused()
-    assert caret(area) == (line, column)
+    assert caret(page, "tools.json") == (line, column)
     area.fill(_tools(requires_approval=True))
     open_file(page, "skill.md").fill(SKILL)
     expect(findings.get_by_text("Nothing to mend.")).to_be_visible()

@@ -596,7 +596,7 @@ export interface components {
         /** @description The draft version that was looked at. */
         DraftPublishRequest: {
             capability_id: string;
-            draft_version: number;
+            draft_version: number | null;
             /** @description Why, for the history. */
             note?: string;
             /** @description Codes that a person has acknowledged, such as POLICY_LOOSENED. */

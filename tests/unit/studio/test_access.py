@@ -47,6 +47,10 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "draft_check": (None, "author"),
     # Whoever opens the address of a form is led to the page that has it.
     "draft_save": ("author", "author"),
+    "draft_merge": ("author", "author"),
+    "draft_preview": (None, "author"),
+    "draft_action": (None, "author"),
+    "draft_form": (None, "author"),
     "draft_discard": ("author", "author"),
     "draft_restore": ("author", "author"),
     "gate_show": ("viewer", "publisher"),

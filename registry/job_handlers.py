@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, mail, repeats, revalidation, schedules, usage, webhook_jobs
+from registry import housekeeping, mail, repeats, revalidation, schedules, skill_uploads, usage, webhook_jobs
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
@@ -16,6 +16,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
     schedules.KIND: schedules.publish_due,
+    skill_uploads.KIND: skill_uploads.prune,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from registry.bundle_texts import BundleTexts
 from registry.feedback_models import Confidence, Outcome
+from registry.git_source_models import GitSource, GitSourceItem
 from registry.install_code_form import new_code
 from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
@@ -19,6 +20,7 @@ from registry.repeat_models import KeptAnswer
 from registry.review_models import ReleaseRule, Review, ReviewEntry
 from registry.schedule_models import ScheduledRelease
 from registry.share_models import ShareLink
+from registry.upload_models import SkillUpload, UploadedSkill
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -29,6 +31,8 @@ __all__ = [
     "Confidence",
     "DemandMiss",
     "Draft",
+    "GitSource",
+    "GitSourceItem",
     "Incident",
     "Job",
     "KeptAnswer",
@@ -48,7 +52,9 @@ __all__ = [
     "SentenceVector",
     "ShareLink",
     "SkillGroup",
+    "SkillUpload",
     "ToolName",
+    "UploadedSkill",
     "Webhook",
     "WebhookDelivery",
 ]

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, mail, repeats, revalidation, schedules, skill_uploads, usage, webhook_jobs
+from registry import (
+    followed_sources,
+    housekeeping,
+    mail,
+    repeats,
+    revalidation,
+    schedules,
+    skill_uploads,
+    usage,
+    webhook_jobs,
+)
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
+    followed_sources.KIND: followed_sources.look_again,
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
     mail.KIND: mail.send,
@@ -20,4 +31,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
-FOLLOWERS: Final[dict[str, Follower]] = {schedules.KIND: schedules.follow, webhook_jobs.KIND: webhook_jobs.follow}
+FOLLOWERS: Final[dict[str, Follower]] = {
+    followed_sources.KIND: followed_sources.follow,
+    schedules.KIND: schedules.follow,
+    webhook_jobs.KIND: webhook_jobs.follow,
+}

@@ -17,7 +17,7 @@ from registry.models import Capability, Revision
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import gate_context
-from studio.views.given import acknowledged_in, note_of
+from studio.views.given import NOTE_MAX, acknowledged_in, note_of, text_in
 
 
 @operator_required
@@ -58,6 +58,8 @@ def _page(
         "can_roll_back": not is_current and capability.status in queries.LISTED,
         "diffs": text_diffs(published.files if published else {}, revision.files),
         "error": error,
+        # A page that offers a rollback says why.
+        "note": note_of(request) or text_in(request, "note", most=NOTE_MAX),
     }
     if context["can_roll_back"] and request.user.can_publish:
         # Rolling back runs today's gate: say before it is tried what that will say.

@@ -218,7 +218,7 @@ def _trends(keys: Sequence[int]) -> dict[int, tuple[Figures, Figures]]:
     recent, earlier = Count("pk", filter=Q(at__gte=turn)), Count("pk", filter=Q(at__lt=turn))
     rows = Outcome.objects.filter(capability__in=keys, at__gte=start).order_by()
     counted: dict[int, tuple[Counter[str], Counter[str]]] = defaultdict(lambda: (Counter(), Counter()))
-    for pk, outcome, new, old in rows.values_list("capability", "outcome").annotate(recent, earlier):
+    for pk, outcome, new, old in rows.values_list("capability", "outcome").annotate(recent=recent, earlier=earlier):
         counted[pk][0][outcome] += new
         counted[pk][1][outcome] += old
     return {pk: (figures_from(new), figures_from(old)) for pk, (new, old) in counted.items()}

@@ -58,12 +58,12 @@ def _page(
         "can_roll_back": not is_current and capability.status in queries.LISTED,
         "diffs": text_diffs(published.files if published else {}, revision.files),
         "error": error,
-        # A page that offers a rollback says why.
-        "note": note_of(request) or text_in(request, "note", most=NOTE_MAX),
     }
     if context["can_roll_back"] and request.user.can_publish:
         # Rolling back runs today's gate: say before it is tried what that will say.
         context |= gate_context(request, publishing.preview(files=revision.files))
+        # A page that offers the rollback says why.
+        context["note"] = note_of(request) or text_in(request, "note", most=NOTE_MAX)
     return render(request, "studio/revision/show.html", context, status=status)
 
 

@@ -50,6 +50,36 @@ ADDRESSES = {
     "playground": "/playground/",
     "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
+    "key": "/keys/1/",
+    "feedback": "/feedback/",
+    "feedback on one": "/capabilities/disk_pressure/feedback/",
+    "feedback, none": "/capabilities/weights/feedback/",
+    "proposals": "/proposals/",
+    "proposals, none": "/proposals/?status=rejected",
+    "proposal": "/proposals/00000000-0000-0000-0000-000000000001/",
+    "usage": "/usage/",
+    "usage by revision": "/usage/?by=revision&days=365",
+    "audit log": "/audit/",
+    "members": "/members/",
+    "teams": "/teams/",
+    "team": "/teams/1/",
+    "webhooks": "/webhooks/",
+    "webhook": "/webhooks/1/",
+    "key": "/keys/1/",
+    "feedback": "/feedback/",
+    "feedback on one": "/capabilities/disk_pressure/feedback/",
+    "feedback, none": "/capabilities/weights/feedback/",
+    "proposals": "/proposals/",
+    "proposals, none": "/proposals/?status=rejected",
+    "proposal": "/proposals/00000000-0000-0000-0000-000000000001/",
+    "usage": "/usage/",
+    "usage by revision": "/usage/?by=revision&days=365",
+    "audit log": "/audit/",
+    "members": "/members/",
+    "teams": "/teams/",
+    "team": "/teams/1/",
+    "webhooks": "/webhooks/",
+    "webhook": "/webhooks/1/",
     "incidents": "/incidents/",
     "password": "/password/",
 }
@@ -102,7 +132,17 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
         "agent_key", "create", "a key with quite a long name, " + "n" * 40, "--scopes", "read,feedback,propose,publish"
     )
     _damage(studio)
+    _use(studio)
     return studio
+
+
+def _use(studio: Studio) -> None:
+    """Agents that load, tell how it went and hand in a bundle; a team and a webhook."""
+    import subprocess
+
+    script = (Path(__file__).parent / "furnishing.py").read_text("utf-8")
+    studio.manage("shell", "-c", script)
+    assert subprocess
 
 
 def _damage(studio: Studio) -> None:

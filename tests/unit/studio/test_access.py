@@ -120,10 +120,17 @@ def alpha(db: None) -> None:
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    there: dict[str, Any] = {"capability_id": "alpha", "number": 1, "step": "example", "group_id": "health", "code": "FILE_MISSING"}
+    there: dict[str, Any] = {
+        "capability_id": "alpha",
+        "number": 1,
+        "step": "example",
+        "group_id": "health",
+        "code": "FILE_MISSING",
+        "token": "none",
+        "proposal_id": Proposal.objects.get().proposal_id,
+    }
     numbered = next((model for noun, model in OF_NUMBER.items() if name.startswith(noun)), None)
     there |= {"number": numbered._default_manager.get().pk} if numbered else {}
-    there |= {"token": "none"} | ({"proposal_id": Proposal.objects.get().proposal_id} if "proposal" in route else {})
     return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 

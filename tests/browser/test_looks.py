@@ -47,6 +47,13 @@ ADDRESSES = {
     "history": "/capabilities/weights/history/",
     "older revision": "/capabilities/weights/history/1/",
     "published revision": "/capabilities/weights/history/2/",
+    "compare": "/capabilities/weights/history/compare/",
+    "reviews": "/reviews/",
+    "reviews, none": "/reviews/?show=mine",
+    "review": "/reviews/1/",
+    "review, a comment on a line": "/reviews/1/?file=tools.json&line=3",
+    "planned releases": "/releases/",
+    "what publishing asks for": "/settings/publishing/",
     "playground": "/playground/",
     "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
@@ -65,24 +72,37 @@ ADDRESSES = {
     "team": "/teams/1/",
     "webhooks": "/webhooks/",
     "webhook": "/webhooks/1/",
-    "key": "/keys/1/",
-    "feedback": "/feedback/",
-    "feedback on one": "/capabilities/disk_pressure/feedback/",
-    "feedback, none": "/capabilities/weights/feedback/",
-    "proposals": "/proposals/",
-    "proposals, none": "/proposals/?status=rejected",
-    "proposal": "/proposals/00000000-0000-0000-0000-000000000001/",
-    "usage": "/usage/",
-    "usage by revision": "/usage/?by=revision&days=365",
-    "audit log": "/audit/",
-    "members": "/members/",
-    "teams": "/teams/",
-    "team": "/teams/1/",
-    "webhooks": "/webhooks/",
-    "webhook": "/webhooks/1/",
     "incidents": "/incidents/",
     "password": "/password/",
 }
+# A review with words on it, a release that waits and one that was called off, and a rule.
+ASKED = """
+from datetime import timedelta
+from django.utils import timezone
+from registry import drafts, reviews, rules, schedules
+from registry.actors import Actor
+from registry.models import Draft, LoadCount, Revision
+olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
+for number in range(1, 16):
+    LoadCount.objects.create(
+        day=timezone.now().date() - timedelta(days=number), capability_id="weights", revision=1,
+        key_name="" if number == 3 else f"key {number} " + "k" * (number * 3), count=number * 7,
+    )
+version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
+review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
+reviews.comment(review_id=review.pk, by=paul, words="Why is this no longer approved?", file="tools.json", line=1)
+reviews.comment(review_id=review.pk, by=olga, words="In general: " + "y" * 80)
+for name in ("excel_analyzer", "disk_pressure"):
+    files = dict(Revision.objects.get(capability__capability_id=name, number=1).files)
+    files["skill.md"] += "\\n## More\\n\\nWords.\\n"
+    draft = drafts.replace_draft(capability_id=name, files=files, by=olga)
+    done = schedules.schedule_release(
+        capability_id=name, draft_version=draft.version, due_at=timezone.now() + timedelta(days=1), by=olga, note="x"
+    )
+    assert done.release is not None, done.outcome.findings
+schedules.cancel_release(scheduled_id=done.release.pk, by=olga)
+rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
+"""
 # Controls that lie over one another, and text that leaves its box.
 OVERLAPS = """() => {
     const boxes = [...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea, summary')]
@@ -119,7 +139,10 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     studio.manage("bundle", "publish", str(folder), "--note", note)
     for each in document:
         each["policy"].pop("requires_approval", None)
-    (folder / "tools.json").write_text(json.dumps(document), "utf-8")
+    document[0]["args_schema"]["properties"]["limit"]["maximum"] = 50
+    (folder / "tools.json").write_text(json.dumps(document, indent=2), "utf-8")
+    skill = (folder / "skill.md").read_text("utf-8")
+    (folder / "skill.md").write_text(skill.replace(".", ", see https://weights.example.com.", 2), "utf-8")
     studio.manage("bundle", "import", str(folder), "--as-draft")
     many = folder.parent / "many"
     many.mkdir()
@@ -131,18 +154,11 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     studio.manage(
         "agent_key", "create", "a key with quite a long name, " + "n" * 40, "--scopes", "read,feedback,propose,publish"
     )
+    studio.manage("shell", "-c", ASKED)
     _damage(studio)
-    _use(studio)
+    # Agents that load, tell how it went and hand in a bundle; a team, somebody invited and a webhook.
+    studio.manage("shell", "-c", (ROOT / "tests" / "browser" / "furnishing.py").read_text("utf-8"))
     return studio
-
-
-def _use(studio: Studio) -> None:
-    """Agents that load, tell how it went and hand in a bundle; a team and a webhook."""
-    import subprocess
-
-    script = (Path(__file__).parent / "furnishing.py").read_text("utf-8")
-    studio.manage("shell", "-c", script)
-    assert subprocess
 
 
 def _damage(studio: Studio) -> None:

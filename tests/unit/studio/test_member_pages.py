@@ -32,7 +32,7 @@ def _invite(client: Client, **changes: Any) -> Any:
 
 
 def _path(answer: Any) -> str:
-    return urlsplit(answer.context["link"]["address"]).path
+    return str(urlsplit(answer.context["link"]["address"]).path)
 
 
 def test_a_link_lets_somebody_choose_a_password_once(client: Client) -> None:

@@ -36,6 +36,7 @@ def test_an_open_proposal_is_on_home_in_the_list_and_has_a_page(signed_in: SignI
         assert "&lt;b&gt;why&lt;/b&gt;" in page
         assert "&lt;i&gt;bot&lt;/i&gt;" in page
         assert "<i>bot" not in page
+    page = client.get(_address(proposal)).content.decode()
     assert "Against what agents get now" in page
     assert "As the agent would." in page
     assert "Decline it" not in page
@@ -54,9 +55,9 @@ def test_accepting_puts_the_other_draft_aside(signed_in: SignIn) -> None:
     draft = Draft.objects.get(discarded_at__isnull=True)
     assert draft.proposal == proposal
     assert Draft.objects.filter(discarded_at__isnull=False, saved_by="operator:olga").exists()
-    page = client.get(_address(proposal)).content.decode()
-    assert "It is the draft." in page
-    assert "Make it the draft" not in page
+    after = client.get(_address(proposal)).content.decode()
+    assert "It is the draft." in after
+    assert "Make it the draft" not in after
 
 
 def test_declining_needs_a_note_that_the_proposer_reads(signed_in: SignIn) -> None:

@@ -11,8 +11,20 @@ from uuid import UUID
 from django.db.models import Count, Sum
 
 from registry.lifecycle import Worse, worse_revisions
-from registry.models import Capability, DemandMiss, Draft, Incident, LoadCount, Proposal, Revision
+from registry.models import (
+    Capability,
+    DemandMiss,
+    Draft,
+    Incident,
+    LoadCount,
+    Proposal,
+    Review,
+    Revision,
+    ScheduledRelease,
+)
 from registry.queries import LISTED, open_incidents
+from registry.reviews import list_reviews
+from registry.schedules import list_releases
 
 SHOWN_MAX: Final = 5
 LOAD_DAYS: Final = 30
@@ -74,6 +86,8 @@ class Home:
     """`loads` has every day of the last `LOAD_DAYS` in order, days of UTC, zeros included."""
 
     incidents: Some[Incident]
+    reviews: Some[Review]
+    releases: Some[ScheduledRelease]
     drafts: Some[WaitingDraft]
     publishes: Sequence[Publish]
     misses: Sequence[Miss]
@@ -87,6 +101,8 @@ def home() -> Home:
     """Every section, read now."""
     return Home(
         incidents=incidents(),
+        reviews=open_reviews(),
+        releases=planned_releases(),
         drafts=waiting_drafts(),
         publishes=recent_publishes(),
         misses=top_misses(),
@@ -100,6 +116,18 @@ def home() -> Home:
 def incidents() -> Some[Incident]:
     """What agents could not be given, the latest first."""
     found = open_incidents()
+    return Some(list(found[:SHOWN_MAX]), found.count())
+
+
+def open_reviews() -> Some[Review]:
+    """Drafts that wait for somebody to approve them or send them back, the latest first."""
+    found = list_reviews(states=("open",))
+    return Some(list(found[:SHOWN_MAX]), found.count())
+
+
+def planned_releases() -> Some[ScheduledRelease]:
+    """What will be published at a time, the next one first."""
+    found = list_releases(waiting=True)
     return Some(list(found[:SHOWN_MAX]), found.count())
 
 

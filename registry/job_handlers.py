@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, repeats, revalidation, usage, webhook_jobs
+from registry import housekeeping, mail, repeats, revalidation, schedules, usage, webhook_jobs
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
+    mail.KIND: mail.send,
     housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
     repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
+    schedules.KIND: schedules.publish_due,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
-FOLLOWERS: Final[dict[str, Follower]] = {webhook_jobs.KIND: webhook_jobs.follow}
+FOLLOWERS: Final[dict[str, Follower]] = {schedules.KIND: schedules.follow, webhook_jobs.KIND: webhook_jobs.follow}

@@ -14,11 +14,11 @@ from registry import audit
 from registry.actors import Actor
 from registry.drafts import UNSTORABLE, active_draft, check_texts, set_aside, storable, store_draft
 from registry.errors import BundleRefused, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
-from registry.gate import FileDiff, text_diffs
 from registry.models import Capability, Draft, Proposal
 from registry.near_duplicates import near_duplicates
 from registry.queries import published_names
 from registry.teams import require_may_change
+from registry.text_diffs import FileDiff, text_diffs
 from registry.validation import BUNDLE_FILES, Report, validate
 from registry.writing import writing
 

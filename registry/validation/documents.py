@@ -165,7 +165,7 @@ class Documents:
             line, column = self._lines(problem.file).place(offset)
         severity = problem.severity or self.severities.get(problem.code, "error")
         message, hint = problem.message.replace("\0", "\\u0000"), problem.hint.replace("\0", "\\u0000")
-        return Finding(problem.code, severity, problem.file, pointer, line, column, message, hint)
+        return Finding(problem.code, severity, problem.file, pointer, line, column, message, hint, problem.subject)
 
 
 def _offset(text: str, span: Span, problem: Problem, *, at_key: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from registry.validation.problems import Severity
@@ -25,10 +25,12 @@ class Finding:
     column: int | None
     message: str
     hint: str
+    # What it is about, by name: the key that is missing, the key that was meant. Mends read it; it does not travel.
+    subject: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:
         """The shape of schemas/finding.schema.json."""
-        return asdict(self)
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "subject"}
 
     @property
     def is_error(self) -> bool:

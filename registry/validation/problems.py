@@ -25,6 +25,7 @@ class Problem:
     `at_key` points at the last step of the path as a key (an unknown key, the second of two duplicate keys).
     `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalised text.
     `severity` is None where the catalogue's own holds.
+    `subject` names what it is about where a mend must know: the missing key or section, the key that was meant.
     """
 
     code: str
@@ -35,6 +36,7 @@ class Problem:
     at_key: bool = False
     offset: int | None = None
     severity: Severity | None = None
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
@@ -66,6 +66,11 @@ def required_sections(profile: str, tools: list[Any], ui_schemas: list[Any]) -> 
     return (*CAPABILITY, *([TOOLS] if tools else []), *([UI] if ui_schemas else []))
 
 
+def sections_of_profile(profile: str) -> tuple[Section, ...]:
+    """All that a profile can demand, in the order in which they are written."""
+    return required_sections(profile, [None], [None])
+
+
 def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas: list[Any]) -> list[Problem]:
     """The H1, the required sections and, for a playbook, its steps."""
     if profile == "agent_skill" and not skill.skill_doc.strip():
@@ -107,8 +112,9 @@ def _missing(skill: SkillText, section: Section) -> Problem:
     if elsewhere is not None:
         hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."
     if skill.title is None:
-        return Problem("SECTION_MISSING", "skill.md", (), message, hint)
-    return skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
+        return Problem("SECTION_MISSING", "skill.md", (), message, hint, subject=section.name)
+    problem = skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
+    return replace(problem, subject=section.name)
 
 
 def skill_line(skill: SkillText, heading: Heading) -> int:

@@ -78,9 +78,8 @@ def _explain(file: FileName, at: Path, error: Any) -> Iterable[Problem]:
         for key in error.validator_value:
             if key not in error.instance:
                 known = error.schema.get("properties", {}).get(key, {}) if isinstance(error.schema, dict) else {}
-                yield Problem(
-                    "FIELD_MISSING", file, path, f"Missing required field '{key}'", known.get("description", "")
-                )
+                hint = known.get("description", "")
+                yield Problem("FIELD_MISSING", file, path, f"Missing required field '{key}'", hint, subject=key)
         return
     yield Problem("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
 
@@ -157,8 +156,9 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
     for key, item in value.items():
         if key not in properties:
             yield Problem(
-                "FIELD_UNKNOWN", file, (*at, key), f"Unknown key '{key}'", nearest(key, properties), at_key=True
-            )
+                "FIELD_UNKNOWN", file, (*at, key), f"Unknown key '{key}'", nearest(key, properties), at_key=True,
+                subject=meant(key, properties),
+            )  # fmt: skip
         elif isinstance(properties[key], dict) and properties[key].get("additionalProperties") is None:
             yield from _unknown_keys(file, item, properties[key], (*at, key))
 
@@ -166,7 +166,13 @@ def _unknown_keys(file: FileName, value: Any, schema: dict[str, Any], at: Path) 
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint with the nearest known word, or the known words where none is near."""
     words = sorted(known)
-    close = difflib.get_close_matches(word[:100], words, n=1, cutoff=0.6)
+    close = meant(word, words)
     if close:
-        return f"Did you mean '{close[0]}'?"
+        return f"Did you mean '{close}'?"
     return f"Known here: {', '.join(words[:20])}." if words else ""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """The nearest known word; empty where none is near."""
+    close = difflib.get_close_matches(word[:100], sorted(known), n=1, cutoff=0.6)
+    return close[0] if close else ""

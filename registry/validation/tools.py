@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
@@ -37,13 +38,9 @@ def _check_shape(tool: Any, path: Path) -> Iterator[Problem]:
     name = tool.get("name") if isinstance(tool, dict) else None
     for problem in check_shape(FILE, tool, schema="tools", definition="tool", at=path):
         if isinstance(name, str) and problem.code == "FIELD_MISSING":
-            yield _about(problem, f"{problem.message} in tool '{name[:64]}'")
+            yield replace(problem, message=f"{problem.message} in tool '{name[:64]}'")
         else:
             yield problem
-
-
-def _about(problem: Problem, message: str) -> Problem:
-    return Problem(problem.code, problem.file, problem.path, message, problem.hint, problem.at_key)
 
 
 def _check_name_style(tool: dict[str, Any], index: int) -> Iterator[Problem]:

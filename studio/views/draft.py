@@ -1,23 +1,30 @@
-"""The four-file editor: check while typing, save, discard and bring back."""
+"""The four-file editor: check while typing, save, merge, discard and bring back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from registry import drafts
+from registry import drafts, merging
 from registry.errors import DraftConflict, RegistryError
+from registry.mends import Mend, mends_of
 from registry.models import Capability
-from registry.validation import BUNDLE_FILES, Report
+from registry.schemas import read_schema
+from registry.skeletons import PROFILE_CHOICES
+from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from
 from studio.views.capability import get_capability_or_404
-from studio.views.given import number_of
+from studio.views.given import line_of, number_of
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
@@ -41,11 +48,54 @@ class FilePanel:
     text: str
 
 
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding, with the edit that makes it good where there is one: JSON `{file, edits}`, and its button's words."""
+
+    finding: Finding
+    mend: str
+    mend_label: str
+
+
+def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
+    mends = mends_of(report, capability_id)
+    return [_row(finding, mends.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
+
+
+def _row(finding: Finding, mend: Mend | None, report: Report, files: Mapping[str, str]) -> FindingRow:
+    # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
+    if mend is None or files.get(mend.file) != report.files.get(mend.file):
+        return FindingRow(finding, "", "")
+    return FindingRow(finding, _as_json(mend, files[mend.file]), mend.label)
+
+
+def _as_json(mend: Mend, text: str) -> str:
+    """Offsets as a browser counts: in UTF-16 units."""
+    edits = [
+        {"from": _units(text[: edit.start]), "to": _units(text[: edit.end]), "insert": edit.text} for edit in mend.edits
+    ]
+    return json.dumps({"file": mend.file, "edits": edits})
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def _facts() -> dict[str, Any]:
+    """What the forms and the completion know: the schemas by file, and the sections that each profile can demand."""
+    schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
+    sections = {
+        profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in sections_of_profile(profile)]
+        for profile, _ in PROFILE_CHOICES
+    }
+    return {"schemas": schemas, "sections": sections}
+
+
 def _panels(files: Mapping[str, str]) -> list[FilePanel]:
     return [FilePanel(name, FIELDS[name], HELP[name], files.get(name, "")) for name in BUNDLE_FILES]
 
 
-def _submitted(request: StudioRequest) -> dict[str, str]:
+def submitted(request: StudioRequest) -> dict[str, str]:
     """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
     texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
     return {name: text for name, text in texts.items() if text}
@@ -65,7 +115,7 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
     return {
         "capability_id": capability_id,
         "panels": _panels(files),
-        "findings": report.findings[:FINDINGS_SHOWN],
+        "rows": _rows(report, capability_id, files),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
         "based_on": based_on,
@@ -79,14 +129,15 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     capability = get_capability_or_404(capability_id)
     files, version = drafts.editable_files(capability)
     report = drafts.check_texts(capability_id, files)
-    return render(request, "studio/draft/edit.html", _context(capability_id, files, version, report))
+    context = _context(capability_id, files, version, report) | {"facts": _facts()}
+    return render(request, "studio/draft/edit.html", context)
 
 
 @author_required
 @require_POST
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Findings for the texts as they stand in the browser; stores nothing."""
-    files = _submitted(request)
+    files = submitted(request)
     report = drafts.check_texts(capability_id, files)
     return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, None, report))
 
@@ -95,7 +146,7 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
 @posted_from("studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
-    files = _kept(get_capability_or_404(capability_id), _submitted(request))
+    files = _kept(get_capability_or_404(capability_id), submitted(request))
     based_on = number_of(request, "based_on")
     try:
         saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=based_on, by=actor_of(request))
@@ -110,30 +161,92 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     if request.POST.get("then") == "publish":
         return redirect("studio:gate_show", capability_id)
     messages.success(request, "Draft saved.")
-    return redirect("studio:draft_edit", capability_id)
+    return _back_to_editor(request, capability_id)
+
+
+@author_required
+@posted_from("studio:draft_edit")
+def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Save what the two versions come to together, with a choice for each place that both changed."""
+    mine, base = _kept(get_capability_or_404(capability_id), submitted(request)), _base(request)
+    choices = {name: _choices(request, field) for name, field in FIELDS.items()}
+    based_on = number_of(request, "based_on")
+    try:
+        merging.merge_draft(
+            capability_id=capability_id, mine=mine, base=base, choices=choices, based_on=based_on, by=actor_of(request)
+        )
+    except DraftConflict as conflict:
+        return _conflict(request, capability_id, conflict)
+    except RegistryError as error:
+        context = _context(capability_id, mine, based_on, drafts.check_texts(capability_id, mine))
+        return _answer(request, context | {"error": error.message}, status=422)
+    messages.success(request, "The two versions are one draft now. Look through it before you go on.")
+    return _back_to_editor(request, capability_id)
+
+
+def _back_to_editor(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """With the name of the copy in the browser that is settled by this, so that it is not offered any more."""
+    copy = line_of(request, "copy", most=200)
+    query = f"?{urlencode({'settled': copy})}" if copy else ""
+    return redirect(reverse("studio:draft_edit", args=[capability_id]) + query)
+
+
+def _base(request: StudioRequest) -> dict[str, str]:
+    """The texts that a person began with, as far as the browser knew them."""
+    given = {name: request.POST.get(f"base_{field}") for name, field in FIELDS.items()}
+    return {name: text.replace("\r\n", "\n") for name, text in given.items() if text is not None}
+
+
+def _choices(request: StudioRequest, field: str) -> list[merging.Choice]:
+    """One for each conflict of a file, in order."""
+    chosen: list[merging.Choice] = []
+    for number in range(merging.CONFLICTS_MAX):
+        given = request.POST.get(f"choice_{field}_{number}", "mine")
+        chosen.append(next((choice for choice in merging.CHOICES if choice == given), "mine"))
+    return chosen
 
 
 def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> HttpResponse:
     """The editor, or the two parts of it that a save changes."""
     template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
-    return render(request, template, context | {"swap": bool(request.htmx)}, status=status)
+    return render(request, template, context | {"facts": _facts()}, status=status)
 
 
 def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflict) -> HttpResponse:
     """A page of its own; editor.js sends its form as a browser does when it is told 409."""
-    yours, theirs = conflict.extra["yours"], conflict.extra["theirs"]
-    rows = [
-        {"name": name, "yours": yours.get(name, ""), "theirs": theirs.get(name, "")}
-        for name in BUNDLE_FILES
-        if yours.get(name, "") != theirs.get(name, "")
-    ]
+    yours, theirs, base = conflict.extra["yours"], conflict.extra["theirs"], _base(request)
+    merged = merging.merge_files(base, yours, theirs)
     context = {
         "capability_id": capability_id,
-        "rows": rows,
+        "files": [_merged_file(name, chunks) for name, chunks in merged.items()],
         "yours": [(FIELDS[name], text) for name, text in yours.items()],
+        "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
         "draft_version": conflict.extra["draft_version"],
+        "copy": line_of(request, "copy", most=200),
     }
     return render(request, "studio/draft/conflict.html", context, status=409)
+
+
+@dataclass(frozen=True)
+class MergedFile:
+    """One file of two versions: `parts` are its stretches, each with the name of the choice that it needs, or none."""
+
+    name: str
+    parts: list[tuple[merging.Chunk, str]]
+    conflicts: int
+    mine: int
+    theirs: int
+
+
+def _merged_file(name: str, chunks: Sequence[merging.Chunk]) -> MergedFile:
+    count = 0
+    parts = []
+    for chunk in chunks:
+        is_choice = chunk.kind == "conflict"
+        parts.append((chunk, f"choice_{FIELDS[name]}_{count}" if is_choice else ""))
+        count += is_choice
+    mine, theirs = (sum(chunk.kind == kind for chunk in chunks) for kind in ("mine", "theirs"))
+    return MergedFile(name, parts, count, mine, theirs)
 
 
 @author_required

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 PASSWORD = "Correct-horse-battery-9"
+# The frames of the preview have no storage, and may not say so.
+AUTOSAVE_OFF = "try { localStorage.setItem('autosave', 'off'); } catch { /* a frame of the preview */ }"
 
 
 def sign_in(page: Page, url: str, username: str, password: str) -> None:
@@ -32,11 +34,36 @@ def create(page: Page, url: str, capability_id: str) -> None:
 
 
 def open_file(page: Page, name: str) -> Locator:
-    """Its tab; answers the text area."""
+    """Its tab, as text; answers what is typed in."""
     page.get_by_role("tab", name=name).click()
-    area = page.locator(f"#{name.replace('.', '_')}")
+    page.get_by_role("group", name="How to write").get_by_role("button", name="Text", exact=True).click()
+    area = page.get_by_role("textbox", name=name, exact=True)
     expect(area).to_be_visible()
     return area
+
+
+def open_form(page: Page, name: str) -> Locator:
+    """Its tab, as a form."""
+    page.get_by_role("tab", name=name).click()
+    page.get_by_role("group", name="How to write").get_by_role("button", name="Form", exact=True).click()
+    form = page.get_by_role("group", name=f"{name} as a form")
+    expect(form).to_be_visible()
+    return form
+
+
+def texts_of(page: Page) -> dict[str, str]:
+    """The four texts as they would be sent, by the name of their field."""
+    texts: dict[str, str] = page.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.code textarea')].map(area => [area.name, area.value]))"
+    )
+    return texts
+
+
+def put(page: Page, name: str, text: str) -> None:
+    """A whole text at once, as a script or an extension of the browser would: typing a mebibyte takes minutes."""
+    page.locator(f"#{name.replace('.', '_')}").evaluate(
+        "(area, text) => { area.value = text; area.dispatchEvent(new Event('input', {bubbles: true})); }", text
+    )
 
 
 def save(page: Page) -> None:
@@ -50,11 +77,12 @@ def expect_state(page: Page, words: str) -> None:
     expect(page.locator(".save-words")).to_have_text(words)
 
 
-def caret(area: Locator) -> tuple[int, int]:
-    """Line and column of the caret, from 1, in code points."""
-    line, column = area.evaluate(
-        "area => { const before = area.value.slice(0, area.selectionStart).split('\\n');"
-        " return [before.length, [...before.at(-1)].length + 1]; }"
+def caret(page: Page, name: str) -> tuple[int, int]:
+    """Line and column of the caret in a file's text, from 1, in code points."""
+    line, column = page.locator(f"#panel-{name.replace('.', '_')} .cm-content").evaluate(
+        "content => { const view = content.cmTile?.view ?? content.cmView?.view;"
+        " const { doc, selection: { main: { head } } } = view.state; const line = doc.lineAt(head);"
+        " return [line.number, [...doc.sliceString(line.from, head)].length + 1]; }"
     )
     return line, column
 

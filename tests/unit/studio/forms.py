@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -15,6 +15,8 @@ class Form:
     method: str
     values: dict[str, Any] = field(default_factory=dict)
     buttons: list[str] = field(default_factory=list)
+    # Buttons that send the form elsewhere.
+    elsewhere: dict[str, str] = field(default_factory=dict)
 
     def submit(self, client: Any, **changes: Any) -> Any:
         values = self.values | changes
@@ -36,8 +38,9 @@ class _Reader(HTMLParser):
         self.area: str | None = None
         self.select: str | None = None
         self.button = False
+        self.formaction = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: C901 (a row a tag)
         given = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.inside = Form(given["action"], given.get("method", "get"))
@@ -54,8 +57,12 @@ class _Reader(HTMLParser):
             values[self.select] = given.get("value", "")
         elif tag == "button":
             self.button = True
-        elif tag == "input" and given.get("type") == "checkbox":
+            self.formaction = given.get("formaction", "")
+        elif tag == "input" and given.get("type") == "radio":
             if "checked" in given:
+                values[given["name"]] = given["value"]
+        elif tag == "input" and given.get("type") == "checkbox":
+            if "checked" in given and "name" in given:
                 values.setdefault(given["name"], []).append(given.get("value", "on"))
         elif tag == "input" and "name" in given:
             values[given["name"]] = given.get("value", "")
@@ -77,6 +84,8 @@ class _Reader(HTMLParser):
             self.inside.values[self.area] += data
         elif self.inside is not None and self.button:
             self.inside.buttons.append(data.strip())
+            if self.formaction:
+                self.inside.elsewhere[data.strip()] = self.formaction
 
 
 def forms_in(response: Any) -> list[Form]:
@@ -90,4 +99,4 @@ def form_with(response: Any, button: str) -> Form:
     """The form that has a button of these words."""
     found = [form for form in forms_in(response) if button in form.buttons]
     assert len(found) == 1, [form.buttons for form in forms_in(response)]
-    return found[0]
+    return replace(found[0], action=found[0].elsewhere.get(button, found[0].action))

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, keys, operators, proposals, skill_groups, teams, webhooks
+from registry import drafts, keys, operators, proposals, reviews, skill_groups, teams, webhooks
 from registry.actors import Actor
-from registry.models import AgentKey, AuditEvent, Proposal, Team, Webhook
+from registry.models import AgentKey, AuditEvent, Proposal, Review, Team, Webhook
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -49,6 +49,10 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "draft_check": (None, "author"),
     # Whoever opens the address of a form is led to the page that has it.
     "draft_save": ("author", "author"),
+    "draft_merge": ("author", "author"),
+    "draft_preview": (None, "author"),
+    "draft_action": (None, "author"),
+    "draft_form": (None, "author"),
     "draft_discard": ("author", "author"),
     "draft_restore": ("author", "author"),
     "gate_show": ("viewer", "publisher"),
@@ -96,22 +100,38 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "webhook_redeliver": ("admin", "admin"),
     "webhook_rotate": ("admin", "admin"),
     "webhook_delete": ("admin", "admin"),
+    "revision_compare": ("viewer", None),
+    "revision_download": ("viewer", None),
+    "release_schedule": ("viewer", "publisher"),
+    "release_list": ("viewer", None),
+    "release_change": ("publisher", "publisher"),
+    "release_cancel": ("publisher", "publisher"),
+    "release_rule_list": ("admin", "admin"),
+    "release_rule_drop": ("admin", "admin"),
+    "review_ask": ("viewer", "author"),
+    "review_list": ("viewer", None),
+    "review_show": ("viewer", None),
+    "review_comment": ("viewer", "author"),
+    "review_approve": ("viewer", "publisher"),
+    "review_send_back": ("viewer", "publisher"),
+    "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
 }
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome"}
 # Rows whose number stands in an address.
-OF_NUMBER = {"agent_key": AgentKey, "team": Team, "webhook": Webhook}
+OF_NUMBER = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
 
 
 @pytest.fixture(autouse=True)
 def alpha(db: None) -> None:
-    """Two revisions and a draft, so that every page has something to show."""
+    """Two revisions, a draft and a review, so that every page has something to show."""
     publish()
     skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+    reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
     keys.create_key(name="agent", by=OLGA)
     teams.create_team(name="Team", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)

@@ -1,0 +1,157 @@
+// capability.json as a form: what it is, when it is used, what it needs.
+import { chips, choice, group, lines, text, tick } from "./controls.js";
+import { h } from "./dom.js";
+import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
+
+const PROFILES = [
+  ["capability", "Capability: instructions with tools and forms"],
+  ["playbook", "Playbook: steps to solve a customer's problem"],
+  ["runbook", "Runbook: what to do about an alert"],
+  ["agent_skill", "Agent skill: free text"],
+];
+const SYSTEMS = [["common", "Everywhere"], ["darwin", "macOS"], ["win32", "Windows"], ["linux", "Linux"]];
+const LEVELS = [
+  ["builtin", "Nothing: it works as it is"], ["lightweight", "Something small, such as a package"],
+  ["external", "A program that must be installed"], ["cloud_api", "An account or key of a service"],
+];
+const NEEDS = [
+  ["bins", "Programs"], ["python", "Python packages"], ["apps", "Applications"],
+  ["env", "Environment variables (names alone)"], ["permissions", "Permissions of the system"],
+];
+const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
+  "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",
+  "allowed_tools", "metadata", "version"];
+
+export class CapabilityForm extends JsonForm {
+  constructor(document, root, editor) {
+    super(document, root, editor, "{}\n");
+  }
+
+  content(tree) {
+    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, "capability.json must hold one object.")];
+    const profile = this.get(["skill_profile"]) ?? "capability";
+    return [
+      this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
+      this.where(), this.needs(), this.details(), this.others(),
+    ].filter(Boolean);
+  }
+
+  plain(label, path, more = {}) {
+    const value = this.get(path);
+    return text(label, typeof value === "string" ? value : "", {
+      at: path.join("."), help: this.help(path), ...more,
+      changed: (now) => this.write([path, more.required ? now : orNothing(now)]),
+    });
+  }
+
+  phrases(label, path, more = {}) {
+    return chips(label, listOf(this.get(path)), {
+      at: path.join("."), help: more.help ?? this.help(path), options: more.options, required: more.required,
+      changed: (now) => this.redraw([path, more.required ? now : orNothing(now)]),
+    });
+  }
+
+  help(path) {
+    let schema = this.editor.facts().schemas["capability.json"];
+    for (const step of path) schema = schema?.properties?.[step];
+    return schema?.description ?? "";
+  }
+
+  what(profile) {
+    return group("What it is", "",
+      this.plain("Name", ["name"], { required: true, most: 80 }),
+      this.plain("Description", ["description"], { required: true, most: 1024, rows: 3 }),
+      choice("Kind", profile, PROFILES, {
+        at: "skill_profile", help: this.help(["skill_profile"]),
+        changed: (now) => this.redraw(
+          [["skill_profile"], now],
+          ...(now === "playbook" && !isObject(this.get(["playbook"]))
+            ? [[["playbook"], { problem: this.get(["description"]) ?? "", conditions: [], keywords: [] }]] : []),
+        ),
+      }));
+  }
+
+  when(profile) {
+    return group("When it is used", "The agent comes here when a message holds one of these phrases, or resembles one of the sentences.",
+      this.phrases("Trigger phrases", ["intent_triggers"], { required: profile === "capability" }),
+      h("div", { class: "two-fields" },
+        this.sentences("Sentences that should lead here", "should_match"),
+        this.sentences("Sentences that should not", "should_not_match")),
+      this.phrases("Groups", ["skill_groups"]));
+  }
+
+  sentences(label, key) {
+    const path = ["utterances", key];
+    return lines(label, listOf(this.get(path)), {
+      at: path.join("."), rows: 4, help: "One a line, as a user would write it. Ten make matching much better.",
+      changed: (now) => this.write([path, now]),
+    });
+  }
+
+  playbook() {
+    const path = (key) => ["playbook", key];
+    return group("The problem that it solves", "",
+      this.plain("Problem", path("problem"), { required: true, rows: 3 }),
+      lines("When it applies", listOf(this.get(path("conditions"))), {
+        at: "playbook.conditions", help: "One condition a line.", changed: (now) => this.write([path("conditions"), now]),
+      }),
+      this.phrases("Words that people search for", path("keywords"), { required: true }),
+      h("div", { class: "two-fields" }, this.plain("Product area", path("product_area")), this.plain("Kind of issue", path("issue_type"))));
+  }
+
+  where() {
+    const given = this.get(["os"]);
+    const os = Array.isArray(given) ? given : ["common"];
+    const ticks = SYSTEMS.map(([key, words]) => tick(words, os.includes(key), {
+      at: `os.${key}`,
+      changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
+    }));
+    return group("Where it works", "", h("fieldset", { class: "ticks" }, h("legend", { class: "label" }, "Systems"), ticks));
+  }
+
+  needs() {
+    const level = this.get(["dependency_level"]) ?? "builtin";
+    const levels = isObject(level)
+      ? h("p", { class: "help" }, "What must be there first differs from system to system; that is written in the text.")
+      : choice("What must be there first", level, LEVELS, { at: "dependency_level", changed: (now) => this.write([["dependency_level"], now]) });
+    return group("What it needs", "Names alone, never a password or a key.", levels,
+      h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
+  }
+
+  details() {
+    const number = (label, key) => text(label, this.get([key]) ?? "", {
+      at: key, type: "number", min: 0, step: 1, help: this.help([key]),
+      changed: (now) => this.write([[key], now === "" || !Number.isSafeInteger(Number(now)) ? undefined : Number(now)]),
+    });
+    const allowed = this.get(["allowed_tools"]);
+    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, "More: order, licence, further facts"),
+      h("div", { class: "two-fields" },
+        number("Priority", "priority"), number("Turns that it stays active", "max_turns"),
+        this.plain("Emoji", ["emoji"]), this.plain("Licence", ["license"])),
+      this.plain("Compatibility", ["compatibility"], { most: 500, rows: 2 }),
+      Array.isArray(allowed) ? this.phrases("Tools of the agent that it may use", ["allowed_tools"])
+        : this.plain("Tools of the agent that it may use", ["allowed_tools"]),
+      this.metadata());
+  }
+
+  metadata() {
+    const facts = isObject(this.get(["metadata"])) ? this.get(["metadata"]) : {};
+    const rows = Object.entries(facts).map(([key, value]) => h("li", { class: "fact-row" },
+      h("code", {}, key),
+      typeof value === "string"
+        ? h("input", { type: "text", value, "aria-label": `Value of ${key}`, "data-at": `metadata.${key}`, oninput: (event) => this.write([["metadata", key], event.target.value]) })
+        : h("span", { class: "muted" }, "not a text; see the file"),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": `Remove ${key}`, onclick: () => this.redraw([["metadata", key], undefined]) }, "Remove")));
+    const made = text("Add a further fact", "", {
+      at: "metadata-new", help: "Its name; the value is filled in above.", onleave: true,
+      changed: (name) => name.trim() && !(name.trim() in facts) && this.redraw([["metadata", name.trim()], ""]),
+    });
+    return h("div", {}, rows.length ? h("ul", { class: "plain-list" }, rows) : null, made);
+  }
+
+  others() {
+    const unknown = this.tree.members.map((member) => member.key).filter((key) => !SHOWN.includes(key));
+    if (!unknown.length) return null;
+    return h("p", { class: "help" }, "Kept as written, and not shown here: ", unknown.map((key) => h("code", {}, `${key} `)));
+  }
+}

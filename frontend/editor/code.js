@@ -1,0 +1,161 @@
+// CodeMirror over one file: colours, completion and help from the schemas, and the server's findings at their places.
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
+import { json } from "@codemirror/lang-json";
+import {
+  bracketMatching, defineLanguageFacet, foldGutter, foldKeymap, indentOnInput, Language, languageDataProp,
+  LanguageSupport, syntaxHighlighting, syntaxTree,
+} from "@codemirror/language";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { Annotation, EditorSelection, EditorState } from "@codemirror/state";
+import {
+  drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter, highlightSpecialChars,
+  hoverTooltip, keymap, lineNumbers,
+} from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import { GFM, parser } from "@lezer/markdown";
+import { StyleModule } from "style-mod";
+
+import { completions, helpAt, jsonPathAt } from "./hints.js";
+
+// A <style> element would break the content policy; sheets that a script makes do not.
+const mounted = new WeakMap();
+StyleModule.mount = (root, modules) => {
+  const known = mounted.get(root) ?? new Set();
+  mounted.set(root, known);
+  const sheets = [];
+  for (const module of [modules].flat()) {
+    if (known.has(module)) continue;
+    known.add(module);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(module.getRules());
+    sheets.push(sheet);
+  }
+  if (sheets.length) root.adoptedStyleSheets = [...sheets, ...root.adoptedStyleSheets];
+};
+
+const origin = Annotation.define();
+const data = defineLanguageFacet({ commentTokens: { block: { open: "<!--", close: "-->" } } });
+const markdown = () =>
+  new LanguageSupport(new Language(data, parser.configure([GFM, { props: [languageDataProp.add({ Document: data })] }]), [], "markdown"));
+
+// Typed over a selection, Chromium keeps the look of what was there by a style attribute, which the content policy refuses.
+// What is typed there is put in by the editor itself.
+function overSelection(event, view) {
+  if (!["insertText", "insertLineBreak", "insertParagraph"].includes(event.inputType) || view.composing) return false;
+  const { state } = view;
+  // What the browser has selected; the editor may not have heard of it yet.
+  const selection = window.getSelection();
+  const range = selection.rangeCount ? selection.getRangeAt(0) : null;
+  const isInside = (node) => view.contentDOM.contains(node);
+  if (!range || range.collapsed || !isInside(range.startContainer) || !isInside(range.endContainer)) return false;
+  const typed = event.inputType === "insertText" ? event.data : "\n";
+  if (!typed) return false;
+  event.preventDefault();
+  let [from, to] = [view.posAtDOM(range.startContainer, range.startOffset), view.posAtDOM(range.endContainer, range.endOffset)];
+  // Only what is in sight is in the page: all of that selected means all of the text.
+  const shown = view.viewport;
+  if (from <= shown.from && to >= shown.to) [from, to] = [0, state.doc.length];
+  if (!state.selection.main.empty) ({ from, to } = state.selection.main);
+  const insert = () => view.state.update(
+    { changes: { from, to, insert: typed }, selection: { anchor: from + typed.length } }, { userEvent: "input.type", scrollIntoView: true });
+  if (!state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, typed, insert))) view.dispatch(insert());
+  return true;
+}
+
+export class Code {
+  constructor(document, facts) {
+    this.document = document;
+    this.marks = [];
+    const isJson = document.name.endsWith(".json");
+    const state = EditorState.create({
+      doc: document.text,
+      extensions: [
+        lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
+        indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
+        syntaxHighlighting(classHighlighter), lintGutter(),
+        isJson ? json() : [markdown(), EditorView.lineWrapping],
+        autocompletion({ override: [(context) => completions(context, document.name, facts())], icons: false }),
+        hoverTooltip((view, at) => this.help(view, at, facts())),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
+        EditorView.domEventHandlers({ beforeinput: overSelection }),
+        EditorView.contentAttributes.of({ "aria-label": document.name, tabindex: "0", spellcheck: isJson ? "false" : "true" }),
+        EditorView.updateListener.of((update) => {
+          if (!update.docChanged) return;
+          const from = update.transactions.map((one) => one.annotation(origin)).find(Boolean) ?? "code";
+          document.taken(update.state.doc.toString(), from);
+        }),
+      ],
+    });
+    this.view = new EditorView({ state });
+  }
+
+  get length() {
+    return this.view.state.doc.length;
+  }
+
+  replace(edits, from) {
+    this.view.dispatch({
+      changes: [...edits].sort((a, b) => a.from - b.from), userEvent: "input",
+      // Typing in a form is one step, as typing in the text is; a mend or a whole new text is a step of its own.
+      annotations: from === "form" ? origin.of(from) : [origin.of(from), isolateHistory.of("full")],
+    });
+  }
+
+  help(view, at, facts) {
+    const found = helpAt(view.state, at, this.document.name, facts);
+    if (!found) return null;
+    return {
+      pos: found.from, end: found.to, above: true,
+      create() {
+        const dom = window.document.createElement("div");
+        dom.className = "code-help";
+        dom.textContent = found.words;
+        return { dom };
+      },
+    };
+  }
+
+  // Columns count code points, the editor counts UTF-16 units.
+  offset(line, column) {
+    const { doc } = this.view.state;
+    if (line > doc.lines) return doc.length;
+    const row = doc.line(Math.max(1, line));
+    return row.from + [...row.text.slice(0, 2 * column)].slice(0, column - 1).join("").length;
+  }
+
+  place() {
+    const at = this.view.state.selection.main.head;
+    const row = this.view.state.doc.lineAt(at);
+    return { line: row.number, column: [...row.text.slice(0, at - row.from)].length + 1 };
+  }
+
+  goTo(line, column) {
+    const at = this.offset(line, column);
+    this.view.dispatch({ selection: EditorSelection.cursor(at), effects: EditorView.scrollIntoView(at, { y: "center", x: "center" }) });
+    this.view.focus();
+  }
+
+  // [{line, column, severity, message, mends: [{label, apply}]}]
+  setFindings(findings) {
+    const { state } = this.view;
+    const marks = findings.map((one) => {
+      const from = this.offset(one.line ?? 1, one.column ?? 1);
+      return { from, to: endOf(state, from), severity: one.severity, message: one.message, actions: one.mends.map(({ label, apply }) => ({ name: label, apply })) };
+    });
+    this.view.dispatch(setDiagnostics(state, marks));
+  }
+}
+
+// A finding names a place; its mark covers the value or the rest of the line there.
+function endOf(state, from) {
+  const row = state.doc.lineAt(from);
+  const node = syntaxTree(state).resolveInner(from, 1);
+  const isSmall = node.from === from && ["PropertyName", "String", "Number", "True", "False", "Null"].includes(node.name);
+  if (isSmall) return Math.min(node.to, row.to);
+  if (["{", "["].includes(state.doc.sliceString(from, from + 1))) return from + 1;
+  return Math.max(from, Math.min(row.to, from + 200));
+}
+
+export { jsonPathAt };

@@ -1,0 +1,83 @@
+// Controls that the forms share.
+import { field, h, newId } from "./dom.js";
+
+// A list of short phrases: each a chip that can be taken away, and a field for one more.
+export function chips(label, values, { at, help, changed, options = [], required = false }) {
+  const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off" });
+  const list = options.length ? h("datalist", { id: newId() }, options.map((value) => h("option", { value }))) : null;
+  if (list) input.setAttribute("list", list.id);
+  const add = () => {
+    const fresh = input.value.split(/[,\n]/).map((one) => one.trim()).filter(Boolean);
+    input.value = "";
+    const added = [...new Set(fresh)].filter((one) => !values.includes(one));
+    if (added.length) changed([...values, ...added]);
+  };
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === ",") {
+      event.preventDefault();
+      add();
+    } else if (event.key === "Backspace" && !input.value && values.length) {
+      changed(values.slice(0, -1));
+    }
+  });
+  input.addEventListener("change", add);
+  const shown = values.map((value, index) =>
+    h("li", { class: "chip" }, h("span", {}, String(value)), h("button", {
+      type: "button", class: "chip-remove", "aria-label": `Remove ${value}`, "data-at": `${at}-remove-${index}`,
+      onclick: () => changed(values.filter((_, other) => other !== index)),
+    }, "×")));
+  const made = field(label, input, help ?? "Press Enter after each.", { required });
+  made.classList.add("chips");
+  made.insertBefore(h("ul", { class: "chip-list", "aria-label": `${label}, given` }, shown), input);
+  if (list) made.append(list);
+  return made;
+}
+
+// One line a phrase.
+export function lines(label, values, { at, help, changed, rows = 3 }) {
+  const area = h("textarea", { rows, "data-at": at, value: values.join("\n") });
+  area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
+  return field(label, area, help ?? "One a line.");
+}
+
+export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, ...more }) {
+  const control = rows
+    ? h("textarea", { rows, "data-at": at, value: value ?? "", ...more })
+    : h("input", { type, "data-at": at, value: value ?? "", autocomplete: "off", ...more });
+  const made = field(label, control, help, { required });
+  // A heading right above says the same to those who see it.
+  if (isLabelled) made.querySelector("label").classList.add("visually-hidden");
+  control.addEventListener(onleave ? "change" : "input", () => changed(control.value, control));
+  if (!most) return made;
+  const count = h("span", { class: "count", "aria-hidden": "true" });
+  const tell = () => {
+    const left = [...control.value].length;
+    count.textContent = `${left} / ${most}`;
+    count.classList.toggle("is-over", left > most);
+  };
+  control.addEventListener("input", tell);
+  tell();
+  made.querySelector("label").append(count);
+  return made;
+}
+
+export function choice(label, value, options, { at, help, changed, required, ...more }) {
+  const select = h("select", { class: "form-select", "data-at": at, ...more },
+    options.map(([key, words, isOff]) => h("option", { value: key, selected: key === value, disabled: isOff }, words)));
+  select.addEventListener("change", () => changed(select.value));
+  return field(label, select, help, { required });
+}
+
+export function tick(label, checked, { at, changed, help = "", ...more }) {
+  const box = h("input", { type: "checkbox", class: "form-check-input", id: newId(), "data-at": at, checked, ...more });
+  box.addEventListener("change", () => changed(box.checked));
+  if (help) box.setAttribute("aria-describedby", `${box.id}-help`);
+  return h("div", { class: "tick" }, box, h("label", { for: box.id }, label),
+    help ? h("p", { class: "help", id: `${box.id}-help` }, help) : null);
+}
+
+export const button = (words, onclick, more = {}) =>
+  h("button", { type: "button", class: `btn btn-sm ${more.kind ?? "btn-quiet"}`, "data-at": more.at, "aria-label": more.label, onclick, disabled: more.disabled ?? false }, words);
+
+export const group = (title, help, ...children) =>
+  h("section", { class: "form-group" }, h("h3", {}, title), help ? h("p", { class: "help" }, help) : null, children);

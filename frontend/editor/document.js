@@ -1,0 +1,53 @@
+// One file of the bundle. Its text is the one source of truth: the text area that the form sends, the code editor and the
+// form beside it all follow it.
+export class Document {
+  constructor(panel) {
+    this.panel = panel;
+    this.name = panel.dataset.file;
+    this.area = panel.querySelector("textarea");
+    this.code = null;
+    this.listeners = [];
+    this.revision = 0;
+    this.value = this.area.value;
+    this.area.addEventListener("input", (event) => {
+      // What something else put into the area; our own events are not trusted and carry our mark.
+      if (!event.detail?.ours && this.area.value !== this.value) this.replace(this.area.value, "area");
+    });
+  }
+
+  get text() {
+    return this.value;
+  }
+
+  onChange(listener) {
+    this.listeners.push(listener);
+  }
+
+  // `origin`: "code", "form", "area", "mend" or "other".
+  taken(text, origin) {
+    if (text === this.value) return;
+    this.value = text;
+    this.revision += 1;
+    this.area.value = text;
+    for (const listener of this.listeners) listener(origin);
+    this.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));
+  }
+
+  replace(text, origin) {
+    if (text === this.value) return;
+    if (this.code) this.code.replace([{ from: 0, to: this.code.length, insert: text }], origin);
+    else this.taken(text, origin);
+  }
+
+  edit(edits, origin) {
+    if (!edits.length) return;
+    if (this.code) this.code.replace(edits, origin);
+    else {
+      let text = this.value;
+      for (const { from, to, insert } of [...edits].sort((a, b) => b.from - a.from)) {
+        text = text.slice(0, from) + insert + text.slice(to);
+      }
+      this.taken(text, origin);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+// The server's findings: marks on the tabs and in the text, the way from a finding to its place, and mends.
+export class Findings {
+  constructor(editor) {
+    this.editor = editor;
+    this.root = document.getElementById("findings");
+    this.checked = new Map();
+    this.remember();
+    this.root.addEventListener("click", (event) => {
+      const place = event.target.closest("a.finding-place");
+      const mend = event.target.closest("[data-mend]");
+      if (place) {
+        event.preventDefault();
+        editor.goTo({ ...place.dataset, line: Number(place.dataset.line) || null, column: Number(place.dataset.column) || 1 });
+      } else if (mend) this.apply(JSON.parse(mend.dataset.mend));
+    });
+    document.body.addEventListener("htmx:beforeRequest", (event) => {
+      const elt = event.detail.elt;
+      if (elt === editor.form || elt.matches("[data-save]")) event.detail.xhr.studioTexts = this.now();
+    });
+    document.body.addEventListener("htmx:afterSwap", (event) => {
+      const texts = event.detail.xhr?.studioTexts;
+      if (texts) this.checked = texts;
+      this.draw();
+      this.say();
+    });
+  }
+
+  now() {
+    return new Map(this.editor.documents.map((one) => [one.name, one.text]));
+  }
+
+  remember() {
+    this.checked = this.now();
+  }
+
+  list() {
+    return [...this.root.querySelectorAll(".finding")].map((item) => {
+      const place = item.querySelector(".finding-place");
+      const words = [item.querySelector(".finding-message")?.textContent, item.querySelector(".finding-hint")?.textContent];
+      return {
+        file: place?.dataset.file, line: Number(place?.dataset.line) || null, column: Number(place?.dataset.column) || 1,
+        severity: item.classList.contains("finding-error") ? "error" : "warning",
+        message: words.filter(Boolean).map((one) => one.trim()).join(" "),
+        mends: [...item.querySelectorAll("[data-mend]")].map((one) => ({
+          label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.mend)),
+        })),
+      };
+    });
+  }
+
+  // Offsets belong to the text that was checked; where it has moved on, the next check brings new ones.
+  apply({ file, edits }) {
+    const document = this.editor.documentOf(file);
+    if (!document) return;
+    if (document.text !== this.checked.get(file)) {
+      document.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));
+      return;
+    }
+    document.edit(edits, "mend");
+    this.editor.open(file);
+  }
+
+  draw() {
+    const found = this.list();
+    for (const document of this.editor.documents) {
+      const own = found.filter((one) => one.file === document.name);
+      document.code?.setFindings(own.filter((one) => document.text === this.checked.get(document.name) || one.line));
+      const mark = own.some((one) => one.severity === "error") ? "error" : own.length ? "warning" : "";
+      const { tab } = document;
+      tab.dataset.mark = mark;
+      tab.querySelector(".visually-hidden")?.remove();
+      if (!mark) continue;
+      const words = window.document.createElement("span");
+      words.className = "visually-hidden";
+      words.textContent = mark === "error" ? " (has errors)" : " (has warnings)";
+      tab.append(words);
+    }
+    const errors = found.filter((one) => one.severity === "error").length;
+    const badge = window.document.querySelector("[data-findings-count]");
+    if (badge) {
+      badge.textContent = String(found.length);
+      badge.dataset.mark = errors ? "error" : found.length ? "warning" : "";
+    }
+  }
+
+  say() {
+    const tags = [...this.root.querySelectorAll(".findings-head .tag")].map((tag) => tag.textContent.trim());
+    const said = document.getElementById("findings-said");
+    const words = `Findings: ${tags.join(", ")}`;
+    if (said.textContent !== words) said.textContent = words;
+  }
+}

@@ -1,0 +1,172 @@
+// What the schemas say about a place in a file: keys and values to write, and what they are for.
+import { syntaxTree } from "@codemirror/language";
+
+const JSON_SCHEMA = {
+  properties: {
+    type: { description: "Which kind of value.", enum: ["object", "array", "string", "number", "integer", "boolean", "null"] },
+    description: { description: "What it means, for the agent." },
+    properties: { description: "The arguments by name." },
+    required: { description: "The names that every call must give." },
+    items: { description: "What each entry of the list is." },
+    enum: { description: "The values that are allowed." },
+    default: { description: "What is meant where it is left out." },
+    examples: { description: "Values that would be right." },
+    format: { description: "The form of a text.", enum: ["date", "date-time", "time", "email", "uri", "uuid"] },
+    minimum: { description: "The least number." },
+    maximum: { description: "The greatest number." },
+    minLength: { description: "The least number of characters." },
+    maxLength: { description: "The greatest number of characters." },
+    minItems: { description: "The least number of entries." },
+    maxItems: { description: "The greatest number of entries." },
+    pattern: { description: "A regular expression that the text must match." },
+    additionalProperties: { description: "false: no other argument is taken." },
+  },
+};
+const SCALARS = ["String", "Number", "True", "False", "Null"];
+
+const textOf = (state, node) => {
+  try {
+    return JSON.parse(state.sliceDoc(node.from, node.to));
+  } catch {
+    return state.sliceDoc(node.from, node.to).replaceAll('"', "");
+  }
+};
+
+// The path of keys and indexes that leads to a node.
+export function jsonPathAt(state, start) {
+  const path = [];
+  for (let node = start; node.parent; node = node.parent) {
+    const { parent } = node;
+    if (parent.name === "Property") {
+      const key = parent.getChild("PropertyName");
+      if (key && node.name !== "PropertyName") path.unshift(textOf(state, key));
+    } else if (parent.name === "Array") {
+      let index = 0;
+      for (let before = node.prevSibling; before; before = before.prevSibling) {
+        if (!["[", ",", "⚠"].includes(before.name)) index += 1;
+      }
+      path.unshift(index);
+    }
+  }
+  return path;
+}
+
+function resolved(schema, root) {
+  let now = schema;
+  for (let steps = 0; steps < 10 && now?.$ref; steps += 1) {
+    const target = now.$ref.split("/").slice(1).reduce((at, step) => at?.[step], root);
+    now = { ...target, ...(now.description ? { description: now.description } : {}) };
+  }
+  return now;
+}
+
+// What holds at a path; inside a tool's own schemas that is JSON Schema itself.
+export function schemaAt(root, path) {
+  let now = root;
+  for (const [depth, step] of path.entries()) {
+    now = resolved(now, root);
+    if (!now) return undefined;
+    if (now.if && now.else && !now.properties) {
+      now = resolved(typeof step === "number" ? now.else : now.then, root);
+    }
+    if (typeof step === "number") now = now.items;
+    else if (step === "args_schema" || step === "result_schema") return inJsonSchema(path.slice(depth + 1));
+    else now = now.properties?.[step] ?? (typeof now.additionalProperties === "object" ? now.additionalProperties : undefined);
+    if (!now) return undefined;
+  }
+  return resolved(now, root);
+}
+
+function inJsonSchema(path) {
+  let now = JSON_SCHEMA;
+  for (const step of path) {
+    if (now === null) now = JSON_SCHEMA;
+    else if (step === "properties" || step === "$defs") now = null;
+    else if (step === "items" || step === "additionalProperties") now = JSON_SCHEMA;
+    else now = now.properties?.[step];
+    if (now === undefined) return undefined;
+  }
+  return now ?? undefined;
+}
+
+function known(state, object) {
+  return new Set(object.getChildren("Property").map((one) => one.getChild("PropertyName")).filter(Boolean).map((key) => textOf(state, key)));
+}
+
+function sample(schema, root) {
+  const found = resolved(schema, root) ?? {};
+  if ("default" in found) return JSON.stringify(found.default);
+  if ("const" in found) return JSON.stringify(found.const);
+  const type = [found.type].flat()[0];
+  return { array: "[]", object: "{}", boolean: "false", integer: "0", number: "0" }[type] ?? '""';
+}
+
+export function completions(context, file, facts) {
+  return file.endsWith(".json") ? jsonCompletions(context, file, facts) : skillCompletions(context, facts);
+}
+
+function jsonCompletions(context, file, facts) {
+  const root = facts.schemas[file];
+  const { state } = context;
+  const node = syntaxTree(state).resolveInner(context.pos, -1);
+  if (!root) return null;
+  if (node.name === "PropertyName") return keys(context, node, node.parent.parent, root);
+  if (node.name === "String" && node.parent.name === "⚠") return keys(context, node, node.parent.parent, root);
+  if (SCALARS.includes(node.name)) return values(context, node, root, file, facts);
+  if (node.name === "Object" && context.explicit) return keys(context, null, node, root);
+  return null;
+}
+
+function keys(context, node, object, root) {
+  if (object?.name !== "Object") return null;
+  const { state } = context;
+  const schema = schemaAt(root, jsonPathAt(state, object));
+  if (!schema?.properties) return null;
+  const there = known(state, object);
+  const hasValue = node !== null && /^\s*:/.test(state.sliceDoc(node.to, node.to + 20));
+  const options = Object.entries(schema.properties).filter(([key]) => !there.has(key)).map(([key, value]) => ({
+    label: `"${key}"`, type: "property", info: resolved(value, root)?.description,
+    apply: hasValue ? `"${key}"` : `"${key}": ${sample(value, root)}`,
+  }));
+  return { from: node ? node.from : context.pos, to: node ? node.to : context.pos, options, filter: true };
+}
+
+function values(context, node, root, file, facts) {
+  const path = jsonPathAt(context.state, node);
+  const schema = schemaAt(root, path);
+  const allowed = schema?.enum ?? (schema?.type === "boolean" ? [true, false] : named(path, file, facts));
+  if (!allowed?.length) return null;
+  return { from: node.from, to: node.to, options: allowed.map((value) => ({ label: JSON.stringify(value), type: "enum" })), filter: true };
+}
+
+function named(path, file, facts) {
+  const key = path.at(-1);
+  if (file === "ui_schemas.json" && key === "tool") return facts.tools();
+  if (file === "tools.json" && path.at(-2) === "ui") return facts.forms();
+  return null;
+}
+
+function skillCompletions(context, facts) {
+  const heading = context.matchBefore(/^##[ \t]+[\w \t]*/m);
+  if (heading) {
+    const options = facts.sections().map((one) => ({ label: one.name, type: "keyword", info: one.hint }));
+    return { from: heading.from + /^##[ \t]+/.exec(heading.text)[0].length, options };
+  }
+  const word = context.matchBefore(/`[\w.]*/);
+  if (!word) return null;
+  const options = [...facts.tools(), ...facts.forms()].map((name) => ({ label: name, type: "variable" }));
+  return { from: word.from + 1, options };
+}
+
+export function helpAt(state, at, file, facts) {
+  const root = facts.schemas[file];
+  if (!root) return null;
+  let node = syntaxTree(state).resolveInner(at, 0);
+  if (node.name !== "PropertyName" && !SCALARS.includes(node.name)) return null;
+  const { from, to } = node;
+  const isKey = node.name === "PropertyName";
+  const path = isKey ? [...jsonPathAt(state, node.parent.parent), textOf(state, node)] : jsonPathAt(state, node);
+  const schema = schemaAt(root, path);
+  const words = [schema?.description, schema?.enum && `One of: ${schema.enum.join(", ")}.`].filter(Boolean).join(" ");
+  return words ? { from, to, words } : null;
+}

@@ -1,0 +1,84 @@
+// What the forms over a JSON file have in common: they draw what the text says, and write back the smallest edit.
+import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
+import { applied, get, JsonFault, parse, rename, set, swap } from "./json-text.js";
+
+export class JsonForm {
+  constructor(document, root, editor, empty) {
+    Object.assign(this, { document, root, editor, empty });
+    this.tree = null;
+    this.draws = 0;
+  }
+
+  // The text, or what an absent file stands for.
+  source() {
+    return this.document.text.trim() ? this.document.text : this.empty;
+  }
+
+  draw() {
+    this.draws += 1;
+    keepingFocus(this.root, () => {
+      try {
+        this.tree = parse(this.source());
+        this.root.replaceChildren(...this.content(this.tree));
+      } catch (fault) {
+        if (!(fault instanceof JsonFault)) throw fault;
+        this.tree = null;
+        this.root.replaceChildren(this.unreadable(fault));
+      }
+    });
+  }
+
+  unreadable(fault) {
+    const before = this.document.text.slice(0, fault.offset).split("\n");
+    const place = { file: this.document.name, line: before.length, column: [...before.at(-1)].length + 1 };
+    return h("div", { class: "message message-warning form-unreadable" },
+      h("p", {}, `The form cannot show this text: it is not JSON at line ${place.line}, column ${place.column}. ${fault.message}.`),
+      h("p", {}, "The text is as you left it."),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, "Go to the place"));
+  }
+
+  get(path) {
+    return get(this.tree, path);
+  }
+
+  // Each change is [path, value] or a function of (text, tree) that answers edits.
+  write(...changes) {
+    let text = this.source();
+    for (const change of changes) {
+      const tree = parse(text);
+      text = applied(text, typeof change === "function" ? change(text, tree) : set(text, tree, ...change));
+    }
+    this.document.edit(smallest(this.document.text, text.endsWith("\n") ? text : `${text}\n`), "form");
+    this.tree = parse(this.source());
+  }
+
+  redraw(...changes) {
+    this.write(...changes);
+    if (isLeaving(window.event)) drawWhenSettled(this);
+    else this.draw();
+  }
+
+  rename(path, name) {
+    return (_text, tree) => rename(tree, path, name);
+  }
+
+  swap(path, at, other) {
+    return (text, tree) => swap(text, tree, path, at, other);
+  }
+}
+
+// The one stretch in which two texts differ.
+export function smallest(before, after) {
+  if (before === after) return [];
+  let from = 0;
+  const most = Math.min(before.length, after.length);
+  while (from < most && before[from] === after[from]) from += 1;
+  let end = 0;
+  while (end < most - from && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [{ from, to: before.length - end, insert: after.slice(from, after.length - end) }];
+}
+
+export const listOf = (value) => (Array.isArray(value) ? value.filter((one) => ["string", "number", "boolean"].includes(typeof one)) : []);
+export const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+// An optional text that was emptied is left out.
+export const orNothing = (value) => (value === "" || (Array.isArray(value) && !value.length) ? undefined : value);

@@ -1,0 +1,225 @@
+// The editor of a bundle: four files, each as a form and as text, with what readers would see beside them.
+import { CapabilityForm } from "./capability-form.js";
+import { Code } from "./code.js";
+import { Document } from "./document.js";
+import { Findings } from "./findings.js";
+import { parse, get } from "./json-text.js";
+import { Preview } from "./preview.js";
+import { Saving } from "./saving.js";
+import { ScreensForm } from "./screens-form.js";
+import { SkillForm } from "./skill-form.js";
+import { ToolsForm } from "./tools-form.js";
+
+const FORMS = { "capability.json": CapabilityForm, "skill.md": SkillForm, "tools.json": ToolsForm, "ui_schemas.json": ScreensForm };
+const MODES = ["form", "both", "text"];
+
+class Editor {
+  constructor(form) {
+    this.form = form;
+    this.files = form.querySelector(".files");
+    this.capabilityId = form.dataset.capability;
+    this.given = JSON.parse(document.getElementById("editor-facts").textContent);
+    this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
+    this.parsed = new Map();
+    this.here = this.documents[0];
+    for (const one of this.documents) this.prepare(one);
+    this.findings = new Findings(this);
+    this.saving = new Saving(this);
+    this.preview = new Preview(this);
+    this.switchModes();
+    this.start();
+  }
+
+  documentOf(name) {
+    return this.documents.find((one) => one.name === name);
+  }
+
+  // What the forms and the completion know of the four files as they stand.
+  facts() {
+    const names = (file, key, base) => {
+      const list = this.value(file, []);
+      const entries = Array.isArray(list) ? list : Array.isArray(list?.[base]) ? list[base] : [];
+      if (!base && list && !Array.isArray(list)) return Object.keys(list);
+      return entries.map((one) => one?.[key]).filter((one) => typeof one === "string");
+    };
+    return {
+      schemas: this.given.schemas,
+      tools: () => names("tools.json", "name", "tools"),
+      forms: () => names("ui_schemas.json", "schema_id", ""),
+      profile: () => this.value("capability.json", ["skill_profile"]) ?? "capability",
+      name: () => this.value("capability.json", ["name"]) ?? this.capabilityId,
+      sections: () => this.sections(),
+    };
+  }
+
+  sections() {
+    const profile = this.facts().profile();
+    const all = this.given.sections[profile] ?? [];
+    const isNeeded = { Tools: () => this.facts().tools().length > 0, UI: () => this.facts().forms().length > 0 };
+    return all.filter((one) => profile !== "capability" || !(one.name in isNeeded) || isNeeded[one.name]());
+  }
+
+  value(file, path) {
+    const { text, revision } = this.documentOf(file);
+    if (this.parsed.get(file)?.revision !== revision) {
+      let tree = null;
+      try {
+        tree = parse(text);
+      } catch {
+        // Not JSON for now: whoever asks goes on without.
+      }
+      this.parsed.set(file, { revision, tree });
+    }
+    const { tree } = this.parsed.get(file);
+    return tree ? get(tree, path) : undefined;
+  }
+
+  prepare(one) {
+    const { panel } = one;
+    one.tab = this.form.querySelector(`.file-tabs [data-file="${one.name}"]`);
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", one.tab.id);
+    one.tab.addEventListener("click", () => this.open(one.name));
+    one.tab.addEventListener("keydown", (event) => this.step(event));
+    one.formRoot = panel.querySelector(".form-view");
+    // Enter in a field is no wish to save, and what is typed there reaches the server through the text alone.
+    one.formRoot.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && event.target.matches("input")) {
+        event.preventDefault();
+        if (!event.target.matches(".chip-input")) event.target.dispatchEvent(new Event("change", { bubbles: true }));
+      }
+    });
+    one.formRoot.addEventListener("input", (event) => event.stopPropagation());
+    one.formRoot.addEventListener("change", (event) => event.stopPropagation());
+    one.form = new FORMS[one.name](one, one.formRoot, this);
+    one.onChange((origin) => this.changed(one, origin));
+  }
+
+  changed(one, origin) {
+    this.saving.changed();
+    this.preview.later();
+    clearTimeout(one.drawing);
+    if (origin === "form") return;
+    one.isBehind = true;
+    one.drawing = setTimeout(() => this.drawForm(one), 250);
+  }
+
+  drawForm(one) {
+    if (one !== this.here || this.mode === "text" || one.isBehind === false) return;
+    one.isBehind = false;
+    one.form.draw();
+  }
+
+  mount(one) {
+    if (one.code || this.mode === "form") return;
+    one.code = new Code(one, () => this.facts());
+    one.panel.querySelector(".code").append(one.code.view.dom);
+    one.panel.classList.add("has-code");
+  }
+
+  switchModes() {
+    const bar = this.form.querySelector(".modes");
+    bar.hidden = false;
+    let mode = "form";
+    try {
+      mode = localStorage.getItem("editor-mode") ?? mode;
+    } catch {
+      // Storage is shut off: the choice holds for this page.
+    }
+    for (const button of bar.querySelectorAll("[data-mode]")) button.addEventListener("click", () => this.setMode(button.dataset.mode, { keep: true }));
+    this.setMode(MODES.includes(mode) ? mode : "form");
+  }
+
+  setMode(mode, { keep = false } = {}) {
+    this.mode = mode;
+    this.files.dataset.mode = mode;
+    for (const button of this.form.querySelectorAll(".modes [data-mode]")) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
+    if (keep) {
+      try {
+        localStorage.setItem("editor-mode", mode);
+      } catch {
+        // As above.
+      }
+    }
+    this.open(this.here.name);
+  }
+
+  open(name, { focus = false } = {}) {
+    this.here = this.documentOf(name);
+    for (const one of this.documents) {
+      const isShown = one === this.here;
+      one.panel.hidden = !isShown;
+      one.tab.setAttribute("aria-selected", String(isShown));
+      one.tab.tabIndex = isShown ? 0 : -1;
+      if (isShown && focus) one.tab.focus();
+    }
+    // What another file says changes this one's choices: tools for forms, the profile for sections.
+    this.here.isBehind = true;
+    this.drawForm(this.here);
+    this.mount(this.here);
+    this.here.code?.view.requestMeasure();
+    this.findings.draw();
+  }
+
+  step(event) {
+    const at = this.documents.findIndex((one) => one.tab === event.currentTarget);
+    const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 };
+    if (!(event.key in moves)) return;
+    this.open(this.documents.at(moves[event.key] % this.documents.length).name, { focus: true });
+    event.preventDefault();
+  }
+
+  // To a place of the text; the form alone has none.
+  goTo({ file, line, column }) {
+    if (!this.documentOf(file)) return;
+    this.here = this.documentOf(file);
+    this.setMode(this.mode === "form" ? "text" : this.mode);
+    if (line) this.here.code.goTo(line, column ?? 1);
+    else this.here.code.view.focus();
+  }
+
+  showForm(schemaId) {
+    this.preview.form = schemaId;
+    this.preview.show("forms");
+    document.getElementById("preview").scrollIntoView({ block: "nearest" });
+  }
+
+  async makeForm(tool) {
+    try {
+      const made = await this.preview.ask(this.form.dataset.makeForm, { tool });
+      if (!made.texts) return this.notify(made.words);
+      for (const [file, text] of Object.entries(made.texts)) this.documentOf(file).replace(text, "other");
+      this.here.form.draw();
+      this.notify(made.words);
+      this.showForm(made.schema_id);
+    } catch (error) {
+      if (error.name !== "AbortError") this.notify(error.message);
+    }
+    return undefined;
+  }
+
+  notify(words) {
+    const said = document.getElementById("editor-said");
+    said.textContent = words;
+    said.hidden = false;
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => { said.hidden = true; }, 8000);
+  }
+
+  start() {
+    this.form.querySelector(".file-tabs").hidden = false;
+    this.form.classList.add("is-live");
+    document.querySelector(".editor-foot")?.addEventListener("submit", () => this.saving.leave());
+    // Going back, a browser may show the page as it first was, from before it was saved; what the server has is newer.
+    const [navigation] = performance.getEntriesByType("navigation");
+    if (navigation?.type === "back_forward" && !this.saving.isDirty()) location.reload();
+    const asked = Object.fromEntries(new URLSearchParams(location.search));
+    if (!asked.file || !this.documentOf(asked.file)) return;
+    // The part behind # is for browsers without scripts; following it would take the focus away again.
+    history.replaceState(null, "", location.pathname + location.search);
+    this.goTo({ file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 });
+  }
+}
+
+const form = document.getElementById("editor");
+if (form) new Editor(form);

@@ -1,0 +1,193 @@
+// What readers would get of the texts as they stand: the skill as a page, its forms, the prompt, the load answer.
+import { h } from "./dom.js";
+
+const QUIET_MS = 700;
+
+export class Preview {
+  constructor(editor) {
+    this.editor = editor;
+    this.root = document.getElementById("preview");
+    this.tabs = [...document.querySelectorAll(".beside-tabs [role=tab]")];
+    this.shown = "findings";
+    this.seen = "";
+    this.timer = 0;
+    this.request = null;
+    this.answer = null;
+    this.form = "";
+    this.theme = "";
+    this.frame = null;
+    document.querySelector(".beside-tabs").hidden = false;
+    for (const tab of this.tabs) {
+      tab.addEventListener("click", () => this.show(tab.dataset.view));
+      tab.addEventListener("keydown", (event) => this.step(event));
+    }
+    window.addEventListener("message", (event) => this.heard(event));
+    new MutationObserver(() => this.draw()).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+    this.show("findings");
+  }
+
+  step(event) {
+    const at = this.tabs.indexOf(event.currentTarget);
+    const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 };
+    if (!(event.key in moves)) return;
+    const tab = this.tabs.at(moves[event.key] % this.tabs.length);
+    this.show(tab.dataset.view);
+    tab.focus();
+    event.preventDefault();
+  }
+
+  show(view) {
+    this.shown = view;
+    for (const tab of this.tabs) {
+      const isShown = tab.dataset.view === view;
+      tab.setAttribute("aria-selected", String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+      if (isShown) this.root.setAttribute("aria-labelledby", tab.id);
+    }
+    document.getElementById("findings").hidden = view !== "findings";
+    this.root.hidden = view === "findings";
+    if (view !== "findings") this.later(0);
+    this.draw();
+  }
+
+  later(ms = QUIET_MS) {
+    clearTimeout(this.timer);
+    if (this.shown !== "findings") this.timer = setTimeout(() => this.fetch(), ms);
+  }
+
+  stamp() {
+    return this.editor.documents.map((one) => one.revision).join("/");
+  }
+
+  async ask(path, more = {}) {
+    const body = new FormData();
+    for (const document of this.editor.documents) body.set(document.area.name, document.text);
+    for (const [name, value] of Object.entries(more)) body.set(name, value);
+    const headers = JSON.parse(document.body.getAttribute("hx-headers"));
+    this.request?.abort();
+    this.request = new AbortController();
+    const response = await fetch(path, { method: "POST", body, headers: { ...headers, "HX-Request": "true" }, signal: this.request.signal });
+    if (!response.ok) throw new Error(response.status === 401 || response.status === 403 ? "You may be signed out: save, or sign in again." : "The server could not make the preview.");
+    return response.json();
+  }
+
+  async fetch() {
+    const stamp = this.stamp();
+    if (stamp === this.seen) return;
+    this.root.setAttribute("aria-busy", "true");
+    try {
+      this.answer = await this.ask(this.root.dataset.address);
+      this.seen = stamp;
+      this.failure = "";
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      this.failure = error instanceof TypeError ? "The server cannot be reached." : error.message;
+    }
+    this.root.removeAttribute("aria-busy");
+    this.draw();
+  }
+
+  draw() {
+    if (this.shown === "findings") return;
+    if (this.shown === "forms" && this.answer && !this.failure) return this.drawForms();
+    this.frame = null;
+    if (this.failure) this.root.replaceChildren(h("p", { class: "message message-warning", role: "status" }, this.failure));
+    else if (!this.answer) this.root.replaceChildren(h("p", { class: "muted preview-wait" }, "Making the preview…"));
+    else this.root.replaceChildren(...this[this.shown]());
+    return undefined;
+  }
+
+  skill() {
+    const frame = h("iframe", { class: "preview-frame", title: "skill.md as a page", sandbox: "" });
+    frame.srcdoc = page(this.dark(), this.root.dataset.style, "", this.answer.skill_html);
+    return [h("p", { class: "help" }, "How skill.md reads. Links and pictures are not followed."), frame];
+  }
+
+  agent() {
+    const { agent } = this.answer;
+    if (!agent) return [absent("What the agent sees")];
+    const size = `${agent.characters.toLocaleString()} characters, about ${agent.tokens_estimate.toLocaleString()} tokens`;
+    return [h("p", { class: "help" }, `The exact text that is put before a model when this is in use: ${size}.`),
+      h("pre", { class: "prompt", tabindex: "0", "aria-label": "What the agent sees" }, agent.prompt)];
+  }
+
+  load() {
+    if (!this.answer.load) return [absent("The load answer")];
+    return [h("p", { class: "help" }, `What capability_skill_load would answer: ${this.answer.load_bytes.toLocaleString()} bytes.`),
+      h("pre", { class: "prompt", tabindex: "0", "aria-label": "The load answer" }, this.answer.load)];
+  }
+
+  dark() {
+    return document.documentElement.dataset.bsTheme === "dark";
+  }
+
+  drawForms() {
+    const { forms } = this.answer;
+    if (!forms.length) {
+      this.frame = null;
+      return this.root.replaceChildren(h("p", { class: "empty" }, "No forms yet. Under tools.json, a form can be made from a tool."));
+    }
+    const form = forms.find((one) => one.schema_id === this.form) ?? forms[0];
+    this.form = form.schema_id;
+    const stamp = JSON.stringify([form, this.theme, this.dark(), forms.map((one) => one.schema_id)]);
+    if (this.frame?.isConnected && this.drawn === stamp) return undefined;
+    this.drawn = stamp;
+    const pick = h("select", { class: "form-select", "aria-label": "Form", onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
+      forms.map((one) => h("option", { value: one.schema_id, selected: one === form }, one.title ? `${one.title} (${one.schema_id})` : one.schema_id)));
+    const isDark = this.theme ? this.theme === "dark" : this.dark();
+    const light = h("button", { type: "button", class: "btn btn-sm btn-quiet", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? "Show it light" : "Show it dark");
+    const head = h("div", { class: "preview-head" }, pick, light);
+    if (!form.messages) {
+      this.frame = null;
+      return this.root.replaceChildren(head, h("div", { class: "message message-warning" }, h("p", {}, form.why)));
+    }
+    this.frame = h("iframe", { class: "preview-frame preview-form", title: `The form ${form.schema_id}`, sandbox: "allow-scripts" });
+    this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");
+    this.messages = form.messages;
+    this.log ??= h("ol", { class: "action-log", "aria-live": "polite" });
+    this.root.replaceChildren(head, this.frame, h("h3", {}, "What it sends"),
+      h("p", { class: "help" }, "Fill it in and press its buttons. Nothing is called here: each action is held against its tool."), this.log);
+    return undefined;
+  }
+
+  // The frame has an origin of its own: what it says is data, whoever wrote the form.
+  heard(event) {
+    if (!this.frame || event.source !== this.frame.contentWindow) return;
+    const said = event.data ?? {};
+    if (said.type === "ready") this.frame.contentWindow.postMessage({ type: "render", messages: this.messages }, "*");
+    if (said.type === "size" && Number.isFinite(said.height)) this.frame.style.height = `${Math.min(1600, Math.max(120, Math.ceil(said.height)))}px`;
+    if (said.type === "failed") this.entry(h("p", { class: "message message-warning" }, "The renderer refused this form: ", String(said.message).slice(0, 300)));
+    if (said.type === "action" && typeof said.name === "string") this.acted(said);
+  }
+
+  async acted({ name, context }) {
+    const sent = JSON.stringify(context ?? {}, null, 2);
+    if (sent.length > 100_000) return;
+    const verdict = h("p", { class: "muted" }, "Checking…");
+    this.entry(h("p", {}, h("strong", {}, String(name).slice(0, 100))), verdict, h("pre", { class: "mono" }, sent));
+    try {
+      const told = await this.ask(this.root.dataset.actionAddress, { schema_id: this.form, action: name, context: sent });
+      verdict.replaceChildren(h("span", { class: `tag ${told.fits ? "tag-good" : "tag-error"}` }, told.fits ? "fits" : "refused"), ` ${told.words}`);
+      verdict.className = "";
+      if (told.arguments) verdict.parentElement.querySelector("pre").textContent = told.arguments;
+    } catch (error) {
+      if (error.name !== "AbortError") verdict.textContent = error.message;
+    }
+  }
+
+  entry(...parts) {
+    this.log.prepend(h("li", {}, parts));
+    while (this.log.children.length > 20) this.log.lastChild.remove();
+  }
+}
+
+function absent(what) {
+  return h("p", { class: "empty" }, `${what} is shown once the four files can be read. See the findings.`);
+}
+
+function page(isDark, style, script, body) {
+  const scripts = script ? `<script src="${script}"></script>` : "";
+  const theme = isDark ? "dark" : "light";
+  return `<!doctype html><html lang="en" data-bs-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+    `<link rel="stylesheet" href="${style}">${scripts}</head><body>${body}</body></html>`;
+}

@@ -1,0 +1,244 @@
+// Saving by button, by key and by itself; what happens when a save is refused; and the way back to what was not saved.
+import { Copies } from "./copies.js";
+import { h } from "./dom.js";
+
+const QUIET_MS = 3000;
+const RETRY_MS = [5000, 10000, 30000, 60000];
+const COPY_MS = 400;
+
+export class Saving {
+  constructor(editor) {
+    this.editor = editor;
+    this.form = editor.form;
+    this.saveButton = this.form.querySelector("[data-save]");
+    this.reviewButton = this.form.querySelector("[data-save-then]");
+    this.copies = new Copies(this.form.dataset.user, editor.capabilityId);
+    // What the server has. A browser may put back what was typed before a reload, so this is not simply what is shown.
+    this.saved = "unsaved" in this.form.dataset ? null : editor.documents.map((one) => one.area.defaultValue);
+    this.base = this.saved;
+    this.sent = null;
+    this.goesOn = false;
+    this.isByItself = false;
+    this.isStale = false;
+    this.failures = 0;
+    this.timer = 0;
+    this.copyTimer = 0;
+    const settled = new URLSearchParams(location.search).get("settled");
+    if (settled?.startsWith(this.copies.prefix)) {
+      this.copies.drop(settled);
+      history.replaceState(null, "", location.pathname);
+    }
+    this.listen();
+    this.automatic();
+    this.offer();
+  }
+
+  texts() {
+    return this.editor.documents.map((one) => one.text);
+  }
+
+  isDirty() {
+    return this.saved === null || this.editor.documents.some((one, index) => one.text !== this.saved[index]);
+  }
+
+  basedOn() {
+    return this.form.querySelector("[name=based_on]");
+  }
+
+  tell(words) {
+    const place = this.form.querySelector(".save-words");
+    if (place.textContent.trim() !== words) place.textContent = words;
+  }
+
+  changed() {
+    this.tell(this.isDirty() ? "Unsaved changes" : "As last saved");
+    clearTimeout(this.copyTimer);
+    this.copyTimer = setTimeout(() => this.copy(), COPY_MS);
+    this.failures = 0;
+    this.later(QUIET_MS);
+  }
+
+  copy() {
+    clearTimeout(this.copyTimer);
+    if (!this.isDirty()) return this.copies.drop();
+    const texts = {};
+    const base = {};
+    for (const [index, document] of this.editor.documents.entries()) {
+      if (document.text === this.saved?.[index]) continue;
+      texts[document.name] = document.text;
+      if (this.base) base[document.name] = this.base[index];
+    }
+    if (!this.copies.keep({ texts, base, basedOn: this.basedOn().value })) {
+      this.copies.keep({ texts, base: {}, basedOn: this.basedOn().value });
+    }
+    return undefined;
+  }
+
+  // By itself, when nobody has typed for a while.
+  automatic() {
+    const box = this.form.querySelector("[data-autosave]");
+    if (!box) return;
+    box.closest(".autosave").hidden = false;
+    try {
+      box.checked = localStorage.getItem("autosave") !== "off";
+    } catch {
+      // Storage is shut off: the choice holds for this page.
+    }
+    this.box = box;
+    box.addEventListener("change", () => {
+      try {
+        localStorage.setItem("autosave", box.checked ? "on" : "off");
+      } catch {
+        // As above.
+      }
+      if (box.checked) this.later(0);
+      else clearTimeout(this.timer);
+    });
+  }
+
+  later(ms) {
+    clearTimeout(this.timer);
+    if (!this.box?.checked || this.isStale) return;
+    this.timer = setTimeout(() => this.byItself(), ms);
+  }
+
+  byItself() {
+    if (!this.isDirty() || this.isStale || !this.box?.checked) return;
+    if (this.sent) return this.later(QUIET_MS);
+    this.isByItself = true;
+    this.saveButton.click();
+    return undefined;
+  }
+
+  listen() {
+    document.addEventListener("keydown", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey || event.key.toLowerCase() !== "s") return;
+      event.preventDefault();
+      // A field that is written when it is left is written now.
+      const active = document.activeElement;
+      if (active?.matches("input, textarea") && this.form.contains(active)) active.dispatchEvent(new Event("change", { bubbles: true }));
+      this.isByItself = false;
+      this.saveButton.click();
+    });
+    this.saveButton.addEventListener("click", (event) => {
+      if (event.isTrusted) this.isByItself = false;
+    }, { capture: true });
+    this.reviewButton.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.goesOn = true;
+      this.isByItself = false;
+      this.saveButton.click();
+    });
+    // A save that failed leaves the text where it is: studio.js says why.
+    document.body.addEventListener("htmx:beforeRequest", (event) => {
+      if (event.detail.elt !== this.saveButton) return;
+      this.sent = this.texts();
+      this.tell("Saving…");
+    });
+    document.body.addEventListener("htmx:afterRequest", (event) => {
+      if (event.detail.elt === this.saveButton) this.answered(event.detail);
+    });
+    // Told when a request failed for good; one that is tried again is not told.
+    document.addEventListener("studio:failed", () => {
+      this.goesOn = false;
+      this.sent = null;
+      if (!this.isDirty()) return;
+      this.tell("Not saved");
+      this.later(RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)]);
+      this.failures += 1;
+    });
+    window.addEventListener("focus", () => {
+      if (this.failures && this.isDirty()) this.later(500);
+    });
+    window.addEventListener("beforeunload", (event) => {
+      if (!this.isDirty()) return;
+      this.copy();
+      event.preventDefault();
+    });
+    window.addEventListener("pagehide", () => this.copy());
+  }
+
+  answered({ successful, xhr }) {
+    if (xhr.status === 409) {
+      this.sent = null;
+      if (this.isByItself) this.stale();
+      else this.compare();
+    } else if (successful) {
+      this.saved = this.sent;
+      this.base = this.sent;
+      this.sent = null;
+      this.failures = 0;
+      this.copy();
+      if (this.isDirty()) {
+        this.tell("Unsaved changes");
+        this.later(QUIET_MS);
+      }
+      if (this.goesOn) location.assign(this.reviewButton.dataset.saveThen);
+    } else if (xhr.status === 422) {
+      this.sent = null;
+      this.goesOn = false;
+      clearTimeout(this.timer);
+    }
+  }
+
+  // Somebody else saved while this was being written: nobody is taken away from what they are typing.
+  stale() {
+    this.isStale = true;
+    this.tell("Somebody else saved this draft");
+    this.bar("Somebody else saved this draft since you opened it. What you write is kept in this browser until you choose.",
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, "Compare and merge"));
+  }
+
+  // A page of its own, with both texts; the base of each file that was changed makes a merge possible.
+  compare() {
+    for (const old of this.form.querySelectorAll("[data-base]")) old.remove();
+    for (const [index, document] of this.editor.documents.entries()) {
+      if (!this.base || this.base[index] === undefined) continue;
+      const area = h("textarea", { name: `base_${document.area.name}`, hidden: true, "data-base": true });
+      area.value = this.base[index];
+      this.form.append(area);
+    }
+    const copy = h("input", { type: "hidden", name: "copy", "data-base": true });
+    copy.value = this.copies.key;
+    this.form.append(copy);
+    this.copy();
+    this.saved = this.texts();
+    this.form.submit();
+  }
+
+  bar(words, ...actions) {
+    const bar = h("div", { class: "callout editor-bar", role: "status" }, h("p", {}, words), h("div", { class: "actions" }, actions));
+    this.form.querySelector(".editor-body").before(bar);
+    return bar;
+  }
+
+  async offer() {
+    const [copy] = await this.copies.leftBehind();
+    if (!copy) return;
+    const differs = this.editor.documents.some((one) => one.name in copy.texts && one.text !== copy.texts[one.name]);
+    if (!differs) return this.copies.drop(copy.key);
+    const when = new Date(copy.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    const files = Object.keys(copy.texts).join(", ");
+    const bar = this.bar(`Text of ${when} was never saved: ${files}. It is still in this browser.`,
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, "Bring it back"),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, "Throw it away"));
+    return undefined;
+  }
+
+  bringBack(copy, bar) {
+    const isOlder = copy.basedOn !== this.basedOn().value;
+    if (isOlder) this.basedOn().value = copy.basedOn;
+    if (isOlder) this.base = this.editor.documents.map((one) => copy.base[one.name] ?? (one.name in copy.texts ? undefined : one.text));
+    for (const document of this.editor.documents) {
+      if (document.name in copy.texts) document.replace(copy.texts[document.name], "other");
+    }
+    this.copy();
+    this.copies.drop(copy.key);
+    bar.remove();
+  }
+
+  leave() {
+    this.saved = this.texts();
+    this.copies.drop();
+  }
+}

@@ -1,0 +1,55 @@
+// ui_schemas.json as a list of forms, and a button that makes one from a tool.
+import { button, choice, group, text } from "./controls.js";
+import { h } from "./dom.js";
+import { isObject, JsonForm, orNothing } from "./json-form.js";
+import { nodeAt } from "./json-text.js";
+
+export class ScreensForm extends JsonForm {
+  constructor(document, root, editor) {
+    super(document, root, editor, "[]\n");
+  }
+
+  content(tree) {
+    const isMap = tree.type === "object";
+    const entries = isMap
+      ? Object.entries(this.get([])).map(([schema_id, definition]) => ({ schema_id, definition, path: [schema_id] }))
+      : (this.get([]) ?? []).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
+    return [
+      this.make(),
+      entries.length ? null : h("p", { class: "empty" }, "No forms yet. A form lets the user fill in what a tool needs, instead of typing it."),
+      ...entries.map((entry) => this.entry(entry, isMap)),
+    ].filter(Boolean);
+  }
+
+  make() {
+    const tools = this.editor.facts().tools();
+    if (!tools.length) return h("p", { class: "help" }, "Once tools.json has a tool, a form can be made from it here.");
+    this.chosen = tools.includes(this.chosen) ? this.chosen : tools[0];
+    return group("Make a form from a tool", "It has a field for each argument, and calls the tool when it is sent. You can change it afterwards.",
+      h("div", { class: "inline-fields" },
+        choice("Tool", this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
+        button("Make the form", () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
+  }
+
+  entry(entry, isMap) {
+    const { path } = entry;
+    const components = entry.definition?.components;
+    const calls = isObject(entry.actions) ? Object.values(entry.actions).map((one) => one?.tool).filter(Boolean) : [];
+    const places = () => {
+      const node = nodeAt(this.tree, path);
+      const before = this.document.text.slice(0, node?.start ?? 0).split("\n");
+      return { file: this.document.name, line: before.length, column: before.at(-1).length + 1 };
+    };
+    const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
+    return h("section", { class: "form-group screen" },
+      h("h3", {}, h("code", {}, entry.schema_id ?? "without an id"), calls.map((name) => h("span", { class: "tag" }, `calls ${name}`))),
+      isMap ? null : h("div", { class: "two-fields" },
+        text("Title", entry.title, { at: `${path}.title`, most: 120, changed: write("title") }),
+        text("What it is for", entry.description, { at: `${path}.description`, most: 500, changed: write("description") })),
+      h("p", { class: "help" }, `${Array.isArray(components) ? components.length : 0} parts`),
+      h("div", { class: "actions" },
+        button("See it", () => this.editor.showForm(entry.schema_id)),
+        button("Edit its text", () => this.editor.goTo(places())),
+        button("Remove", () => this.redraw([path, undefined]))));
+  }
+}

@@ -1,0 +1,168 @@
+// skill.md section by section; a playbook's steps with Do, Check and Say. Each field is a stretch of the text.
+import { button, text } from "./controls.js";
+import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
+import { isNamed, outline, placeFor, sectionText } from "./skill-text.js";
+
+const PARTS = [["do", "Do", "What the agent does."], ["check", "Check", "What must be true before going on."], ["say", "Say", "What to tell the customer."]];
+
+export class SkillForm {
+  constructor(document, root, editor) {
+    Object.assign(this, { document, root, editor });
+    this.stretches = [];
+    this.draws = 0;
+  }
+
+  draw() {
+    this.draws += 1;
+    keepingFocus(this.root, () => {
+      this.stretches = [];
+      this.root.replaceChildren(...this.content(outline(this.document.text)).filter(Boolean));
+    });
+  }
+
+  // A field over a stretch. It keeps its own bounds while it is typed in, so that a heading typed into it stays in it.
+  bound(label, stretch, { at, rows, help, oneLine = false, ...more }) {
+    const own = { from: stretch.from, to: stretch.to };
+    this.stretches.push(own);
+    return text(label, this.document.text.slice(own.from, own.to), {
+      at, rows, help, ...more,
+      changed: (now) => this.put(own, oneLine ? now.replaceAll("\n", " ") : now),
+    });
+  }
+
+  put(own, words) {
+    const { text: now } = this.document;
+    // The first words below a heading need a line of their own.
+    const isOpening = own.from === own.to && words && own.from > 0 && now[own.from - 1] !== "\n" && !own.inLine;
+    const insert = isOpening ? `\n\n${words}` : words;
+    const { from, to } = own;
+    const grown = insert.length - (to - from);
+    for (const one of this.stretches) {
+      if (one === own) continue;
+      if (one.from >= to) one.from += grown;
+      if (one.to >= to) one.to += grown;
+    }
+    own.from = from + (isOpening ? 2 : 0);
+    own.to = from + insert.length;
+    this.document.edit([{ from, to, insert }], "form");
+  }
+
+  redraw(edits) {
+    this.document.edit(edits, "form");
+    if (isLeaving(window.event)) drawWhenSettled(this);
+    else this.draw();
+  }
+
+  // A stretch that no field shows, and that moves with what is typed before it: buttons act on the text as it is then.
+  tracked(from, to) {
+    const stretch = { from, to };
+    this.stretches.push(stretch);
+    return stretch;
+  }
+
+  content(found) {
+    for (const section of found.sections) {
+      section.whole = this.tracked(section.start, section.end);
+      for (const step of section.steps) step.whole = this.tracked(step.start, step.end);
+    }
+    const required = this.editor.facts().sections();
+    const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
+    return [
+      found.title ? this.bound("Title", found.title, { at: "title", oneLine: true })
+        : h("div", { class: "form-group is-missing" }, h("h3", {}, "Title"), h("p", { class: "help" }, "skill.md begins with the name of the capability."),
+          button("Add the title", () => this.addTitle(), { at: "add-title" })),
+      found.intro.from < found.intro.to ? this.bound("Before the first section", found.intro, { at: "intro", rows: 3 }) : null,
+      ...found.sections.map((section, index) => this.section(section, index, required)),
+      ...missing.map((section) => this.absent(section, required)),
+      this.more(),
+    ];
+  }
+
+  addTitle() {
+    const { text: now } = this.document;
+    const front = /^---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/.exec(now)?.[0].length ?? 0;
+    this.redraw([{ from: front, to: front, insert: `# ${this.editor.facts().name()}\n\n` }]);
+  }
+
+  section(section, index, required) {
+    const demand = required.find((one) => isNamed(section.title, one));
+    const isSteps = this.editor.facts().profile() === "playbook" && section.title.trim().toLowerCase() === "steps";
+    const at = `section-${section.title}-${index}`;
+    const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
+    return h("section", { class: "form-group" },
+      h("div", { class: "group-head" }, h("h3", {}, section.title || "without a name"),
+        demand ? h("span", { class: "tag" }, "needed") : button("Remove", () => this.redraw([{ ...section.whole, insert: "" }]), { label: `Remove the section ${section.title}` })),
+      isSteps ? this.steps(section) : this.bound(`Text of ${section.title}`, section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
+  }
+
+  absent(section, required) {
+    const add = () => {
+      const { text: now } = this.document;
+      const at = placeFor(outline(now), required, section, now.length);
+      const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
+      this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
+    };
+    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, "missing")),
+      h("p", { class: "help" }, section.hint), button(`Add ${section.name}`, add, { at: `add-${section.name}` }));
+  }
+
+  more() {
+    return text("Add a section", "", {
+      at: "add-section", onleave: true, help: "Its name, then Enter. Further sections may stand between those that are needed.",
+      changed: (name) => {
+        if (!name.trim()) return;
+        const end = this.document.text.length;
+        this.redraw([{ from: end, to: end, insert: sectionText(this.document.text, end, name.trim().replaceAll("\n", " "), "") }]);
+      },
+    });
+  }
+
+  steps(section) {
+    const add = () => {
+      const number = section.steps.length + 1;
+      const at = section.whole.to;
+      const { text: now } = this.document;
+      const before = now.slice(0, at).endsWith("\n\n") ? "" : now.slice(0, at).endsWith("\n") ? "\n" : "\n\n";
+      this.redraw([{ from: at, to: at, insert: `${before}### ${number}.\n\n**Do:** \n**Check:** \n**Say:** \n${at < now.length ? "\n" : ""}` }]);
+    };
+    return h("div", { class: "steps" },
+      section.steps.map((step, index) => this.step(step, index, section)),
+      button("Add a step", add, { at: "add-step" }));
+  }
+
+  step(step, index, section) {
+    const label = `step ${index + 1}`;
+    const body = (part) => this.document.text.slice(part.from, part.to);
+    const swap = (other) => {
+      const { text: now } = this.document;
+      const [a, b] = index < other ? [step, section.steps[other]] : [section.steps[other], step];
+      const renumber = (words, number) => words.replace(/^(### +)\d+/, `$1${number}`);
+      const [first, second] = [Math.min(index, other) + 1, Math.max(index, other) + 1];
+      const whole = (one) => now.slice(one.whole.from, one.whole.to).trimEnd();
+      this.redraw([
+        { from: a.whole.from, to: a.whole.from + whole(a).length, insert: renumber(whole(b), first) },
+        { from: b.whole.from, to: b.whole.from + whole(b).length, insert: renumber(whole(a), second) },
+      ]);
+    };
+    const missing = PARTS.filter(([key]) => !step.parts[key]);
+    const addPart = ([, word]) => {
+      const end = step.whole.from + body(step.whole).trimEnd().length;
+      this.redraw([{ from: end, to: end, insert: `\n**${word}:** ` }]);
+    };
+    return h("section", { class: "step" },
+      this.bound(`Step ${index + 1}`, step.heading, { at: `step-${index}`, oneLine: true }),
+      PARTS.filter(([key]) => step.parts[key]).map(([key, word, help]) => this.inline(word, step.parts[key], { at: `step-${index}-${key}`, help, rows: Math.max(2, body(step.parts[key]).split("\n").length) })),
+      h("div", { class: "actions" },
+        missing.map((part) => button(`Add ${part[1]}`, () => addPart(part), { label: `Add ${part[1]} to ${label}` })),
+        button("Move up", () => swap(index - 1), { disabled: index === 0, label: `Move ${label} up` }),
+        button("Move down", () => swap(index + 1), { disabled: index === section.steps.length - 1, label: `Move ${label} down` }),
+        button("Remove", () => this.redraw([{ ...step.whole, insert: "" }]), { label: `Remove ${label}` })));
+  }
+
+  // Words that begin in the line of their mark.
+  inline(label, stretch, more) {
+    const made = this.bound(label, stretch, more);
+    this.stretches.at(-1).inLine = true;
+    return made;
+  }
+}

@@ -1,0 +1,240 @@
+// tools.json as a form: each tool with its arguments, its answer and what it may do.
+import { button, chips, choice, group, text, tick } from "./controls.js";
+import { h } from "./dom.js";
+import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
+
+// What the form calls a type, and what it writes.
+const TYPES = {
+  string: { words: "Text", write: { type: "string" } },
+  date: { words: "Date", write: { type: "string", format: "date" } },
+  "date-time": { words: "Date and time", write: { type: "string", format: "date-time" } },
+  integer: { words: "Whole number", write: { type: "integer" } },
+  number: { words: "Number", write: { type: "number" } },
+  boolean: { words: "Yes or no", write: { type: "boolean" } },
+  choice: { words: "One of several words", write: { type: "string", enum: ["first", "second"] } },
+  list: { words: "List of texts", write: { type: "array", items: { type: "string" } } },
+  numbers: { words: "List of numbers", write: { type: "array", items: { type: "number" } } },
+  group: { words: "Group of values", write: { type: "object", properties: {}, additionalProperties: false } },
+  groups: { words: "List of groups", write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
+};
+const OURS = ["type", "format", "enum", "items", "properties", "additionalProperties", "required"];
+
+export function typeOf(schema) {
+  if (!isObject(schema) || ["$ref", "anyOf", "oneOf", "allOf"].some((key) => key in schema)) return "other";
+  if (schema.type === "string" && Array.isArray(schema.enum)) return schema.enum.every((one) => typeof one === "string") ? "choice" : "other";
+  if ("enum" in schema) return "other";
+  if (schema.type === "string") return ["date", "date-time"].includes(schema.format) ? schema.format : "string";
+  if (["integer", "number", "boolean"].includes(schema.type)) return schema.type;
+  if (schema.type === "object") return "group";
+  if (schema.type !== "array") return "other";
+  const items = schema.items;
+  if (!isObject(items) || "enum" in items) return "other";
+  return { string: "list", number: "numbers", integer: "numbers", object: "groups" }[items.type] ?? "other";
+}
+
+export class ToolsForm extends JsonForm {
+  constructor(document, root, editor) {
+    super(document, root, editor, "[]\n");
+  }
+
+  get base() {
+    return this.tree.type === "object" ? ["tools"] : [];
+  }
+
+  tools() {
+    return this.get(this.base) ?? [];
+  }
+
+  content() {
+    const tools = this.tools();
+    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, "tools.json must hold a list of tools.")];
+    return [
+      tools.length ? null : h("p", { class: "empty" }, "No tools yet. A tool is something that the agent can call: it looks something up or changes something."),
+      ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
+      h("div", { class: "actions" }, button("Add a tool that reads", () => this.add("read"), { at: "add-read" }), button("Add a tool that writes", () => this.add("write"), { at: "add-write" })),
+    ].filter(Boolean);
+  }
+
+  add(kind) {
+    const names = this.tools().map((tool) => tool?.name);
+    const stem = `${this.editor.capabilityId}_${kind === "read" ? "list" : "save"}`.slice(0, 60);
+    let name = stem;
+    for (let count = 2; names.includes(name); count += 1) name = `${stem}_${count}`;
+    const policy = kind === "read" ? { kind } : { kind, requires_approval: true };
+    const made = { name, description: "", args_schema: { type: "object", properties: {}, required: [], additionalProperties: false }, policy };
+    this.redraw([[...this.base, names.length], made]);
+    const fold = this.root.querySelectorAll("details.tool")[names.length];
+    fold.open = true;
+    fold.querySelector("input").select();
+    fold.querySelector("input").focus();
+  }
+
+  tool(tool, index, count) {
+    const at = [...this.base, index];
+    if (!isObject(tool)) return h("p", { class: "message message-warning" }, `Entry ${index + 1} is no tool; see the text.`);
+    const kind = tool.policy?.kind;
+    const head = h("summary", {}, h("code", {}, tool.name ?? "without a name"),
+      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? "writes" : "reads"),
+      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, "a person approves") : null,
+      h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
+    return h("details", { class: "tool form-group", "data-at": `tool-${index}`, open: count === 1 }, head,
+      this.basics(tool, at), this.policy(tool, at),
+      group("What it is given", "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
+      this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
+  }
+
+  basics(tool, at) {
+    return h("div", {},
+      text("Name", tool.name, {
+        at: `${at}.name`, required: true, most: 64, spellcheck: "false", onleave: true, help: "snake_case, such as weight_entry_list. The agent and skill.md call it by this name.",
+        changed: (now) => this.redraw([[...at, "name"], now.trim()]),
+      }),
+      text("Description", tool.description, {
+        at: `${at}.description`, required: true, most: 1024, rows: 2, help: "What it does and when to call it, for the agent.",
+        changed: (now) => this.write([[...at, "description"], now]),
+      }));
+  }
+
+  policy(tool, at) {
+    const policy = isObject(tool.policy) ? tool.policy : {};
+    const path = [...at, "policy"];
+    return group("What it may do", "",
+      choice("A call", policy.kind ?? "", [...(policy.kind ? [] : [["", "choose", true]]), ["read", "reads: nothing changes"], ["write", "writes: something changes"]], {
+        at: `${path}.kind`,
+        changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
+      }),
+      tick("A person approves each call", policy.requires_approval === true, {
+        at: `${path}.approval`, changed: (on) => this.redraw([[...path, "requires_approval"], on]),
+      }),
+      chips("Roles that may call it", listOf(policy.allowed_roles), {
+        at: `${path}.roles`, help: "Left empty: every role.", changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
+      }));
+  }
+
+  // The properties of an object schema, one row each.
+  fields(schema, path, word) {
+    if (!isObject(schema) || (schema.properties !== undefined && !isObject(schema.properties))) {
+      return h("p", { class: "help" }, "This schema is written in the text.");
+    }
+    const properties = schema.properties ?? {};
+    const required = listOf(schema.required);
+    const rows = Object.entries(properties).map(([name, one], index) => this.property(name, one, { path, word, required, index }));
+    return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "help" }, `No ${word} yet.`),
+      button(`Add ${word === "argument" ? "an argument" : "a value"}`, () => this.addProperty(path, properties), { at: `${path}.add` }));
+  }
+
+  addProperty(path, properties) {
+    let name = "value";
+    for (let count = 2; name in properties; count += 1) name = `value_${count}`;
+    this.redraw([[...path, "properties", name], { type: "string", description: "" }]);
+    const input = this.root.querySelector(`[data-at="${CSS.escape(`${[...path, Object.keys(properties).length]}.name`)}"]`);
+    input?.focus();
+    input?.select();
+  }
+
+  // `data-at` counts the rows: a name changes while somebody types.
+  property(name, schema, { path, word, required, index }) {
+    let known = name;
+    const at = () => [...path, "properties", known];
+    const row = [...path, index];
+    const kind = typeOf(schema);
+    const rename = (now, control) => {
+      const fresh = now.trim();
+      if (!fresh || fresh in (this.get([...path, "properties"]) ?? {})) {
+        control.value = known;
+        return;
+      }
+      const old = at();
+      const listed = listOf(this.get([...path, "required"]));
+      const changed = listed.includes(known) ? [[[...path, "required"], listed.map((one) => (one === known ? fresh : one))]] : [];
+      known = fresh;
+      this.redraw(...changed, this.rename(old, fresh));
+    };
+    const need = (on) => {
+      const others = listOf(this.get([...path, "required"])).filter((one) => one !== known);
+      this.write([[...path, "required"], on ? [...others, known] : orNothing(others)]);
+    };
+    const remove = () => this.redraw([at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
+    return h("li", { class: "property" },
+      h("div", { class: "property-row" },
+        text("Name", name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
+        this.type(schema, at, kind, row),
+        tick("Required", required.includes(name), { at: `${row}.required`, changed: need }),
+        button("Remove", remove, { label: `Remove the ${word} ${name}` })),
+      text("What it means", schema?.description, { at: `${row}.description`, changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${row}.enum`, changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
+      kind === "group" ? this.fields(schema, at(), "value") : null,
+      kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
+      ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
+  }
+
+  type(schema, at, kind, row) {
+    const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
+    if (kind === "other") options.unshift(["other", "Written in the text"]);
+    return choice("Type", kind, options, {
+      at: `${row}.type`,
+      changed: (now) => {
+        if (now === "other") return;
+        const wanted = TYPES[now].write;
+        const gone = isObject(schema) ? [...OURS, "examples", "default"].filter((key) => key in schema && !(key in wanted)) : [];
+        this.redraw(...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
+      },
+    });
+  }
+
+  example(schema, at, kind, row) {
+    const given = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
+    const shown = given === undefined ? "" : Array.isArray(given) ? given.join(", ") : String(given);
+    return text("Example", shown, {
+      at: `${row}.example`, changed: (now) => {
+        const value = read(now, kind);
+        this.write([[...at(), "examples"], value === undefined ? undefined : [value]]);
+      },
+    });
+  }
+
+  result(tool, at) {
+    const path = [...at, "result_schema"];
+    if (!("result_schema" in tool)) {
+      return h("div", { class: "form-group" }, button("Say what it answers", () => this.redraw([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
+    }
+    const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
+    return group("What it answers", "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, "Its answer is described in the text."),
+      button("Leave the answer open", () => this.redraw([path, undefined])));
+  }
+
+  forms(tool, at) {
+    const forms = this.editor.facts().forms();
+    const pick = (role, words) => {
+      const now = tool.ui?.[role] ?? "";
+      const options = [["", "none"], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
+      const only = isObject(tool.ui) && Object.keys(tool.ui).length === 1;
+      return choice(words, now, options, {
+        at: `${at}.ui.${role}`, changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
+      });
+    };
+    return group("How it is shown", "",
+      h("div", { class: "three-fields" }, pick("form", "Form for one entry"), pick("editor", "Form for several"), pick("result", "View of the answer")),
+      button("Make a form from this tool", () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
+  }
+
+  moves(at, index, count) {
+    const list = this.base;
+    return h("div", { class: "actions tool-moves" },
+      button("Move up", () => this.redraw(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
+      button("Move down", () => this.redraw(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
+      button("Copy", () => this.redraw([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
+      button("Remove the tool", () => this.redraw([at, undefined])));
+  }
+}
+
+// What was typed as an example, in the type of the argument; undefined where it is none.
+function read(words, kind) {
+  if (words.trim() === "") return undefined;
+  const number = (one) => (one.trim() !== "" && Number.isFinite(Number(one)) ? Number(one) : undefined);
+  if (kind === "integer" || kind === "number") return number(words);
+  if (kind === "boolean") return { yes: true, true: true, no: false, false: false }[words.trim().toLowerCase()];
+  if (kind === "list") return words.split(",").map((one) => one.trim()).filter(Boolean);
+  if (kind === "numbers") return words.split(",").map(number).filter((one) => one !== undefined);
+  return words;
+}

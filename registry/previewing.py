@@ -1,0 +1,159 @@
+"""What readers would get of texts that nobody has published: prompt, load answer, forms, an action's call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from agent_client.bundle import Bundle as AgentBundle
+from agent_client.checks import SchemaUnsafe, fault
+from agent_client.coercion import coerce
+from agent_client.errors import AnswerRefused
+from agent_client.prompt import Prompt, render_prompt
+from registry import drafts
+from registry.queries import load_answer
+from registry.validation import Finding, Report
+from registry.validation.ui.surface import dict_or_empty
+
+_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
+
+
+@dataclass(frozen=True)
+class FormPreview:
+    """A form of ui_schemas.json. `messages` draw it; None where it has errors, and `why` says so."""
+
+    schema_id: str
+    title: str
+    messages: list[dict[str, Any]] | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`prompt` and `load` are None where the files cannot be read; `skill_doc` is the text after its front matter."""
+
+    skill_doc: str
+    forms: tuple[FormPreview, ...]
+    prompt: Prompt | None
+    load: bytes | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an action of a form comes to: `arguments` are those of the call, None where no tool is called."""
+
+    fits: bool
+    words: str
+    arguments: dict[str, Any] | None = None
+
+
+def preview(*, capability_id: str, files: Mapping[str, str]) -> Preview:
+    """What readers would get of these texts. Raises nothing for any content; stores nothing."""
+    from registry.validation.skill_text import SkillText
+
+    report = drafts.check_texts(capability_id, files)
+    skill_doc = SkillText(report.files.get("skill.md", "")).skill_doc
+    forms = tuple(_forms(report))
+    if report.bundle is None:
+        return Preview(skill_doc, forms, None, None)
+    answer = _answer(report)
+    try:
+        prompt = render_prompt([AgentBundle.from_answer(answer)])
+    except (AnswerRefused, ValueError, KeyError, TypeError):
+        # What no agent would take: the findings say why.
+        prompt = None
+    return Preview(skill_doc, forms, prompt, orjson.dumps(answer, option=orjson.OPT_INDENT_2))
+
+
+def _answer(report: Report) -> dict[str, Any]:
+    bundle = report.bundle
+    assert bundle is not None  # noqa: S101 (both callers have looked)
+    answer = load_answer(bundle, revision=0, digest=bundle.digest, status="draft", replaced_by=None)
+    # As a client reads it: values of its own, whatever stands twice in the author's.
+    loaded: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+    return loaded
+
+
+def _forms(report: Report) -> list[FormPreview]:
+    errors = [finding for finding in report.errors if finding.file == "ui_schemas.json" or finding.code in _NOT_CHECKED]
+    errors += [finding for finding in report.warnings if finding.code in _NOT_CHECKED]
+    try:
+        written = json.loads(report.files.get("ui_schemas.json") or "[]")
+    except (ValueError, RecursionError):
+        return []
+    is_map = isinstance(written, dict)
+    entries = [{"schema_id": key, "definition": one} for key, one in written.items()] if is_map else written
+    if not isinstance(entries, list):
+        return []
+    found = []
+    for index, entry in enumerate(entries[:50]):
+        if not isinstance(entry, dict) or not isinstance(entry.get("schema_id"), str):
+            continue
+        step = entry["schema_id"].replace("~", "~0").replace("/", "~1") if is_map else str(index)
+        found.append(_form(entry, [one for one in errors if _concerns(one, f"/{step}")]))
+    return found
+
+
+def _concerns(finding: Finding, pointer: str) -> bool:
+    """Whether an error is of this entry, or of the file as a whole."""
+    is_whole = finding.file != "ui_schemas.json" or finding.pointer == ""
+    return is_whole or finding.pointer == pointer or finding.pointer.startswith(f"{pointer}/")
+
+
+def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
+    """Never drawn with an error: a renderer hangs on a component that holds itself."""
+    title = entry.get("title") if isinstance(entry.get("title"), str) else ""
+    if errors:
+        count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
+        return FormPreview(
+            entry["schema_id"], title or "", None, f"It is drawn once its {count} are mended. {errors[0].message}."
+        )
+    return FormPreview(entry["schema_id"], title or "", _messages(entry))
+
+
+def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    definition, surface = dict_or_empty(entry.get("definition")), entry["schema_id"]
+    data = {"surfaceId": surface, "path": "/", "value": definition.get("dataModel", {})}
+    version = entry.get("a2ui_version", "v0.9.1")
+    more = {key: definition[key] for key in ("theme", "sendDataModel") if key in definition}
+    return [
+        {"version": version, "createSurface": {"surfaceId": surface, "catalogId": definition["catalogId"], **more}},
+        {"version": version, "updateDataModel": data},
+        {"version": version, "updateComponents": {"surfaceId": surface, "components": definition["components"]}},
+    ]  # fmt: skip
+
+
+def judge_action(*, capability_id: str, files: Mapping[str, str], schema_id: str, action: str, context: Any) -> Verdict:
+    """Hold what a form sends against the tool that it calls. Nothing is called, nothing is stored."""
+    bundle = drafts.check_texts(capability_id, files).bundle
+    if bundle is None:
+        return Verdict(fits=False, words="The four files cannot be read as they stand.")
+    entries = [dict_or_empty(one) for one in bundle.ui_schemas]
+    entry = next((one for one in entries if one.get("schema_id") == schema_id), {})
+    meant = dict_or_empty(dict_or_empty(entry.get("actions")).get(action))
+    if meant.get("dismiss") is True:
+        return Verdict(fits=True, words="The form closes; no tool is called.")
+    if meant.get("reply") is True:
+        has_value = isinstance(context, dict) and "value" in context
+        return Verdict(has_value, "The answer goes to the agent." if has_value else "The answer has no value.")
+    tools = {one.get("name"): one for one in map(dict_or_empty, bundle.tools)}
+    tool = tools.get(meant.get("tool")) if isinstance(meant.get("tool"), str) else None
+    return _call(tool, context) if tool else Verdict(fits=False, words=f"No action '{action[:100]}' calls a tool.")
+
+
+def _call(tool: dict[str, Any], context: Any) -> Verdict:
+    given = coerce(context if isinstance(context, dict) else {}, tool.get("args_schema"))
+    policy = dict_or_empty(tool.get("policy"))
+    approval = "a person must approve it first" if policy.get("requires_approval") is True else "no approval needed"
+    try:
+        refused = fault(tool.get("args_schema"), given)
+    except SchemaUnsafe as error:
+        refused = str(error)
+    if refused:
+        return Verdict(fits=False, words=f"{tool['name']} would refuse it: {refused}", arguments=given)
+    kind = "writes" if policy.get("kind") == "write" else "reads"
+    return Verdict(fits=True, words=f"{tool['name']} would be called: it {kind}, {approval}.", arguments=given)

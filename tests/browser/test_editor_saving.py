@@ -1,0 +1,142 @@
+"""Saving by itself, copies in the browser, and two people on one draft: nobody ever loses text."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import AUTOSAVE_OFF, create, expect_state, open_file, put, save, texts_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+_numbers = itertools.count(1)
+TYPED = "# Typed\n\nNobody may lose this.\n"
+
+
+@pytest.fixture
+def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
+    """The editor of a capability of its own, which saves by itself."""
+    page = as_role("publisher")
+    create(page, studio.url, f"saving_{next(_numbers)}")
+    return page
+
+
+def test_it_saves_by_itself_when_nobody_types_any_more(editor: Page) -> None:
+    open_file(editor, "skill.md").fill(TYPED)
+    expect_state(editor, "Unsaved changes")
+    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=15_000)
+    editor.reload()
+    assert texts_of(editor)["skill_md"] == TYPED
+
+
+def test_it_can_be_told_not_to(editor: Page) -> None:
+    editor.get_by_role("checkbox", name="Save by itself").uncheck()
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.wait_for_timeout(4500)
+    expect_state(editor, "Unsaved changes")
+    save(editor)
+    editor.reload()
+    expect(editor.get_by_role("checkbox", name="Save by itself")).not_to_be_checked()
+
+
+def test_it_tries_again_when_the_server_is_back(editor: Page, allowed_on_console: list[str]) -> None:
+    allowed_on_console += ["ERR_CONNECTION_REFUSED", "htmx:sendError", "htmx:afterRequest"]
+    editor.route("**/draft/*/", lambda route: route.abort("connectionrefused"))
+    open_file(editor, "skill.md").fill(TYPED)
+    expect(editor.locator(".save-words")).to_have_text("Not saved", timeout=15_000)
+    editor.unroute("**/draft/*/")
+    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=20_000)
+
+
+def test_what_a_crash_left_behind_is_offered_and_comes_back(editor: Page) -> None:
+    editor.context.add_init_script(AUTOSAVE_OFF)
+    editor.reload()
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.wait_for_timeout(800)
+    again = editor.context.new_page()
+    again.goto(editor.url)
+    expect(again.get_by_text("was never saved")).to_have_count(0)
+    again.close()
+    # A page that is closed without a word, as by a crash.
+    address, context = editor.url, editor.context
+    editor.close(run_before_unload=False)
+    page = context.new_page()
+    page.goto(address)
+    expect(page.get_by_text("was never saved: skill.md")).to_be_visible()
+    assert texts_of(page)["skill_md"] != TYPED
+    page.get_by_role("button", name="Bring it back").click()
+    assert texts_of(page)["skill_md"] == TYPED
+    expect_state(page, "Unsaved changes")
+    save(page)
+    page.reload()
+    expect(page.get_by_text("was never saved")).to_have_count(0)
+    assert texts_of(page)["skill_md"] == TYPED
+
+
+def test_what_was_left_behind_can_be_thrown_away(editor: Page) -> None:
+    editor.context.add_init_script(AUTOSAVE_OFF)
+    editor.reload()
+    open_file(editor, "skill.md").fill(TYPED)
+    editor.wait_for_timeout(800)
+    address, context = editor.url, editor.context
+    editor.close(run_before_unload=False)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("button", name="Throw it away").click()
+    page.reload()
+    expect(page.get_by_role("heading", name="Edit")).to_be_visible()
+    page.wait_for_timeout(300)
+    expect(page.get_by_text("was never saved")).to_have_count(0)
+
+
+def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
+    editor: Page, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append("409")
+    base = "# Title\n\n## When to use\n\nAlways.\n\n## Default behavior\n\nNothing.\n\n## Examples\n\nNone.\n"
+    put(editor, "skill.md", base)
+    save(editor)
+    other = editor.context.new_page()
+    other.goto(editor.url)
+    put(other, "skill.md", base.replace("Always.", "Theirs.").replace("None.", "Theirs, too."))
+    save(other)
+    put(editor, "skill.md", base.replace("Nothing.", "Mine.").replace("None.", "Mine, too."))
+    expect(editor.get_by_text("Somebody else saved this draft since you opened it")).to_be_visible(timeout=15_000)
+    assert "Mine." in texts_of(editor)["skill_md"]
+    editor.get_by_role("button", name="Compare and merge").click()
+    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(editor.get_by_text("1 to choose")).to_be_visible()
+    expect(editor.get_by_text("Only you changed this")).to_be_visible()
+    expect(editor.get_by_text("Only they changed this")).to_be_visible()
+    editor.get_by_role("radio", name="Both, yours first").check()
+    editor.get_by_role("button", name="Merge the two").click()
+    expect(editor.get_by_text("The two versions are one draft now.")).to_be_visible()
+    merged = base.replace("Always.", "Theirs.").replace("Nothing.", "Mine.")
+    assert texts_of(editor)["skill_md"] == merged.replace("None.\n", "Mine, too.\nTheirs, too.\n")
+    editor.wait_for_timeout(300)
+    expect(editor.get_by_text("was never saved")).to_have_count(0)
+
+
+def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:
+    skill = "# Large\n\n" + "A line of words that goes on for a while.\n" * 24_000
+    tools = "[" + ",\n".join(json.dumps({"name": f"tool_{number}", "x": "y" * 960}) for number in range(1000)) + "]\n"
+    put(editor, "skill.md", skill)
+    put(editor, "tools.json", tools)
+    assert 1.9 * 2**20 < len(skill) + len(tools) < 2 * 2**20
+    editor.get_by_role("button", name="Save draft").click()
+    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=30_000)
+    editor.reload()
+    area = open_file(editor, "skill.md")
+    area.press("Control+End")
+    area.press_sequentially("end")
+    assert texts_of(editor)["skill_md"] == skill + "end"
+    assert texts_of(editor)["tools_json"] == tools

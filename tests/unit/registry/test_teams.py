@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from registry import bulk, drafts, operators, proposals, publishing, teams
+from registry import bulk, drafts, operators, proposals, publishing, reviews, schedules, teams
 from registry.actors import SYSTEM, Actor
 from registry.catalogue import Catalogue, Wanted
 from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
-from registry.models import AuditEvent, Capability, Draft, Team
+from registry.models import AuditEvent, Capability, Draft, Review, Team
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +57,18 @@ def _restored(by: Actor) -> Draft:
     return drafts.restore_draft(capability_id="alpha", version=1, by=by)
 
 
+def _review() -> int:
+    """Of a review that was asked for at the command line."""
+    found = Review.objects.first()
+    if found is None:
+        found = reviews.ask_review(capability_id="alpha", draft_version=_draft_version(), by=SYSTEM, note="Look")
+    return found.pk
+
+
+def _asked(verb: Callable[..., Any], by: Actor, **more: Any) -> Any:
+    return verb(review_id=_review(), round_seen=1, by=by, **more)
+
+
 VERBS: dict[str, Callable[[Actor], Any]] = {
     "save_draft": lambda by: drafts.save_draft(
         capability_id="alpha", files=bundle(body="Mine."), based_on=_draft_version(), by=by
@@ -63,6 +77,19 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
     "discard_draft": lambda by: drafts.discard_draft(capability_id="alpha", by=by),
     "restore_draft": _restored,
     "publish": lambda by: publishing.publish(files=bundle(body="Mine."), by=by),
+    "ask_review": lambda by: reviews.ask_review(
+        capability_id="alpha", draft_version=_draft_version(), by=by, note="Look"
+    ),
+    "approve": lambda by: _asked(reviews.approve, by),
+    "send_back": lambda by: _asked(reviews.send_back, by, words="No"),
+    "withdraw": lambda by: reviews.withdraw(review_id=_review(), by=by),
+    "schedule_release": lambda by: schedules.schedule_release(
+        capability_id="alpha",
+        draft_version=_draft_version(),
+        due_at=timezone.now() + timedelta(hours=1),
+        by=by,
+        note="n",
+    ),
     "publish_draft": lambda by: publishing.publish_draft(capability_id="alpha", by=by),
     "rollback": lambda by: publishing.rollback(capability_id="alpha", to=1, by=by, note="n"),
     "set_visibility": lambda by: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=by),
@@ -75,6 +102,8 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_is_refused_to_others_and_writes_nothing(name: str, owners: Team) -> None:
+    if name in ("approve", "send_back", "withdraw"):
+        _review()
     written = AuditEvent.objects.count()
     with pytest.raises(Forbidden, match="belongs to the team 'Owners'"):
         VERBS[name](VERA)

@@ -172,7 +172,5 @@ def welcome(request: HttpRequest, number: int, token: str) -> HttpResponse:
 
 
 def _welcomed(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
-    response = render(request, "studio/operator/welcome.html", context, status=status)
-    # The address is the key to the account until it is used.
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    # The address is the key to the account until it is used: settings send no other host a referrer.
+    return render(request, "studio/operator/welcome.html", context, status=status)

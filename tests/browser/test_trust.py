@@ -99,10 +99,14 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         expect(page.locator("#new-secret")).to_contain_text("whsec_")
         page.get_by_role("link", name="chat").click()
         page.get_by_role("button", name="Send a test").click()
+        expect(page.get_by_role("cell", name="queued")).to_be_visible()
+        studio.manage("worker", "--once")
         # The log asks again by itself until nothing is queued.
         expect(page.get_by_role("cell", name="failed")).to_be_visible(timeout=30_000)
         expect(page.get_by_role("cell", name="answered 500")).to_be_visible()
         page.get_by_role("button", name="Send webhook.test").click()
+        expect(page.get_by_role("cell", name="queued")).to_be_visible()
+        studio.manage("worker", "--once")
         expect(page.get_by_role("cell", name="delivered")).to_be_visible(timeout=30_000)
         assert len(receiver.requests) == 2
         assert receiver.requests[0].headers["webhook-id"] == receiver.requests[1].headers["webhook-id"]

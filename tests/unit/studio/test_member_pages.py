@@ -42,7 +42,7 @@ def test_a_link_lets_somebody_choose_a_password_once(client: Client) -> None:
     address, stranger = _path(answer), Client()
     assert address not in client.get("/members/").content.decode()
     page = stranger.get(address)
-    assert page["Referrer-Policy"] == "no-referrer"
+    assert page["Referrer-Policy"] == "same-origin"
     form = form_with(page, "Set the password")
     assert form.submit(stranger, new=NEW, again=NEW)["Location"] == "/sign-in/"
     assert stranger.login(username="nora", password=NEW)

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ROLES
 from tests.browser.steps import PASSWORD, sign_in
+from tests.browser.test_looks import _in_every_form, _looks_right
 from tests.receivers import Receiver, status
 from tests.servers import start_studio
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
@@ -43,6 +44,7 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     assert browser is not None
     theirs = browser.new_context().new_page()
     theirs.goto(address)
+    _in_every_form(theirs, _looks_right)
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
     theirs.get_by_label("Password again").fill(CHOSEN)
     theirs.get_by_role("button", name="Set the password").click()
@@ -51,7 +53,7 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     theirs.goto(f"{studio.url}/new-capability/")
     expect(theirs.get_by_role("heading", level=1)).to_contain_text("New")
     page.goto(f"{studio.url}/members/")
-    page.get_by_label("Role of nora").select_option("viewer")
+    page.get_by_label("Role of nora", exact=True).select_option("viewer")
     page.get_by_role("button", name="Change the role of nora").click()
     expect(page.get_by_text("nora has the role viewer now.")).to_be_visible()
     # The session of the right that was lost has ended.

@@ -9,7 +9,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0014_reviews"),
+        ("registry", "0018_trust"),
     ]
 
     operations = [

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, teams, webhooks
 from registry.actors import Actor
 from registry.install_code_form import new_code
 from registry.models import (
@@ -44,6 +44,8 @@ from registry.models import (
     ShareLink,
     SkillGroup,
     SkillUpload,
+    Team,
+    TeamMember,
     ToolName,
     UploadedSkill,
     Webhook,
@@ -96,6 +98,10 @@ BREAKS: dict[str, Break] = {
     "draft_one_per_capability": _again(Draft, version=2),
     "draft_version_unique": _again(Draft, discarded_at=timezone.now),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
+    "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
+    "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
+    "team_name_not_empty": _set(Team, name=""),
+    "team_member_once": _again(TeamMember),
     "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "incident_open_once": _again(Incident),
@@ -157,6 +163,7 @@ BREAKS: dict[str, Break] = {
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
+    "Team.name": _again(Team),
     "ShareLink.name": _again(ShareLink, token_hash="0" * 64),
     "ShareLink.token_hash": _again(ShareLink, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
@@ -173,6 +180,12 @@ BREAKS: dict[str, Break] = {
 }
 
 
+def _with_an_old_key(name: str) -> AgentKey:
+    return AgentKey.objects.create(
+        name=name, key_hash=name, created_by="operator:olga", previous_key_hash="0" * 64, previous_until=timezone.now()
+    )
+
+
 def _beta() -> Capability:
     return Capability.objects.create(capability_id="beta")
 
@@ -185,6 +198,7 @@ def one_of_each() -> None:
     keys.create_key(name="agent", by=OLGA)
     shares.create_link(name="share", by=OLGA)
     Operator.objects.create(username="vera")
+    teams.add_member(key=teams.create_team(name="Team", by=OLGA).pk, username="vera", by=OLGA)
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)

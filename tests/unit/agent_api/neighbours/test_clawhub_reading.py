@@ -57,7 +57,7 @@ def test_whoami_names_the_key() -> None:
     user = _json("whoami", bearer("propose", name="CI of Ann"))["user"]
     assert user == {"handle": "ci-of-ann", "displayName": "CI of Ann", "image": None, "role": "user"}
     assert "clawhub login" in _refusal(_get("whoami"), 401)
-    assert "unknown or revoked" in _refusal(_get("whoami", {"Authorization": "Bearer nonsense"}), 401)
+    assert "The key is unknown" in _refusal(_get("whoami", {"Authorization": "Bearer nonsense"}), 401)
 
 
 def test_search_tells_version_owner_and_score() -> None:

@@ -23,6 +23,7 @@ from registry import (
     audit,
     drafts,
     feedback,
+    followed_sources,
     install_codes,
     keys,
     operators,
@@ -33,7 +34,9 @@ from registry import (
     rules,
     schedules,
     shares,
+    skill_uploads,
     tallies,
+    teams,
     webhooks,
 )
 from registry.actors import Actor
@@ -42,10 +45,22 @@ from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
 from registry.errors import BackupRefused, BackupUnreadable
 from registry.incidents import open_incident
-from registry.models import AuditEvent, Capability, Operator, RegistryState, Release, Revision, SkillGroup, Webhook
+from registry.models import (
+    AuditEvent,
+    Capability,
+    GitSourceItem,
+    Operator,
+    RegistryState,
+    Release,
+    Revision,
+    SkillGroup,
+    Webhook,
+)
+from registry.skill_fingerprints import remember
 from registry.snapshot import HOLDER, current
 from registry.snapshot.bodies import BODIES, load_body
 from registry.snapshot.pins import pinned_revision
+from registry.writing import writing
 from tests.factories import OLGA, bundle, damage, publish, tool
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -82,6 +97,12 @@ def _fill() -> str:
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )
+    teams.add_member(key=teams.create_team(name="Health", by=OLGA).pk, username="vera", by=OLGA)
+    skill_uploads.announce_file(path="SKILL.md", size=1, sha256="0" * 64, by=Actor("agent_key", "agent"))
+    with writing():
+        remember(Revision.objects.filter(capability__capability_id="beta")[0], "0" * 64)
+    source = followed_sources.add_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
+    GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
     tallies.count_load(capability_id="alpha", revision=1, key_name="agent")
     tallies.count_miss("omega")
     tallies.flush()

@@ -26,6 +26,7 @@ from studio.values import (
     parse_allowed_hosts,
     parse_boolean,
     parse_database_url,
+    parse_days,
     parse_dimension,
     parse_directory,
     parse_embedder,
@@ -59,6 +60,7 @@ VARIABLES = (
     "RATE_LIMITS",
     "WEBHOOK_ALLOWED_NETWORKS",
     "IMPORT_ALLOWED_NETWORKS",
+    "KEEP_UNMATCHED_DAYS",
     "LOG_FORMAT",
     "ACCESS_LOG",
     "DATABASE_STATEMENT_TIMEOUT_SECONDS",
@@ -109,6 +111,7 @@ class Environment:
     rate_limits: Mapping[str, Rate]
     webhook_allowed_networks: tuple[Network, ...]
     import_allowed_networks: tuple[Network, ...]
+    keep_unmatched_days: int
     log_format: LogFormat
     access_log: bool
     statement_timeout_seconds: int
@@ -155,6 +158,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
         webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
         import_allowed_networks=reader.read("IMPORT_ALLOWED_NETWORKS", parse_networks, ()),
+        keep_unmatched_days=reader.read("KEEP_UNMATCHED_DAYS", parse_days, 0),
         log_format=log_format,
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
         statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.utils import timezone
 
@@ -57,11 +57,12 @@ def fetch(lease: Lease) -> Write | None:
     _step(number, State.FETCHING)
     try:
         sources = read_source(run.source)
-        if len(sources) > BUNDLES_MAX:
-            raise SourceUnreadable(f"{len(sources):,} bundles; at most {BUNDLES_MAX} at a time: name a #folder")
     except SourceUnreadable as error:
         words = error.message
         return lambda: _end(number, why=words)
+    if len(sources) > BUNDLES_MAX:
+        too_many = f"{len(sources):,} bundles; at most {BUNDLES_MAX} at a time: name a #folder"
+        return lambda: _end(number, why=too_many)
     jobs.renew(lease)
     _step(number, State.CHECKING, found=len(sources))
 
@@ -74,7 +75,7 @@ def fetch(lease: Lease) -> Write | None:
     return store
 
 
-def follow(payload: dict[str, object], state: Followed) -> None:
+def follow(payload: dict[str, Any], state: Followed) -> None:
     """What a job came to that ended without its handler."""
     run = GitImport.objects.filter(pk=payload["import"])
     if state == "queued":

@@ -103,7 +103,7 @@ def import_together(sources: Sequence[SourceBundle], *, by: Actor, may_replace: 
     """
     if len(sources) > BUNDLES_MAX:
         raise SourceUnreadable(f"{len(sources):,} bundles; at most {BUNDLES_MAX} are imported at a time")
-    looked = _lines(batches.import_all(sources, by=by, mode="draft", dry_run=True))
+    looked = _look(sources, by)
     if not all(line.is_taken and (may_replace or not line.is_known) for line in looked):
         return Imported(is_stored=False, lines=looked)
     with writing():
@@ -116,7 +116,9 @@ def import_together(sources: Sequence[SourceBundle], *, by: Actor, may_replace: 
     return Imported(is_stored=True, lines=looked)
 
 
-def _lines(results: Sequence[batches.Result]) -> tuple[Line, ...]:
+def _look(sources: Sequence[SourceBundle], by: Actor) -> tuple[Line, ...]:
+    """What would come of each, stored nowhere."""
+    results = batches.import_all(sources, by=by, mode="draft", dry_run=True)
     known = _known(result.capability_id for result in results)
     return tuple(
         Line(

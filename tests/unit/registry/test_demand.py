@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -132,8 +133,8 @@ def test_an_id_that_is_published_is_no_longer_wanted() -> None:
 
 @pytest.mark.parametrize("what", ["ids", "messages"])
 def test_what_is_put_away_comes_back_when_it_is_asked_for_again(what: demand.What) -> None:
-    ask = (lambda: _miss("sleep")) if what == "ids" else (lambda: _say("sleep"))
-    read = demand.misses if what == "ids" else demand.messages
+    ask = partial(_miss if what == "ids" else _say, "sleep")
+    read: Any = demand.misses if what == "ids" else demand.messages
     ask()
     row: Any = read().get()
     assert demand.dismiss(what=what, chosen=[str(row.pk)], by=OLGA) == 1

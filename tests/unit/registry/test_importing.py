@@ -28,7 +28,7 @@ def test_several_of_one_archive_become_drafts(write: Callable[..., bytes]) -> No
     assert outcome.is_stored
     assert [line.capability_id for line in outcome.lines] == ["alpha", "beta", "pdf_forms"]
     assert {draft.capability.capability_id for draft in Draft.objects.all()} == {"alpha", "beta", "pdf_forms"}
-    assert [each["code"] for each in outcome.lines[2].as_dict()["findings"]] == ["IMPORT_FIELD_UNKNOWN"]
+    assert [each["code"] for each in outcome.lines[2].as_dict()["findings"]] == ["IMPORT_KEY_MOVED"]
 
 
 def test_where_one_cannot_be_taken_none_is() -> None:

@@ -39,6 +39,12 @@ class ZipParser(BaseParser):
         return _read(stream, parser_context, ARCHIVE_BYTES_MAX)
 
 
+class BytesParser(ZipParser):
+    """A zip from a client that knows one name for all that is no text."""
+
+    media_type = "application/octet-stream"
+
+
 def _read(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
     """At most so many bytes. Raises `PayloadTooLarge` without reading the rest."""
     length = parser_context["request"].META.get("CONTENT_LENGTH") or "0"

@@ -69,11 +69,16 @@ def _is_storable(value: str) -> bool:
     return True
 
 
+def whole_number_or_null(values: Mapping[str, Any], name: str, *, least: int) -> int | None:
+    """As `whole_number`; an explicit null is None too."""
+    return None if values.get(name) is None else whole_number(values, name, least=least)
+
+
 def whole_number(values: Mapping[str, Any], name: str, *, least: int, most: int = INTEGER_MAX) -> int | None:
     """A whole number in a range, None where it is left out."""
-    value = values.get(name)
-    if value is None:
+    if name not in values:
         return None
+    value = values[name]
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -94,17 +99,19 @@ def digest(values: Mapping[str, Any], name: str = "digest") -> str | None:
 def text(values: Mapping[str, Any], name: str, *, most: int, default: str = "") -> str:
     """A text of at most `most` characters without NUL or half characters."""
     value = values.get(name, default)
-    if value is None:
-        return default
     if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_storable(value):
         raise InvalidRequest(f"{name} must be a text of at most {most} characters")
     return value
 
 
+# A number as JSON writes it, of a length that nobody types.
+_DECIMAL: Final = re.compile(r"(?=.*[0-9])[0-9]{0,3}(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,3})?")
+
+
 def share(values: Mapping[str, Any], name: str) -> float:
     """A number from 0 to 1, 0 where it is left out."""
     value = values.get(name, 0)
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{0,3}(\.[0-9]{1,17})?", value) and value:
+    if isinstance(value, str) and re.fullmatch(_DECIMAL, value):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
         raise InvalidRequest(f"{name} must be a number from 0 to 1")
@@ -113,9 +120,9 @@ def share(values: Mapping[str, Any], name: str) -> float:
 
 def choice(values: Mapping[str, Any], name: str, options: tuple[str, ...]) -> str | None:
     """One of a few words, None where it is left out."""
-    value = values.get(name)
-    if value is None:
+    if name not in values:
         return None
+    value = values[name]
     if value not in options:
         raise InvalidRequest(f"{name} must be one of {', '.join(options)}")
     return str(value)

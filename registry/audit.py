@@ -32,10 +32,11 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     )
     event.hash = event_hash(event)
     event.save(force_insert=True)
-    # Deliveries are jobs, and the jobs' module imports this one.
-    from registry.webhook_events import announce
+    # Deliveries and letters are jobs, and the jobs' module imports this one.
+    from registry import mail, webhook_events
 
-    announce(event)
+    webhook_events.announce(event)
+    mail.announce(event)
     return event
 
 

@@ -123,7 +123,8 @@ def _publish_all(
     readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
     if dry_run:
         checked = validate_all(readable)
-        return [result_of(publishing.foresee(entry.report, acknowledge), entry.path) for entry in checked]
+        foreseen = [publishing.foresee(entry.report, acknowledge, by=by, note=note) for entry in checked]
+        return [result_of(outcome, entry.path) for outcome, entry in zip(foreseen, checked, strict=True)]
     results = []
     seen: dict[str, str] = {}
     for entry in readable:

@@ -136,6 +136,7 @@ def store_draft(
     draft.files = texts
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
+    draft.editors = [*draft.editors, str(by)] if str(by) not in draft.editors else draft.editors
     draft.save()
     _tell_who_previews()
     return draft
@@ -156,6 +157,11 @@ def get_draft(capability_id: str) -> Draft:
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
     return draft
+
+
+def editors_of(draft: Draft) -> list[str]:
+    """Whoever has worked on a draft, as actors; of one that is older than the list, whoever saved it last."""
+    return list(draft.editors) or [draft.saved_by]
 
 
 def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:

@@ -129,6 +129,18 @@ class Forbidden(RegistryError):
     code = "FORBIDDEN"
 
 
+class OwnReview(RegistryError):
+    """Somebody who has worked on the texts, or asked for the review, cannot be the second person."""
+
+    code = "OWN_REVIEW"
+
+
+class ReviewConflict(RegistryError):
+    """The review, or the draft that it is about, is no longer as it was looked at."""
+
+    code = "REVIEW_CONFLICT"
+
+
 class RegistryUnavailable(RegistryError):
     """The database is away and the answer is not held in memory."""
 

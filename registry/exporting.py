@@ -12,7 +12,7 @@ from registry.agent_skills.names import skill_name_of
 from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, JSON_FILES
 from registry.archives import write_tar_gz, write_zip
 from registry.errors import StatusConflict
-from registry.models import Capability
+from registry.models import Capability, Revision
 from registry.queries import LISTED, files_of
 from registry.validation import BUNDLE_FILES, validate
 
@@ -56,12 +56,21 @@ def export(capability: Capability, *, format_: Format = "bundle", draft: bool = 
     files = files_of(capability, draft=draft)
     capability_id = capability.capability_id
     if format_ == "bundle":
-        ordered: dict[str, str] = {name: files[name] for name in BUNDLE_FILES if name in files}
-        return Export(capability_id, format_, capability_id, ordered)
+        return Export(capability_id, format_, capability_id, _ordered(files))
     report = validate(files)
     if report.bundle is None or (draft and not report.ok):
         raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
     return Export(capability_id, format_, skill_name_of(capability_id), skill_files(report.bundle))
+
+
+def export_revision(revision: Revision) -> Export:
+    """The four files of one revision, as they were published."""
+    capability_id = revision.capability.capability_id
+    return Export(capability_id, "bundle", capability_id, _ordered(revision.files))
+
+
+def _ordered(files: dict[str, str]) -> dict[str, str]:
+    return {name: files[name] for name in BUNDLE_FILES if name in files}
 
 
 def export_all(*, format_: Format = "bundle") -> Iterator[Export]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import rfc8785
 
 from registry.bundles import Bundle
-from registry.contract_changes import Change, contract_changes
+from registry.changes import Change, bundle_changes
 from registry.matching.overlaps import Overlap
 from registry.matching_findings import matching_findings
-from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.rules import NO_RULE, NO_TERMS, Rule, Terms, rule_findings
+from registry.text_diffs import FileDiff, text_diffs
+from registry.validation import Finding, Report
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate, pointer
 from registry.validation.problems import Severity
@@ -27,22 +28,6 @@ ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
 
 
 @dataclass(frozen=True)
-class FileDiff:
-    """One file against the published one, as lines of a unified diff; empty where nothing changed."""
-
-    file: str
-    lines: tuple[str, ...]
-
-    @property
-    def added(self) -> int:
-        return sum(line.startswith("+") for line in self.lines[2:])
-
-    @property
-    def removed(self) -> int:
-        return sum(line.startswith("-") for line in self.lines[2:])
-
-
-@dataclass(frozen=True)
 class GateReport:
     """Everything to know before publishing. `refused` says that it cannot be published as things stand."""
 
@@ -52,6 +37,9 @@ class GateReport:
     diffs: tuple[FileDiff, ...]
     unchanged: bool
     rehearsal: Rehearsal | None = None
+    overlaps: tuple[Overlap, ...] = ()
+    rule: Rule = NO_RULE
+    approved_by: str = ""
 
     @property
     def refused(self) -> bool:
@@ -70,26 +58,34 @@ def gate_report(
     acknowledge: Collection[str] = (),
     overlaps: Sequence[Overlap] = (),
     rehearsal: Rehearsal | None = None,
+    terms: Terms = NO_TERMS,
 ) -> GateReport:
     """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock.
 
-    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences.
+    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences, `terms` what
+    publishing asks for here.
     """
     changes: tuple[Change, ...] = ()
     findings = report.findings
     comparable = report.bundle is not None and not report.errors
     if report.bundle is not None and published is not None and comparable:
-        changes = tuple(contract_changes(published, report.bundle))
+        changes = tuple(bundle_changes(published, report.bundle))
         findings = (*findings, *_change_findings(report, changes, acknowledge))
     if comparable:
         findings = in_order([*findings, *matching_findings(report, overlaps, rehearsal)])
+    unchanged = comparable and published is not None and same_content(published, report.bundle)
+    if comparable and not unchanged:
+        findings = in_order([*findings, *rule_findings(report, changes, terms)])
     return GateReport(
         report=report,
         findings=findings,
         changes=changes,
         diffs=text_diffs(published.files if published else {}, report.files),
         rehearsal=rehearsal,
-        unchanged=comparable and published is not None and same_content(published, report.bundle),
+        unchanged=unchanged,
+        overlaps=tuple(overlaps),
+        rule=terms.rule,
+        approved_by=terms.approved_by,
     )
 
 
@@ -117,39 +113,12 @@ def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: C
 
 
 def _finding(report: Report, change: Change, code: str, severity: Severity, hint: str) -> Finding:
-    """At the place in the new tools.json; at its beginning where what changed is gone."""
-    text = report.files.get("tools.json")
+    """At the place in the new text of the file; at its beginning where what changed is gone."""
+    file, text = change.file, report.files.get(change.file)
     if text is None:
-        return Finding(code, severity, "tools.json", "", None, None, change.words, hint)
+        return Finding(code, severity, file, "", None, None, change.words, hint)
     if change.path is None:
-        return Finding(code, severity, "tools.json", "", 1, 1, change.words, hint)
-    path = ("tools", *change.path) if text.lstrip().startswith("{") else change.path
+        return Finding(code, severity, file, "", 1, 1, change.words, hint)
+    path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
     line, column = Lines(text).place(locate(text, [path])[path].start)
-    return Finding(code, severity, "tools.json", pointer(path), line, column, change.words, hint)
-
-
-def text_diffs(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[FileDiff, ...]:
-    """A unified diff for each of the four files that differs."""
-    diffs = []
-    for name in BUNDLE_FILES:
-        before, after = old.get(name), new.get(name)
-        if before != after:
-            diffs.append(FileDiff(name, tuple(_diff(name, before or "", after or ""))))
-    return tuple(diffs)
-
-
-DIFF_LINES_MAX: Final = 20_000
-
-
-def _diff(name: str, before: str, after: str) -> list[str]:
-    """difflib is quadratic on files that share little: past a size the whole file is shown as replaced."""
-    old, new = _lines(before), _lines(after)
-    if len(old) + len(new) > DIFF_LINES_MAX:
-        return [f"--- published/{name}", f"+++ draft/{name}", f"@@ {len(old)} lines replaced by {len(new)} @@"]
-    return list(difflib.unified_diff(old, new, f"published/{name}", f"draft/{name}", lineterm=""))
-
-
-def _lines(text: str) -> list[str]:
-    """The lines of a file; an absent one has none, and a last line that does not end is told from one that does."""
-    *lines, rest = text.split("\n")
-    return [*lines, rest, "\\ No newline at end of file"] if rest else lines
+    return Finding(code, severity, file, pointer(path), line, column, change.words, hint)

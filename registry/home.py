@@ -9,8 +9,10 @@ from typing import Final, Generic, TypeVar
 
 from django.db.models import Count, Sum
 
-from registry.models import Capability, DemandMiss, Draft, Incident, LoadCount, Revision
+from registry.models import Capability, DemandMiss, Draft, Incident, LoadCount, Review, Revision, ScheduledRelease
 from registry.queries import LISTED, open_incidents
+from registry.reviews import list_reviews
+from registry.schedules import list_releases
 
 SHOWN_MAX: Final = 5
 LOAD_DAYS: Final = 30
@@ -61,6 +63,8 @@ class Home:
     """`loads` has every day of the last `LOAD_DAYS` in order, days of UTC, zeros included."""
 
     incidents: Some[Incident]
+    reviews: Some[Review]
+    releases: Some[ScheduledRelease]
     drafts: Some[WaitingDraft]
     publishes: Sequence[Publish]
     misses: Sequence[Miss]
@@ -72,6 +76,8 @@ def home() -> Home:
     """Every section, read now."""
     return Home(
         incidents=incidents(),
+        reviews=open_reviews(),
+        releases=planned_releases(),
         drafts=waiting_drafts(),
         publishes=recent_publishes(),
         misses=top_misses(),
@@ -83,6 +89,18 @@ def home() -> Home:
 def incidents() -> Some[Incident]:
     """What agents could not be given, the latest first."""
     found = open_incidents()
+    return Some(list(found[:SHOWN_MAX]), found.count())
+
+
+def open_reviews() -> Some[Review]:
+    """Drafts that wait for somebody to approve them or send them back, the latest first."""
+    found = list_reviews(states=("open",))
+    return Some(list(found[:SHOWN_MAX]), found.count())
+
+
+def planned_releases() -> Some[ScheduledRelease]:
+    """What will be published at a time, the next one first."""
+    found = list_releases(waiting=True)
     return Some(list(found[:SHOWN_MAX]), found.count())
 
 

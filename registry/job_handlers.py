@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import demand, git_imports, housekeeping, repeats, revalidation, usage, webhook_jobs
+from registry import (
+    demand,
+    git_imports,
+    housekeeping,
+    mail,
+    repeats,
+    revalidation,
+    schedules,
+    usage,
+    webhook_jobs,
+)
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
@@ -14,10 +24,16 @@ HANDLERS: Final[dict[str, Handler]] = {
     git_imports.PRUNE_KIND: git_imports.prune,
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
+    mail.KIND: mail.send,
     housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
     repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
+    schedules.KIND: schedules.publish_due,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
-FOLLOWERS: Final[dict[str, Follower]] = {git_imports.KIND: git_imports.follow, webhook_jobs.KIND: webhook_jobs.follow}
+FOLLOWERS: Final[dict[str, Follower]] = {
+    git_imports.KIND: git_imports.follow,
+    schedules.KIND: schedules.follow,
+    webhook_jobs.KIND: webhook_jobs.follow,
+}

@@ -18,6 +18,8 @@ from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
 from registry.proposal_models import Proposal
 from registry.repeat_models import KeptAnswer
+from registry.review_models import ReleaseRule, Review, ReviewEntry
+from registry.schedule_models import ScheduledRelease
 from registry.share_models import ShareLink
 from registry.webhook_models import Webhook, WebhookDelivery
 
@@ -41,7 +43,11 @@ __all__ = [
     "Redemption",
     "RegistryState",
     "Release",
+    "ReleaseRule",
+    "Review",
+    "ReviewEntry",
     "Revision",
+    "ScheduledRelease",
     "SentenceVector",
     "ShareLink",
     "SkillGroup",
@@ -188,6 +194,9 @@ class Revision(BundleTexts):
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
+    approved_by = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="The second person, where one has approved."
+    )
 
     class Meta:
         ordering: ClassVar = ["capability", "number"]
@@ -237,6 +246,7 @@ class Draft(BundleTexts):
     based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
+    editors = models.JSONField(default=list, db_default=[], help_text="Whoever has worked on it, as actors.")
     discarded_at = models.DateTimeField(null=True)
     proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
 
@@ -276,10 +286,24 @@ class LoadCount(models.Model):
 
 
 class Incident(models.Model):
-    """A stored bundle that agents could not be given, once per cause. Closed when a good revision is published."""
+    """A stored bundle that agents could not be given, or a scheduled release that could not be made, once per cause.
+
+    Closed when a good revision is published.
+    """
+
+    class Kind(models.TextChoices):
+        BUNDLE = "bundle"
+        RELEASE = "release"
 
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="incidents")
-    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="incidents")
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.BUNDLE, db_default="bundle")
+    revision = models.ForeignKey(
+        Revision,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="incidents",
+        help_text="What agents were to get; null where nothing was ever published.",
+    )
     cause = models.CharField(max_length=64, help_text="SHA-256 over what is wrong: the same fault is one incident.")
     message = models.TextField()
     details = models.TextField()
@@ -294,7 +318,11 @@ class Incident(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
-            )
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["bundle", "release"]), name="incident_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind="release") | Q(revision__isnull=False), name="incident_revision_fits_kind"
+            ),
         ]
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 
 from registry import audit
 from registry.actors import Actor
@@ -59,6 +60,21 @@ def set_password(*, username: str, password: str, by: Actor, must_change_passwor
     with writing():
         operator.save(update_fields=["password", "must_change_password"])
         audit.record(by=by, verb="operator.set_password", subject=username)
+    return operator
+
+
+def set_email(*, username: str, email: str, by: Actor) -> Operator:
+    """Where letters go; empty for nowhere. Raises `NotFound`, or `InvalidRequest` for what is no address."""
+    if email:
+        try:
+            validate_email(email)
+        except ValidationError:
+            raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
+    operator = _get(username)
+    with writing():
+        operator.email = email
+        operator.save(update_fields=["email"])
+        audit.record(by=by, verb="operator.set_email", subject=username, detail={"has_email": bool(email)})
     return operator
 
 

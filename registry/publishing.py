@@ -6,24 +6,21 @@ any moment leaves the old state or the new one whole: there is one transaction, 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from django.utils import timezone
 
-from registry import audit
+from registry import audit, reviews
 from registry.actors import Actor
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
-from registry.errors import DraftConflict, RegistryError, ReplacementInvalid, StatusConflict
-from registry.gate import GateReport, gate_report
+from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.gate import GateReport
+from registry.holding import Asked, find_capability, hold
 from registry.incidents import close_incidents
 from registry.matching import learning
-from registry.matching.known import Known, known_of
-from registry.matching.overlaps import trigger_overlaps
-from registry.matching.published import published_known
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.near_duplicates import stem_counts, words_print
 from registry.proposals import note_published
@@ -31,11 +28,6 @@ from registry.queries import LISTED, bundle_of, find_revision, get_capability, p
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
-
-if TYPE_CHECKING:
-    from registry.matching.rehearsal import Rehearsal
-
-logger = logging.getLogger(__name__)
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
@@ -71,14 +63,14 @@ def publish(
     """
     report = validate(files, published=published_names())
     if dry_run:
-        return foresee(report, acknowledge)
+        return foresee(report, acknowledge, by=by, note=note)
     return publish_checked(report, by=by, note=note, acknowledge=acknowledge)
 
 
 def publish_checked(report: Report, *, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> Outcome:
     """As `publish`, for texts that were validated a moment ago."""
     if not report.ok:
-        return foresee(report, acknowledge)
+        return foresee(report, acknowledge, by=by, note=note)
     with writing() as state:
         return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
 
@@ -88,80 +80,83 @@ def publish_draft(
     capability_id: str,
     by: Actor,
     draft_version: int | None = None,
-    note: str = "",
+    note: str | None = "",
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> Outcome:
     """Publish the draft as it is stored.
 
     `draft_version` is the version that the caller has looked at: raises `DraftConflict` where the draft has moved on,
-    `DraftNotFound` where there is none.
+    `DraftNotFound` where there is none. In a dry run `note` may be None: nobody was asked for one yet.
     """
-    draft = _expected_draft(capability_id, draft_version)
+    draft = expected_draft(capability_id, draft_version)
     report = draft_report(draft)
     if dry_run or not report.ok:
-        return foresee(report, acknowledge, capability_id)
+        return foresee(report, acknowledge, capability_id, by=by, note=note)
+    return publish_draft_checked(
+        report,
+        capability_id=capability_id,
+        draft_version=draft.version,
+        by=by,
+        note=note or "",
+        acknowledge=acknowledge,
+    )
+
+
+def publish_draft_checked(
+    report: Report,
+    *,
+    capability_id: str,
+    draft_version: int,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+) -> Outcome:
+    """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
     with writing() as state:
-        draft = _expected_draft(capability_id, draft.version)
+        draft = expected_draft(capability_id, draft_version)
         outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
         if outcome.status != "refused" and outcome.revision is not None:
             note_published(draft, revision=outcome.revision, by=by, note=note)
         return outcome
 
 
-def _expected_draft(capability_id: str, version: int | None) -> Draft:
+def expected_draft(capability_id: str, version: int | None) -> Draft:
+    """The draft that a caller has looked at. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
     draft = get_draft(capability_id)
     if version is not None and draft.version != version:
         raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
     return draft
 
 
-def preview(*, files: Mapping[str, bytes | str], acknowledge: Collection[str] = ()) -> GateReport:
-    """The gate's report on texts, against what readers have now; writes nothing."""
-    report = validate(files, published=published_names())
-    return _gate(report, _find(report.capability_id), acknowledge, rehearsed=True)
-
-
-def _find(capability_id: str) -> Capability | None:
-    return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
-
-
-def _gate(
-    report: Report, capability: Capability | None, acknowledge: Collection[str], *, rehearsed: bool = False
+def preview(
+    *,
+    files: Mapping[str, bytes | str],
+    acknowledge: Collection[str] = (),
+    by: Actor | None = None,
+    is_return: bool = False,
 ) -> GateReport:
-    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
+    """The gate's report on texts, against what readers have now; writes nothing.
 
-    `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
+    `by` is who would publish them; `is_return` says that they were published before.
     """
-    revision = capability.published_revision if capability else None
-    candidate = known_of(report.bundle.capability) if report.bundle is not None else None
-    gate = gate_report(
-        report,
-        published=bundle_of(revision) if revision else None,
-        acknowledge=acknowledge,
-        overlaps=trigger_overlaps(candidate, published_known().values()) if candidate else (),
-        rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
-    )
-    return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+    report = validate(files, published=published_names())
+    asked = Asked(acknowledge, by, None, is_return)
+    return hold(report, find_capability(report.capability_id), asked, rehearsed=True)
 
 
-def _rehearse(candidate: Known) -> Rehearsal | None:
-    """None where it cannot be done now: it advises, and stands in nobody's way."""
-    from registry.matching.index import HOLDER
-    from registry.matching.rehearsal import rehearse
-
-    try:
-        return rehearse(candidate, HOLDER.get())
-    except (RegistryError, OSError, MemoryError) as error:
-        logger.warning("golden sentences were not rehearsed: %s", error)
-        return None
-
-
-def foresee(report: Report, acknowledge: Collection[str] = (), capability_id: str = "") -> Outcome:
+def foresee(
+    report: Report,
+    acknowledge: Collection[str] = (),
+    capability_id: str = "",
+    *,
+    by: Actor | None = None,
+    note: str | None = None,
+) -> Outcome:
     """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
-    capability = _find(name)
-    gate = _gate(report, capability, acknowledge, rehearsed=True)
+    capability = find_capability(name)
+    gate = hold(report, capability, Asked(acknowledge, by, note), rehearsed=True)
     unchanged = gate.unchanged and capability is not None and capability.status in LISTED
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, registry_revision())
@@ -181,8 +176,8 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     bundle = report.bundle
     if bundle is None:
         raise ValueError("only a report without errors can be published")
-    capability = _find(bundle.capability_id)
-    gate = _gate(_with_collisions(report, bundle), capability, acknowledge)
+    capability = find_capability(bundle.capability_id)
+    gate = hold(_with_collisions(report, bundle), capability, Asked(acknowledge, by, note))
     if gate.refused:
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
     if gate.unchanged and capability is not None and capability.status in LISTED:
@@ -190,13 +185,24 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
     if capability is None:
         capability = Capability.objects.create(capability_id=bundle.capability_id)
-    revision = _store_revision(capability, bundle, note=note, by=by)
+    revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
     status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
     _replace_draft(capability)
     _release(state, capability, revision, status=status)
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
+    detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    _end_what_waits(capability, report, revision, by)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _end_what_waits(capability: Capability, report: Report, revision: Revision, by: Actor) -> None:
+    """A review or a scheduled release of the capability has nothing left to wait for."""
+    # Scheduled releases publish, so their module imports this one.
+    from registry.schedules import note_published as note_overtaken
+
+    reviews.note_published(capability, report, revision=revision.number, by=by)
+    note_overtaken(capability, revision=revision.number)
 
 
 def _with_collisions(report: Report, bundle: Bundle) -> Report:
@@ -207,7 +213,7 @@ def _with_collisions(report: Report, bundle: Bundle) -> Report:
     return validate(report.files, published=published_names())
 
 
-def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Actor) -> Revision:
+def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Actor, approved_by: str) -> Revision:
     last = capability.revisions.order_by("-number").values_list("number", flat=True).first() or 0
     revision = Revision(
         capability=capability,
@@ -221,6 +227,7 @@ def _store_revision(capability: Capability, bundle: Bundle, *, note: str, by: Ac
         words_print=words_print(stem_counts(bundle)),
         note=note,
         created_by=str(by),
+        approved_by=approved_by,
     )
     revision.files = dict(bundle.files)
     revision.save(force_insert=True)
@@ -305,7 +312,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
         if capability.status not in LISTED:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
-        gate = _gate_of(revision, capability, acknowledge)
+        gate = _gate_of(revision, capability, Asked(acknowledge, by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
@@ -321,8 +328,8 @@ def _number(capability: Capability) -> int | None:
     return capability.published_revision.number if capability.published_revision else None
 
 
-def _gate_of(revision: Revision, capability: Capability, acknowledge: Collection[str]) -> GateReport:
-    return _gate(validate(revision.files, published=published_names()), capability, acknowledge)
+def _gate_of(revision: Revision, capability: Capability, asked: Asked) -> GateReport:
+    return hold(validate(revision.files, published=published_names()), capability, asked)
 
 
 def _require_intact(revision: Revision, capability: Capability) -> None:
@@ -401,7 +408,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
-        gate = _gate_of(revision, capability, ())
+        gate = _gate_of(revision, capability, Asked((), by, note, is_return=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)

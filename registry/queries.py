@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from registry.bundles import Bundle
 from registry.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.likeness import close_names, nearest
-from registry.models import Capability, Draft, Incident, Revision, ToolName
+from registry.models import AuditEvent, Capability, Draft, Incident, Revision, ToolName
 from registry.validation import Published
 from registry.validation.documents import read
 
@@ -202,6 +202,20 @@ def _row(capability: Any) -> CapabilityRow:
 def open_incidents() -> QuerySet[Incident]:
     """Incidents that nobody has mended yet, the latest first."""
     return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision")
+
+
+# What a capability's timeline tells; each save of a draft would bury the rest.
+_TOLD = (
+    "capability.publish", "capability.rollback", "capability.deprecate", "capability.retire", "capability.restore",
+    "capability.visibility", "draft.discard", "draft.import", "review.ask", "review.approve", "review.send_back",
+    "review.withdraw", "release.schedule", "release.change", "release.cancel", "release.done", "release.fail",
+    "incident.open", "incident.close",
+)  # fmt: skip
+
+
+def timeline(capability_id: str, *, limit: int) -> list[AuditEvent]:
+    """What happened to a capability, the latest first, as the audit log has it."""
+    return list(AuditEvent.objects.filter(subject=capability_id, verb__in=_TOLD).order_by("-id")[:limit])
 
 
 def files_of(capability: Capability, *, draft: bool = False) -> dict[str, str]:

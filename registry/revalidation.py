@@ -13,7 +13,7 @@ from registry import audit, jobs
 from registry.actors import Actor
 from registry.incidents import close_incidents
 from registry.jobs import Lease, Write
-from registry.models import Capability, Job, Revision
+from registry.models import Capability, Incident, Job, Revision
 from registry.queries import LISTED
 from registry.soundness import Fault, find_fault, note_fault
 from registry.validation import RULES_VERSION
@@ -100,4 +100,4 @@ def _note(revision: Revision, fault: Fault | None) -> None:
         note_fault(revision, fault)
         return
     Revision.objects.filter(pk=revision.pk).update(rules_version=RULES_VERSION)
-    close_incidents(capability)
+    close_incidents(capability, kind=Incident.Kind.BUNDLE)

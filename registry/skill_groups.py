@@ -65,8 +65,13 @@ def set_group(
     return group
 
 
+def is_group_id(group_id: str) -> bool:
+    """Whether a group can have this id."""
+    return len(group_id) <= 64 and _ID.fullmatch(group_id) is not None
+
+
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
-    if len(group_id) > 64 or not _ID.fullmatch(group_id):
+    if not is_group_id(group_id):
         raise InvalidRequest(
             f"'{group_id[:80]}' is no id of a group: lower-case words joined by _, at most 64 characters"
         )

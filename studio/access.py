@@ -21,7 +21,16 @@ from registry.models import Operator
 
 View = Callable[..., HttpResponse]
 # What a person has written, in the order of the pages; a session that ended must not swallow it.
-WRITTEN: Final = ("name", "description", "note", "capability_json", "skill_md", "tools_json", "ui_schemas_json")
+WRITTEN: Final = (
+    "name",
+    "description",
+    "note",
+    "words",
+    "capability_json",
+    "skill_md",
+    "tools_json",
+    "ui_schemas_json",
+)
 
 
 class StudioRequest(HttpRequest):

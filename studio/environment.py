@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from studio.mail_values import MailServer, parse_email_address, parse_email_url
 from studio.values import (
     DEFAULT_RATE_LIMITS,
     GENERATE_KEY,
@@ -60,6 +61,8 @@ VARIABLES = (
     "RATE_LIMITS",
     "WEBHOOK_ALLOWED_NETWORKS",
     "IMPORT_ALLOWED_NETWORKS",
+    "EMAIL_URL",
+    "EMAIL_FROM",
     "KEEP_UNMATCHED_DAYS",
     "LOG_FORMAT",
     "ACCESS_LOG",
@@ -90,8 +93,9 @@ class Environment:
     """All settings, checked one by one and against each other.
 
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
-    `rate_limits` holds no entry for what is not limited; a timeout of 0 means none. `public_url` is an origin without a
-    slash at its end. `warnings` are sentences for the operator that stop nothing.
+    `mail_server` is None where mail is printed; `rate_limits` holds no entry for what is not limited; a timeout of 0
+    means none. `public_url` is an origin without a slash at its end. `warnings` are sentences for the operator that
+    stop nothing.
     """
 
     host: str
@@ -111,6 +115,8 @@ class Environment:
     rate_limits: Mapping[str, Rate]
     webhook_allowed_networks: tuple[Network, ...]
     import_allowed_networks: tuple[Network, ...]
+    mail_server: MailServer | None
+    mail_from: str
     keep_unmatched_days: int
     log_format: LogFormat
     access_log: bool
@@ -158,6 +164,8 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
         webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
         import_allowed_networks=reader.read("IMPORT_ALLOWED_NETWORKS", parse_networks, ()),
+        mail_server=reader.read("EMAIL_URL", parse_email_url, None),
+        mail_from=reader.read("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>"),
         keep_unmatched_days=reader.read("KEEP_UNMATCHED_DAYS", parse_days, 0),
         log_format=log_format,
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),

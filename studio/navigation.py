@@ -67,9 +67,15 @@ ENTRIES: Final = (
         ),
     ),
     Entry(_WORK, gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",)),
+    Entry(_WORK, gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
+    Entry(_WORK, gettext_lazy("Planned releases"), "studio:release_list", "e", around=("studio:release_list",)),
     Entry(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
     Entry(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
     Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
+    Entry(
+        _RUN, gettext_lazy("Publishing rules"), "studio:release_rule_list", "o", "administer",
+        around=("studio:release_rule",),
+    ),
     Entry(_MORE, gettext_lazy("API"), "docs", "a"),
     Entry(
         _MORE, gettext_lazy("Help"), "studio:help_show", "l",

@@ -252,6 +252,16 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
+# Letters to members (registry/mail.py): printed where no server is named.
+_MAIL = ENVIRONMENT.mail_server
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'console'}.EmailBackend"
+if _MAIL is not None:
+    EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.encryption == "starttls", _MAIL.encryption == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = ENVIRONMENT.mail_from
+
 # A worker that says nothing for so long has lost its job to another one.
 JOB_LEASE_SECONDS = 60.0
 # The pause after the first failure; each further one doubles it.

@@ -55,6 +55,9 @@ def _convert(schema: Any, file: str) -> Any:
             converted.update(_type(value))
         elif keyword not in _DROPPED:
             converted[keyword] = _convert(value, file)
+    if converted.get("type") == "object" and "properties" not in converted:
+        # Said, because generators of clients take silence for an object without members.
+        converted.setdefault("additionalProperties", True)
     return converted
 
 

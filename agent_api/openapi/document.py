@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import orjson
 import yaml
+from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
@@ -17,13 +18,43 @@ from agent_api import parameters
 from agent_api.endpoint import endpoint
 from agent_api.openapi.components import components
 
+_KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
+# What AGENT_API_PUBLIC_READ opens.
+PUBLIC_READS: Final = frozenset(
+    {
+        "capability_match",
+        "capability_registry_list",
+        "capability_search",
+        "capability_skill_load",
+        "capability_skill_load_post",
+        "capability_skill_reload",
+        "prompt_render",
+    }
+)
+
 
 @lru_cache(maxsize=1)
 def openapi_document() -> dict[str, Any]:
     """The document, generated once a process."""
-    generator = SchemaGenerator(urlconf="agent_api.urls", api_version="1.0.0")  # type: ignore[no-untyped-call]
+    generator = SchemaGenerator(urlconf="agent_api.urls")  # type: ignore[no-untyped-call]
     document: dict[str, Any] = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return document
+
+
+def served_document() -> dict[str, Any]:
+    """The document as this registry keeps it: where reads need no key, it says so of them."""
+    document = openapi_document()
+    if not settings.AGENT_API_PUBLIC_READ:
+        return document
+    paths = {
+        path: {method: _with_public_read(operation) for method, operation in operations.items()}
+        for path, operations in document["paths"].items()
+    }
+    return document | {"paths": paths}
+
+
+def _with_public_read(operation: dict[str, Any]) -> dict[str, Any]:
+    return operation | ({"security": [*_KEY, {}]} if operation["operationId"] in PUBLIC_READS else {})
 
 
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -38,7 +69,7 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
             }
         },
     }
-    result["security"] = [{"agentKey": []}]
+    result["security"] = _KEY
     for operations in result["paths"].values():
         for operation in operations.values():
             operation.pop("security", None)
@@ -47,9 +78,9 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-def as_yaml() -> str:
-    """The committed form: agent_api/openapi.yaml."""
-    return yaml.safe_dump(openapi_document(), sort_keys=False, allow_unicode=True, width=120)
+def as_yaml(document: dict[str, Any] | None = None) -> str:
+    """The committed form: agent_api/openapi.yaml; or another document so."""
+    return yaml.safe_dump(document or openapi_document(), sort_keys=False, allow_unicode=True, width=120)
 
 
 @extend_schema(exclude=True)
@@ -58,9 +89,9 @@ def schema(request: Request) -> HttpResponse:
     """The OpenAPI document as YAML, or as JSON with `?format=json`; readable without a key."""
     asked = parameters.choice(parameters.query(request), "format", ("json", "yaml"))
     if asked == "json":
-        body, media_type = orjson.dumps(openapi_document()), "application/vnd.oai.openapi+json"
+        body, media_type = orjson.dumps(served_document()), "application/vnd.oai.openapi+json"
     else:
-        body, media_type = as_yaml().encode(), "application/vnd.oai.openapi"
+        body, media_type = as_yaml(served_document()).encode(), "application/vnd.oai.openapi"
     response = HttpResponse(body, content_type=media_type)
     response["Cache-Control"] = "public, max-age=60"
     response["Access-Control-Allow-Origin"] = "*"

@@ -59,9 +59,7 @@ def _of_query(query: QueryDict) -> dict[str, Any]:
 
 def codes(values: dict[str, Any]) -> tuple[str, ...]:
     """`acknowledge`: a list of finding codes."""
-    given = values.get("acknowledge")
-    if given is None:
-        return ()
+    given = values.get("acknowledge", [])
     if not isinstance(given, list) or not all(isinstance(code, str) and len(code) <= 64 for code in given[:100]):
         raise InvalidRequest('acknowledge must be a list of codes, such as ["POLICY_LOOSENED"]')
     return tuple(given[:100])

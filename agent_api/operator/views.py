@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from agent_api import parameters
 from agent_api.authentication import Caller, require_scope
-from agent_api.bodies import BoundedJSONParser, ZipParser
+from agent_api.bodies import BoundedJSONParser, BytesParser, ZipParser
 from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query
+from agent_api.openapi.describe import BYTES, CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query
 from agent_api.operator import parsing
 from agent_api.operator.parsing import read_batch
 from agent_api.writes import writes
@@ -24,7 +24,7 @@ from registry.models import Capability
 _ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _FORMAT = query("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporting.FORMATS))
 _EXPORT_PARAMETERS = (*_ID_PARAMETERS, _FORMAT)
-_JSON_OR_ZIP = (BoundedJSONParser, ZipParser)
+_JSON_OR_ZIP = (BoundedJSONParser, ZipParser, BytesParser)
 
 
 def _publisher(request: Request) -> None:
@@ -97,7 +97,8 @@ def _note(values: dict[str, Any]) -> str:
 def capability_deprecate(request: Request, caller: Caller) -> Response:
     """Keep a capability loadable and say what replaces it."""
     values = parameters.json_object(request)
-    replaced_by = parameters.text(values, "replaced_by", most=64) or None
+    named = values.get("replaced_by") is not None
+    replaced_by = (parameters.text(values, "replaced_by", most=64) or None) if named else None
     capability = publishing.deprecate(
         capability_id=parameters.capability_id(values), replaced_by=replaced_by, by=caller.actor, note=_note(values)
     )
@@ -151,7 +152,7 @@ def bundle_export(request: Request) -> HttpResponse:
     format_: exporting.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
     capability = queries.get_capability(parameters.capability_id(given))
     done = exporting.export(capability, format_=format_)
-    response = HttpResponse(done.zip(), content_type="application/zip")
+    response = HttpResponse(done.zip(), content_type=BYTES)
     response["Content-Disposition"] = f'attachment; filename="{done.folder}.zip"'
     return response
 
@@ -177,7 +178,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
     saved = drafts.save_draft(
         capability_id=parameters.capability_id(values),
         files=parameters.files(values),  # type: ignore[arg-type]
-        based_on=parameters.whole_number(values, "based_on", least=1),
+        based_on=parameters.whole_number_or_null(values, "based_on", least=1),
         by=caller.actor,
     )
     findings = [finding.as_dict() for finding in saved.report.findings]
@@ -191,7 +192,7 @@ def draft_publish(request: Request, caller: Caller) -> Response:
     """Publish the draft that the caller has looked at."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
-    version = parameters.whole_number(values, "draft_version", least=1)
+    version = parameters.whole_number_or_null(values, "draft_version", least=1)
     if version is None:
         raise InvalidRequest("draft_version is missing: the version that you have looked at")
     outcome = publishing.publish_draft(

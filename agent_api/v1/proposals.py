@@ -19,6 +19,7 @@ from registry.snapshot.visibility import entry_for
 from registry.validation import Report
 
 NOTE_MAX = 2000
+_PROPOSAL_ID = {"type": "string", "minLength": 1, "maxLength": 100, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
 _REFUSED = {
     409: ("Error", "The key has as many open proposals as it may (TOO_MANY_PROPOSALS)."),
     422: ("Error", "The texts can be no draft (BUNDLE_REFUSED, with findings); or IDEMPOTENCY_KEY_REUSED."),
@@ -37,7 +38,9 @@ def capability_propose(request: Request, caller: Caller) -> Response:
     return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
 
 
-@describe(answer="Proposal", parameters=(query("proposal_id", "Which one.", required=True),), also=_UNKNOWN)
+@describe(
+    answer="Proposal", parameters=(query("proposal_id", "Which one.", kind=_PROPOSAL_ID, required=True),), also=_UNKNOWN
+)
 @endpoint("GET")
 def capability_proposal(request: Request) -> Response:
     """What became of a proposal; for the key that made it, and for those that may publish."""

@@ -48,8 +48,9 @@ _PIN_PARAMETERS = (
     query("digest", "Pin the release with this digest.", kind=DIGEST),
     query("revision", "Pin this revision.", kind=whole_number(1)),
 )
+_QUERY = {"type": "string", "minLength": 1, "maxLength": QUERY_MAX, "pattern": r"\S"}
 _SEARCH_PARAMETERS = (
-    query("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", required=True),
+    query("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", kind=_QUERY, required=True),
     query("top_k", f"Results at most, 1 to {TOP_FOUND_MAX}; 5 by default.", kind=whole_number(1, TOP_FOUND_MAX)),
     query("min_score", "Results below this combined score are left out.", kind=SHARE),
     query("group", "Only capabilities of this skill group."),

@@ -96,7 +96,7 @@ export class SkillForm {
     const add = () => {
       const { text: now } = this.document;
       const at = placeFor(outline(now), required, section, now.length);
-      const body = section.name === "Steps" ? "### 1. \n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
+      const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
     return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, "missing")),
@@ -120,7 +120,7 @@ export class SkillForm {
       const at = section.whole.to;
       const { text: now } = this.document;
       const before = now.slice(0, at).endsWith("\n\n") ? "" : now.slice(0, at).endsWith("\n") ? "\n" : "\n\n";
-      this.redraw([{ from: at, to: at, insert: `${before}### ${number}. \n\n**Do:** \n**Check:** \n**Say:** \n${at < now.length ? "\n" : ""}` }]);
+      this.redraw([{ from: at, to: at, insert: `${before}### ${number}.\n\n**Do:** \n**Check:** \n**Say:** \n${at < now.length ? "\n" : ""}` }]);
     };
     return h("div", { class: "steps" },
       section.steps.map((step, index) => this.step(step, index, section)),

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0011_share_links"),
+        ("registry", "0014_reviews"),
     ]
 
     operations = [

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TextIO
 
-from registry.contract_changes import Change
+from registry.changes import Change
 from registry.validation import Finding
 
 _COLOURS: Final = {"error": "31;1", "warning": "33;1", "place": "34", "hint": "36", "good": "32;1", "bold": "1"}
@@ -89,13 +89,13 @@ def _count(number: int, noun: str) -> str:
     return "" if number == 0 else f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-_SIGNS: Final = {"loosens": "!", "breaks": "-", "changes": "*"}
+_SIGNS: Final = {"loosens": "!", "breaks": "-", "widens": "+", "changes": "*"}
 
 
 def change_lines(changes: Sequence[Change], paint: Palette) -> Iterator[str]:
     """What a release changes, in words; the dangerous ones first."""
     for change in changes:
-        kind = {"loosens": "error", "breaks": "warning", "changes": "place"}[change.effect]
+        kind = {"loosens": "error", "breaks": "warning", "widens": "hint", "changes": "place"}[change.effect]
         yield f"  {paint(kind, _SIGNS[change.effect])} {printable(change.words)}"
 
 

@@ -1,4 +1,4 @@
-"""The gate: everything to know before publishing, on one page."""
+"""The gate: everything to know before publishing, on one page, and what can be done about it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from registry import drafts, publishing
+from registry import drafts, publishing, standing
+from registry.changes import EFFECTS, Change
 from registry.errors import DraftConflict, DraftNotFound
 from registry.gate import GateReport
 from registry.models import Capability, Draft
 from registry.validation import Finding
 from studio.access import StudioRequest, actor_of, operator_required
 from studio.views.capability import get_capability_or_404
-from studio.views.given import acknowledged_in, note_of, number_of
+from studio.views.given import acknowledged_in, line_of, note_of, number_of
 
 SHOWN_AT_ONCE: Final = 20
+MOVED_ON: Final = "The draft has changed since you opened this page; look again."
+_EFFECT_WORDS: Final = {
+    "loosens": "Loosens a policy",
+    "breaks": "Breaks what was right",
+    "widens": "Reaches further",
+    "changes": "Changes",
+}
 
 
 @operator_required
@@ -30,11 +38,16 @@ def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     try:
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:
-        messages.info(request, "There is no draft to publish.")
-        return redirect("studio:capability_show", capability_id)
+        return no_draft(request, capability_id)
     if request.method == "POST":
         return _publish(request, capability, draft)
-    return _page(request, capability, draft)
+    return gate_page(request, capability, draft)
+
+
+def no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Back to the capability: there is nothing to look at."""
+    messages.info(request, "There is no draft to publish.")
+    return redirect("studio:capability_show", capability_id)
 
 
 @dataclass(frozen=True)
@@ -46,37 +59,69 @@ class FindingGroup:
     more: tuple[Finding, ...]
 
 
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes of one weight."""
+
+    effect: str
+    words: str
+    shown: tuple[Change, ...]
+    more: tuple[Change, ...]
+
+
 def _group(word: str, findings: list[Finding]) -> FindingGroup:
     return FindingGroup(word, tuple(findings[:SHOWN_AT_ONCE]), tuple(findings[SHOWN_AT_ONCE:]))
 
 
+def change_groups(changes: tuple[Change, ...]) -> list[ChangeGroup]:
+    """By weight, the heaviest first."""
+    groups = []
+    for effect in EFFECTS:
+        found = tuple(change for change in changes if change.effect == effect)
+        if found:
+            words = _EFFECT_WORDS[effect]
+            groups.append(ChangeGroup(effect, words, found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
+    return groups
+
+
 def gate_context(request: StudioRequest, gate: GateReport) -> dict[str, Any]:
     """What the parts of the page need that show a gate's report: errors that no tick can lift, and what was typed."""
-    blocking = sum(finding.is_error and finding.code not in gate.to_acknowledge for finding in gate.findings)
     errors = [finding for finding in gate.findings if finding.is_error]
     warnings = [finding for finding in gate.findings if not finding.is_error]
+    codes = {finding.code for finding in errors}
+    blocking = sum(finding.code not in gate.to_acknowledge for finding in errors)
     return {
         "gate": gate,
         "blocking": blocking,
+        # A second person can lift these, and nothing else stands in the way.
+        "needs_approval": "APPROVAL_REQUIRED" in codes,
+        "can_be_reviewed": gate.report.ok,
         "errors": errors,
         "warnings": warnings,
         "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
+        "change_groups": change_groups(gate.changes),
         "acknowledged": acknowledged_in(request),
         "note": note_of(request),
+        "due_at": line_of(request, "due_at", most=32),
     }
 
 
-def _page(
+def gate_page(
     request: StudioRequest, capability: Capability, draft: Draft, *, error: str = "", status: int = 200
 ) -> HttpResponse:
+    """The page, with whatever was typed into its form."""
     capability_id = capability.capability_id
-    outcome = publishing.publish_draft(capability_id=capability_id, by=actor_of(request), dry_run=True)
+    outcome = publishing.publish_draft(capability_id=capability_id, by=actor_of(request), note=None, dry_run=True)
+    found = standing.standing_of(capability)
     context = {
         "capability": capability,
         "capability_id": capability_id,
         "draft": draft,
         "outcome": outcome,
         "error": error,
+        "standing": found,
+        # What is being looked at, or was approved, need not be handed in again.
+        "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
         **(gate_context(request, outcome.gate) if outcome.gate else {}),
     }
     return render(request, "studio/gate/show.html", context, status=status)
@@ -85,10 +130,10 @@ def _page(
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
         error = f"Your role, {request.user.role}, may not publish."
-        return _page(request, capability, draft, error=error, status=403)
+        return gate_page(request, capability, draft, error=error, status=403)
     note = note_of(request)
     if not note:
-        return _page(request, capability, draft, error="Write a note: it stands in the history.", status=400)
+        return gate_page(request, capability, draft, error="Write a note: it stands in the history.", status=400)
     capability_id = capability.capability_id
     try:
         outcome = publishing.publish_draft(
@@ -99,13 +144,12 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
             acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        error = "The draft has changed since you opened this page; look again."
-        return _page(request, capability, draft, error=error, status=409)
+        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
     except DraftNotFound:
         messages.info(request, "Somebody else has just published this draft.")
         return redirect("studio:capability_show", capability_id)
     if outcome.status == "refused":
-        return _page(request, capability, draft, error="It was not published; see below why.", status=422)
+        return gate_page(request, capability, draft, error="It was not published; see below why.", status=422)
     words = {"unchanged": "Already up to date: nothing differs from the published revision."}
     messages.success(request, words.get(outcome.status, f"Published as revision {outcome.revision}."))
     return redirect("studio:capability_show", capability_id)

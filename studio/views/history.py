@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -10,14 +10,17 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from registry import publishing, queries
+from registry import comparing, exporting, publishing, queries
 from registry.errors import RegistryError, RevisionNotFound
-from registry.gate import text_diffs
 from registry.models import Capability, Revision
+from registry.text_diffs import text_diffs
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
-from studio.views.gate import gate_context
+from studio.views.gate import change_groups, gate_context
 from studio.views.given import acknowledged_in, note_of
+
+NUMBERS_OFFERED: Final = 200
+EVENTS_SHOWN: Final = 100
 
 
 @operator_required
@@ -27,7 +30,47 @@ def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     capability = get_capability_or_404(capability_id)
     revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values())
     page = Paginator(revisions, 50).get_page(request.GET.get("page"))
-    return render(request, "studio/revision/list.html", {"capability": capability, "page": page})
+    events = queries.timeline(capability_id, limit=EVENTS_SHOWN)
+    return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})
+
+
+@operator_required
+@require_safe
+def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Any two revisions, in words and side by side; without numbers the last two."""
+    capability = get_capability_or_404(capability_id)
+    numbers = list(capability.revisions.order_by("-number").values_list("number", flat=True)[:NUMBERS_OFFERED])
+    if not numbers:
+        raise Http404(f"'{capability_id}' was never published")
+    new = _number_in(request, "to", numbers[0])
+    old = _number_in(request, "from", max(new - 1, 1))
+    try:
+        found = comparing.compare_revisions(capability, old=old, new=new)
+    except RevisionNotFound as error:
+        raise Http404(error.message) from None
+    context = {
+        "capability": capability,
+        "capability_id": capability_id,
+        "numbers": numbers,
+        "found": found,
+        "change_groups": change_groups(found.changes),
+    }
+    return render(request, "studio/revision/compare.html", context)
+
+
+def _number_in(request: StudioRequest, name: str, default: int) -> int:
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 10 else default
+
+
+@operator_required
+@require_safe
+def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
+    """The four files as a zip, the same bytes each time."""
+    revision = _revision_or_404(get_capability_or_404(capability_id), number)
+    response = HttpResponse(exporting.export_revision(revision).zip(), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{capability_id}-revision-{number}.zip"'
+    return response
 
 
 def _revision_or_404(capability: Capability, number: int) -> Revision:
@@ -61,7 +104,7 @@ def _page(
     }
     if context["can_roll_back"] and request.user.can_publish:
         # Rolling back runs today's gate: say before it is tried what that will say.
-        context |= gate_context(request, publishing.preview(files=revision.files))
+        context |= gate_context(request, publishing.preview(files=revision.files, by=actor_of(request), is_return=True))
     return render(request, "studio/revision/show.html", context, status=status)
 
 

@@ -363,6 +363,6 @@ def test_without_scripts_the_four_files_stand_below_each_other(studio: Studio, a
     plain.get_by_role("button", name="Save draft").click()
     expect(plain.get_by_text("Draft saved.")).to_be_visible()
     plain.get_by_role("button", name="Save and review").click()
-    expect(plain.locator(".diff-line.is-added")).to_contain_text("One more line.")
+    expect(plain.locator(".sides ins").filter(has_text="One more line.")).to_be_visible()
     assert plain.locator(".diff").count() == 1
     context.close()

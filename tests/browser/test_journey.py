@@ -122,9 +122,10 @@ def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx.Client) -> di
     open_file(page, "tools.json").fill(_tools(requires_approval=False))
     publish(page, "Faster")
     expect(page.get_by_text("It was not published; see below why.")).to_be_visible()
-    expect(page.locator(".changes")).to_contain_text("sleep_save no longer needs approval")
-    expect(page.locator(".changes code")).to_have_text("sleep_save")
-    expect(page.locator(".diff-line.is-added")).to_contain_text('"requires_approval": false')
+    loosened = page.locator(".change-group").filter(has_text="Loosens a policy")
+    expect(loosened).to_contain_text("sleep_save no longer needs approval")
+    expect(loosened.locator("code")).to_have_text("sleep_save")
+    expect(page.locator(".sides ins")).to_contain_text('"requires_approval": false')
     assert _load(agent)["revision"] == 1
     page.get_by_label("I have seen POLICY_LOOSENED, and it is meant.").check()
     expect(page.get_by_label("Note: why this release?")).to_have_value("Faster")

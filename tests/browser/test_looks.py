@@ -47,12 +47,47 @@ ADDRESSES = {
     "history": "/capabilities/weights/history/",
     "older revision": "/capabilities/weights/history/1/",
     "published revision": "/capabilities/weights/history/2/",
+    "compare": "/capabilities/weights/history/compare/",
+    "reviews": "/reviews/",
+    "reviews, none": "/reviews/?show=mine",
+    "review": "/reviews/1/",
+    "review, a comment on a line": "/reviews/1/?file=tools.json&line=3",
+    "planned releases": "/releases/",
+    "what publishing asks for": "/settings/publishing/",
     "playground": "/playground/",
     "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
     "incidents": "/incidents/",
     "password": "/password/",
 }
+# A review with words on it, a release that waits and one that was called off, and a rule.
+ASKED = """
+from datetime import timedelta
+from django.utils import timezone
+from registry import drafts, reviews, rules, schedules
+from registry.actors import Actor
+from registry.models import Draft, LoadCount, Revision
+olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
+for number in range(1, 16):
+    LoadCount.objects.create(
+        day=timezone.now().date() - timedelta(days=number), capability_id="weights", revision=1,
+        key_name="" if number == 3 else f"key {number} " + "k" * (number * 3), count=number * 7,
+    )
+version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
+review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
+reviews.comment(review_id=review.pk, by=paul, words="Why is this no longer approved?", file="tools.json", line=1)
+reviews.comment(review_id=review.pk, by=olga, words="In general: " + "y" * 80)
+for name in ("excel_analyzer", "disk_pressure"):
+    files = dict(Revision.objects.get(capability__capability_id=name, number=1).files)
+    files["skill.md"] += "\\n## More\\n\\nWords.\\n"
+    draft = drafts.replace_draft(capability_id=name, files=files, by=olga)
+    done = schedules.schedule_release(
+        capability_id=name, draft_version=draft.version, due_at=timezone.now() + timedelta(days=1), by=olga, note="x"
+    )
+    assert done.release is not None, done.outcome.findings
+schedules.cancel_release(scheduled_id=done.release.pk, by=olga)
+rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
+"""
 # Controls that lie over one another, and text that leaves its box.
 OVERLAPS = """() => {
     const boxes = [...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea, summary')]
@@ -89,7 +124,10 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     studio.manage("bundle", "publish", str(folder), "--note", note)
     for each in document:
         each["policy"].pop("requires_approval", None)
-    (folder / "tools.json").write_text(json.dumps(document), "utf-8")
+    document[0]["args_schema"]["properties"]["limit"]["maximum"] = 50
+    (folder / "tools.json").write_text(json.dumps(document, indent=2), "utf-8")
+    skill = (folder / "skill.md").read_text("utf-8")
+    (folder / "skill.md").write_text(skill.replace(".", ", see https://weights.example.com.", 2), "utf-8")
     studio.manage("bundle", "import", str(folder), "--as-draft")
     many = folder.parent / "many"
     many.mkdir()
@@ -101,6 +139,7 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     studio.manage(
         "agent_key", "create", "a key with quite a long name, " + "n" * 40, "--scopes", "read,feedback,propose,publish"
     )
+    studio.manage("shell", "-c", ASKED)
     _damage(studio)
     return studio
 

@@ -184,7 +184,7 @@ def test_publish_over_http(client: httpx.Client, key: dict[str, str]) -> None:
     response = client.post("/api/v1/operator/bundle_publish", content=zip_of(files), headers=headers)
     assert response.json()["results"][0]["status"] == "unchanged"
     exported = client.get("/api/v1/operator/bundle_export?capability_id=over_http", headers=key)
-    assert exported.headers["Content-Type"] == "application/zip"
+    assert exported.headers["Content-Type"] == "application/octet-stream"
 
 
 def test_a_cursor_is_pinned_while_another_process_publishes(

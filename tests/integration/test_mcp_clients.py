@@ -1,4 +1,4 @@
-"""Other people's MCP clients against the running product: the Inspector, and the protocol's conformance suite."""
+"""Other people's MCP clients against the running product: two Python clients, the Inspector, the conformance suite."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.npm import install
+from tests.pypi import install as install_python
 from tests.servers import Studio, start_studio
 
 pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.node]
@@ -45,6 +46,20 @@ def _run(npm: Path, program: str, *arguments: str) -> subprocess.CompletedProces
         [str(node), str(path), *arguments],
         cwd=npm, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
+
+
+def test_the_official_python_sdk_and_fastmcp(studio: Studio, tmp_path: Path) -> None:
+    python = install_python(tmp_path / "venv", "mcp==2.3.0", "fastmcp==4.1.2")
+    command = [str(python), str(Path(__file__).parent / "mcp_python_clients.py"), f"{studio.url}/mcp"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout)
+    assert found.pop("fastmcp") == {"skills": 7, "skill": "weights", "loaded": "weights"}
+    assert set(found) == {"legacy", "auto", "2026-07-28"}
+    for seen in found.values():
+        assert len(seen["tools"]) == 5
+        assert (seen["loaded"], seen["refused"]) == ("weights", [True, "CAPABILITY_NOT_FOUND"])
+        assert (seen["prompts"], seen["prompt"], seen["resources"]) == (7, True, 24)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -13,7 +13,7 @@ from registry.models import Operator
 
 
 class Command(VerbCommand):
-    help = "Create, list and disable operators, and set their passwords."
+    help = "Create, list and disable operators, and set their passwords and addresses."
 
     def add_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "create", self.create, "Add an operator.")
@@ -24,6 +24,11 @@ class Command(VerbCommand):
         parser = self.verb(verbs, "passwd", self.passwd, "Set an operator's password.")
         parser.add_argument("name")
         _password_option(parser)
+        parser = self.verb(
+            verbs, "email", self.email, "Set where an operator's letters go; without an address: nowhere."
+        )
+        parser.add_argument("name")
+        parser.add_argument("address", nargs="?", default="")
         parser = self.verb(verbs, "disable", self.disable, "Shut an operator out.")
         parser.add_argument("name")
 
@@ -46,6 +51,10 @@ class Command(VerbCommand):
     def passwd(self, options: dict[str, Any]) -> int:
         operator = operators.set_password(username=options["name"], password=_read_password(options), by=at_terminal())
         return self._tell(operator, "password changed", options)
+
+    def email(self, options: dict[str, Any]) -> int:
+        operator = operators.set_email(username=options["name"], email=options["address"], by=at_terminal())
+        return self._tell(operator, "address set" if operator.email else "address removed", options)
 
     def disable(self, options: dict[str, Any]) -> int:
         operator = operators.disable_operator(username=options["name"], by=at_terminal())

@@ -105,7 +105,9 @@ def test_pages_of_the_past_hide_it_too(api: Any, key: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("code", [None, "", 7, [], "SKILL-XXXX", "skill-f639-pj5j-wt3w", "SKILL_F639_PJ5J_WT3W"])
 def test_another_form(api: Any, key: dict[str, str], code: Any) -> None:
-    assert "SKILL-XXXX" in api.error(_install(api, key, code), 400, "INVALID_REQUEST")["message"] or code in (7, [])
+    assert "SKILL-XXXX" in api.error(_install(api, key, code), 400, "INVALID_REQUEST")["message"] or not isinstance(
+        code, str
+    )
 
 
 def test_an_unknown_code_and_who_may_not(api: Any, key: dict[str, str]) -> None:

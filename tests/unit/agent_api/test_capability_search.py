@@ -79,6 +79,11 @@ def test_min_score_group_and_top_k(api: Any, playbooks: None) -> None:
     assert all(one["score"] >= 0.9 for one in _search(api, "refund downgrade", min_score=0.9)["results"])
 
 
+@pytest.mark.parametrize("written", ["0", "1", "1.0", ".5", "0.009144914001714357", "1e-05", "0.5E0"])
+def test_min_score_is_any_number_from_0_to_1(api: Any, playbooks: None, written: str) -> None:
+    _search(api, "refund", min_score=written)
+
+
 def test_coverage_is_the_share_of_the_query(api: Any, playbooks: None) -> None:
     document = _search(api, "refund unheardof", ranking="coverage")
     assert document["ranking"] == "coverage"
@@ -101,6 +106,9 @@ def test_nothing_is_found(api: Any, playbooks: None) -> None:
         {"q": "x", "min_score": "1.1"},
         {"q": "x", "min_score": "-1"},
         {"q": "x", "min_score": "nan"},
+        {"q": "x", "min_score": "."},
+        {"q": "x", "min_score": "1e9"},
+        {"q": "x", "min_score": "1" * 50},
         {"q": "x", "ranking": "best"},
     ],
 )

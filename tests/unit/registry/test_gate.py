@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from registry import publishing
-from registry.gate import DIFF_LINES_MAX, text_diffs
 from registry.models import AuditEvent
+from registry.text_diffs import DIFF_LINES_MAX, text_diffs
 from tests.factories import OLGA, bundle, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +83,7 @@ def test_a_preview_says_what_publishing_does() -> None:
     publish(tools=[tool("a")])
     report = publishing.preview(files=bundle(tools=[tool("a", "write")]))
     assert report.refused
-    assert [change.effect for change in report.changes] == ["loosens", "changes"]
+    assert [change.effect for change in report.changes] == ["loosens", "changes", "changes"]
     assert publishing.preview(files=bundle(tools=[tool("a")])).unchanged
 
 

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, install_codes, keys, proposals, publishing, shares, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, webhooks
 from registry.actors import Actor
 from registry.install_code_form import new_code
 from registry.models import (
@@ -34,7 +34,11 @@ from registry.models import (
     Redemption,
     RegistryState,
     Release,
+    ReleaseRule,
+    Review,
+    ReviewEntry,
     Revision,
+    ScheduledRelease,
     SentenceVector,
     ShareLink,
     SkillGroup,
@@ -93,6 +97,19 @@ BREAKS: dict[str, Break] = {
     "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "incident_open_once": _again(Incident),
+    "incident_kind_known": _set(Incident, kind="fire"),
+    "incident_revision_fits_kind": _set(Incident, revision=None),
+    "release_rule_loosening_known": _set(ReleaseRule, loosening="anybody"),
+    "review_state_known": _set(Review, state="lost"),
+    "review_one_per_capability": _again(Review),
+    "review_decision_paired": _set(Review, decided_by="operator:olga"),
+    "review_decision_fits_state": _set(Review, state="approved"),
+    "review_revision_fits_state": _set(Review, state="published"),
+    "review_entry_kind_known": _set(ReviewEntry, kind="sung"),
+    "review_entry_line_has_file": _set(ReviewEntry, line=1),
+    "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
+    "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
+    "scheduled_release_one_waiting": _again(ScheduledRelease),
     "job_state_known": _set(Job, state="asleep"),
     "job_lease_fits_state": _set(Job, leased_until=timezone.now()),
     "job_end_fits_state": _set(Job, state="done"),
@@ -130,6 +147,7 @@ BREAKS: dict[str, Break] = {
     # Columns that are unique by themselves.
     "UnmatchedMessage.form": _again(UnmatchedMessage),
     "SkillGroup.group_id": _again(SkillGroup),
+    "ReleaseRule.group_id": _again(ReleaseRule),
     "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
@@ -171,6 +189,18 @@ def one_of_each() -> None:
     SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
     MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
     SkillGroup.objects.create(group_id="health", name="Health")
+    rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=OLGA)
+    review = Review.objects.create(
+        capability=_alpha(), draft_version=1, texts_digest="sha256:", asked_by="operator:olga"
+    )
+    ReviewEntry.objects.create(review=review, kind="asked", round=1, by="operator:olga")
+    ScheduledRelease.objects.create(
+        capability=_alpha(),
+        draft_version=1,
+        texts_digest="sha256:",
+        due_at=timezone.now(),
+        scheduled_by="operator:olga",
+    )
     Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)

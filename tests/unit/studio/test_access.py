@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, operators, skill_groups
-from registry.models import AuditEvent
+from registry import drafts, operators, reviews, skill_groups
+from registry.models import AuditEvent, Review
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -62,6 +62,21 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "capability_restore": ("publisher", "publisher"),
     "agent_key_list": ("admin", "admin"),
     "agent_key_revoke": ("admin", "admin"),
+    "revision_compare": ("viewer", None),
+    "revision_download": ("viewer", None),
+    "release_schedule": ("viewer", "publisher"),
+    "release_list": ("viewer", None),
+    "release_change": ("publisher", "publisher"),
+    "release_cancel": ("publisher", "publisher"),
+    "release_rule_list": ("admin", "admin"),
+    "release_rule_drop": ("admin", "admin"),
+    "review_ask": ("viewer", "author"),
+    "review_list": ("viewer", None),
+    "review_show": ("viewer", None),
+    "review_comment": ("viewer", "author"),
+    "review_approve": ("viewer", "publisher"),
+    "review_send_back": ("viewer", "publisher"),
+    "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
 }
@@ -71,16 +86,24 @@ OPEN = {"sign_in", "sign_out"}
 
 @pytest.fixture(autouse=True)
 def alpha(db: None) -> None:
-    """Two revisions and a draft, so that every page has something to show."""
+    """Two revisions, a draft and a review, so that every page has something to show."""
     publish()
     skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+    reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    there = {"capability_id": "alpha", "number": 1, "step": "example", "group_id": "health", "code": "FILE_MISSING"}
+    number = Review.objects.get().pk if name.startswith("review_") else 1
+    there = {
+        "capability_id": "alpha",
+        "number": number,
+        "step": "example",
+        "group_id": "health",
+        "code": "FILE_MISSING",
+    }
     return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from studio.environment import VARIABLES, ConfigurationError, Environment, read_environment
+from studio.mail_values import MailServer
 from studio.secret_key import kept_secret_key
 from studio.values import DEFAULT_RATE_LIMITS, Rate
 from tests.servers import ROOT
@@ -453,3 +454,31 @@ def test_sqlite_is_set_up_for_writers() -> None:
         found = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
     assert found == ["wal", 1, 1, 20000]
     assert connection.settings_dict["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("smtp://mail.example.com", MailServer("mail.example.com", 25, "", "", "none")),
+        ("smtp+starttls://u%40x:p%3Aq@mail.example.com", MailServer("mail.example.com", 587, "u@x", "p:q", "starttls")),
+        ("smtps://u:p@mail.example.com:4650", MailServer("mail.example.com", 4650, "u", "p", "tls")),
+        ("console", None),
+        ("", None),
+    ],
+)
+def test_where_mail_goes(text: str, expected: MailServer | None) -> None:
+    assert read(EMAIL_URL=text).mail_server == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["mail.example.com", "http://mail.example.com", "smtp://", "smtp://h/path", "smtp://h?x=1", "smtp://h:x"]
+)
+def test_an_odd_mail_server_is_named_without_its_password(text: str) -> None:
+    assert "EMAIL_URL" in problem(EMAIL_URL=text)
+    assert "hunter2" not in problem(EMAIL_URL=text.replace("://", "://u:hunter2@") + " /")
+
+
+@pytest.mark.parametrize("text", ["nobody", "a@b@c", "<>", "a b@example.com"])
+def test_an_odd_sender_is_named(text: str) -> None:
+    assert "EMAIL_FROM" in problem(EMAIL_FROM=text)
+    assert read(EMAIL_FROM="A Studio <a@example.com>").mail_from == "A Studio <a@example.com>"

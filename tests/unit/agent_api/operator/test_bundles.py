@@ -227,13 +227,13 @@ def test_export(api: Any, key: dict[str, str]) -> None:
     publishing.publish(files=files, by=OLGA)
     query = {"capability_id": "alpha", "format": "bundle"}
     response = api.get("operator/bundle_export", query, headers=key)
-    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/zip")
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/octet-stream")
     assert response.headers["Content-Disposition"] == 'attachment; filename="alpha.zip"'
     with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
         found = {name.removeprefix("alpha/"): archive.read(name).decode() for name in archive.namelist()}
     assert found == files
     assert api.get("operator/bundle_export", query, headers=key).content == response.content
-    back = api.post("operator/bundle_publish", response.content, content_type="application/zip", headers=key)
+    back = api.post("operator/bundle_publish", response.content, content_type="application/octet-stream", headers=key)
     assert _results(api, back)[0][2] == "unchanged"
     query["format"] = "agent-skill"
     response = api.get("operator/bundle_export", query, headers=key)

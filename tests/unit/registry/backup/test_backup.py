@@ -8,6 +8,7 @@ import re
 import threading
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ from registry import (
     proposals,
     publishing,
     repeats,
+    reviews,
+    rules,
+    schedules,
     shares,
     tallies,
     webhooks,
@@ -70,6 +74,11 @@ def _fill() -> str:
     publish("gamma")
     publishing.retire(capability_id="gamma", by=OLGA)
     drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
+    rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=False, by=OLGA)
+    review = reviews.ask_review(capability_id="delta", draft_version=1, by=OLGA, note="Grüße")
+    reviews.comment(review_id=review.pk, by=OLGA, words="Hier", file="skill.md", line=1)
+    due_at = timezone.now() + timedelta(days=1)
+    schedules.schedule_release(capability_id="delta", draft_version=1, due_at=due_at, by=OLGA, note="x")
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )

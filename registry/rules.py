@@ -1,0 +1,148 @@
+"""What publishing asks for beside valid texts: a second person, who may loosen a policy, a note.
+
+One rule holds for the whole registry and one may hold for each skill group; of those that apply to a capability the
+strictest counts. Without any, publishing asks for nothing of it. Every way to publish goes through `rule_findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry import audit
+from registry.actors import Actor
+from registry.changes import Change
+from registry.errors import InvalidRequest, NotFound
+from registry.models import Operator, ReleaseRule, SkillGroup
+from registry.skill_groups import is_group_id
+from registry.validation import Finding, Report
+from registry.writing import writing
+
+FILE: Final = "capability.json"
+LOOSENING: Final = tuple(ReleaseRule.Loosening.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What applies to one capability, put together. `loosened_by` holds every condition that a looser policy meets."""
+
+    four_eyes: bool = False
+    loosened_by: frozenset[str] = frozenset()
+    note_required: bool = False
+
+    @property
+    def wants_second_person(self) -> bool:
+        """Whether an approval by somebody else may be asked for."""
+        return self.four_eyes or "second_person" in self.loosened_by
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What one publish brings. `note` is None where nobody was asked for one yet; `approved_by` is empty where no
+    second person has approved these very texts; `is_return` says that they were published before."""
+
+    rule: Rule = Rule()
+    may_loosen: bool = True
+    note: str | None = None
+    approved_by: str = ""
+    is_return: bool = False
+
+
+NO_RULE: Final = Rule()
+NO_TERMS: Final = Terms()
+
+
+def rule_for(groups: Collection[str]) -> Rule:
+    """The strictest of the registry's rule and those of these groups."""
+    found = list(ReleaseRule.objects.filter(group_id__in=["", *groups]))
+    return Rule(
+        four_eyes=any(rule.four_eyes for rule in found),
+        loosened_by=frozenset(rule.loosening for rule in found) - {"publisher"},
+        note_required=any(rule.note_required for rule in found),
+    )
+
+
+def groups_in(*capabilities: dict[str, Any]) -> frozenset[str]:
+    """The groups of a capability as it is and as it will be: nobody leaves a rule by leaving the group."""
+    named = [one.get("skill_groups") for one in capabilities]
+    return frozenset(
+        group for groups in named if isinstance(groups, list) for group in groups if isinstance(group, str)
+    )
+
+
+def rule_findings(report: Report, changes: Sequence[Change], terms: Terms) -> Iterator[Finding]:
+    """What stands in the way of this publish, as errors; nothing under the rule that asks for nothing."""
+    rule = terms.rule
+    loosened = next((change.words for change in changes if change.effect == "loosens"), "")
+    if rule.note_required and terms.note is not None and not terms.note.strip():
+        yield _finding(report, "NOTE_REQUIRED", "Publishing needs a note here", "Say why, in a sentence.")
+    if loosened and "admin" in rule.loosened_by and not terms.may_loosen:
+        message = f"{loosened}, and only an admin may publish a looser policy here"
+        yield _finding(report, "LOOSENING_NOT_ALLOWED", message, "Ask an admin to publish it, or put the policy back.")
+    if terms.approved_by:
+        return
+    if rule.four_eyes and not terms.is_return:
+        message = "A second person must approve these texts before they are published"
+        yield _finding(report, "APPROVAL_REQUIRED", message, "Ask for a review in the Studio.")
+    elif loosened and "second_person" in rule.loosened_by:
+        message = f"{loosened}, and a second person must approve a looser policy"
+        yield _finding(
+            report, "APPROVAL_REQUIRED", message, "Ask for a review of these texts as a draft in the Studio."
+        )
+
+
+def _finding(report: Report, code: str, message: str, hint: str) -> Finding:
+    has_text = FILE in report.files
+    return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint)
+
+
+def may_loosen(by: Actor | None) -> bool:
+    """Admins, whoever is at the registry's own command line, and the registry itself; no key."""
+    if by is None or by.kind == "agent_key":
+        return False
+    if by.kind == "operator":
+        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+    return True
+
+
+def set_rule(*, group_id: str, four_eyes: bool, loosening: str, note_required: bool, by: Actor) -> ReleaseRule:
+    """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
+    if group_id and not is_group_id(group_id):
+        raise InvalidRequest(f"'{group_id[:80]}' is no id of a group: lower-case words joined by _")
+    if loosening not in LOOSENING:
+        raise InvalidRequest(f"loosening is one of {', '.join(LOOSENING)}; found '{loosening[:80]}'")
+    values = {"four_eyes": four_eyes, "loosening": loosening, "note_required": note_required}
+    with writing():
+        known = ReleaseRule.objects.filter(group_id=group_id).first()
+        if known is not None and all(getattr(known, name) == value for name, value in values.items()):
+            return known
+        rule = known or ReleaseRule(group_id=group_id)
+        for name, value in values.items():
+            setattr(rule, name, value)
+        rule.updated_by = str(by)
+        rule.save()
+        audit.record(by=by, verb="release_rule.set", subject=group_id or "registry", detail=values)
+    return rule
+
+
+def drop_rule(*, group_id: str, by: Actor) -> None:
+    """Take a group's rule away; the registry's still holds. Raises `NotFound`."""
+    with writing():
+        if not ReleaseRule.objects.filter(group_id=group_id).delete()[0]:
+            raise NotFound(f"There is no rule for '{group_id or 'registry'}'")
+        audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry")
+
+
+def rules() -> tuple[ReleaseRule, list[ReleaseRule]]:
+    """The registry's rule, as it is by default where nobody has set one, and those of groups by id."""
+    found = {rule.group_id: rule for rule in ReleaseRule.objects.all()}
+    return found.pop("", ReleaseRule()), sorted(found.values(), key=lambda rule: rule.group_id)
+
+
+def groups_without_rule() -> list[str]:
+    """The ids of described groups that have no rule of their own."""
+    with_rule = ReleaseRule.objects.values("group_id")
+    return list(
+        SkillGroup.objects.exclude(group_id__in=with_rule).order_by("group_id").values_list("group_id", flat=True)
+    )

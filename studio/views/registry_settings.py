@@ -1,0 +1,75 @@
+"""What publishing asks for, in the whole registry and for each skill group."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from registry import rules
+from registry.errors import RegistryError
+from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.views.given import line_of
+
+LOOSENING = (
+    ("publisher", "Every publisher"),
+    ("admin", "Admins alone"),
+    ("second_person", "Publishers, once a second person has approved"),
+)
+
+
+@admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def release_rule_list(request: StudioRequest) -> HttpResponse:
+    """The registry's rule and those of groups, each with its form."""
+    if request.method == "POST":
+        return _set(request)
+    return _page(request)
+
+
+def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> HttpResponse:
+    registry_rule, groups = rules.rules()
+    context = {
+        "registry_rule": registry_rule,
+        "groups": groups,
+        "without": rules.groups_without_rule(),
+        "choices": LOOSENING,
+        "error": error,
+        "typed": line_of(request, "group_id", most=80) if error else "",
+    }
+    return render(request, "studio/registry_settings/show.html", context, status=status)
+
+
+def _set(request: StudioRequest) -> HttpResponse:
+    group_id = line_of(request, "group_id", most=80)
+    if not group_id and request.POST.get("scope") == "group":
+        return _page(request, error="Name the group.", status=400)
+    try:
+        rules.set_rule(
+            group_id=group_id,
+            four_eyes="four_eyes" in request.POST,
+            loosening=line_of(request, "loosening", most=32),
+            note_required="note_required" in request.POST,
+            by=actor_of(request),
+        )
+    except RegistryError as error:
+        return _page(request, error=error.message, status=400)
+    messages.success(
+        request, f"Saved: what publishing asks for in {f'the group {group_id}' if group_id else 'the registry'}."
+    )
+    return redirect("studio:release_rule_list")
+
+
+@admin_required
+@posted_from("studio:release_rule_list")
+def release_rule_drop(request: StudioRequest) -> HttpResponse:
+    """Take a group's rule away."""
+    group_id = line_of(request, "group_id", most=80)
+    try:
+        rules.drop_rule(group_id=group_id, by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"The group {group_id} has no rule of its own any more.")
+    return redirect("studio:release_rule_list")

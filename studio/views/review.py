@@ -1,0 +1,192 @@
+"""Reviews: asked for at the gate, read and answered here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from registry import drafts, publishing, reviews
+from registry.audience import audience_of
+from registry.errors import (
+    DraftConflict,
+    DraftNotFound,
+    InvalidRequest,
+    NotFound,
+    OwnReview,
+    RegistryError,
+    ReviewConflict,
+)
+from registry.models import Review, ReviewEntry
+from registry.validation import BUNDLE_FILES
+from studio.access import StudioRequest, actor_of, operator_required, posted_from
+from studio.views.capability import get_capability_or_404
+from studio.views.gate import MOVED_ON, gate_context, gate_page, no_draft
+from studio.views.given import line_of, note_of, number_of
+
+PAGE_SIZE: Final = 50
+SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
+WORDS_MAX: Final = reviews.WORDS_MAX + 1
+_STATUS: Final[dict[type[RegistryError], int]] = {InvalidRequest: 400, OwnReview: 403, ReviewConflict: 409}
+
+
+@operator_required
+@require_safe
+def review_list(request: StudioRequest) -> HttpResponse:
+    """What waits for somebody, the newest first."""
+    show = request.GET.get("show", "")
+    show = show if show in (*SHOWN, "mine") else "waiting"
+    mine = str(actor_of(request)) if show == "mine" else ""
+    found = reviews.list_reviews(states=SHOWN.get(show, ()), asked_by=mine)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/review/list.html", {"page": page, "show": show, "query": f"show={show}"})
+
+
+@operator_required
+@posted_from("studio:gate_show")
+def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
+    capability = get_capability_or_404(capability_id)
+    try:
+        draft = drafts.get_draft(capability_id)
+    except DraftNotFound:
+        return no_draft(request, capability_id)
+    if not request.user.can_edit:
+        error = f"Your role, {request.user.role}, may not ask for a review."
+        return gate_page(request, capability, draft, error=error, status=403)
+    try:
+        review = reviews.ask_review(
+            capability_id=capability_id,
+            draft_version=number_of(request, "draft_version") or 0,
+            by=actor_of(request),
+            note=note_of(request),
+        )
+    except DraftConflict:
+        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+    except RegistryError as refusal:
+        return gate_page(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
+    messages.success(request, "A review is asked for. Whoever may publish sees it in the list of reviews.")
+    return redirect("studio:review_show", review.pk)
+
+
+def _review_or_404(number: int) -> Review:
+    try:
+        return reviews.get_review(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+@operator_required
+@require_safe
+def review_show(request: StudioRequest, number: int) -> HttpResponse:
+    """The texts that were handed in, held against what agents get now, and what was said about them."""
+    return _page(request, _review_or_404(number))
+
+
+def _page(request: StudioRequest, review: Review, *, error: str = "", status: int = 200) -> HttpResponse:
+    actor = actor_of(request)
+    entries = list(review.entries.all())
+    needs_other = reviews.review_wants_second_person(review) and not reviews.is_second_person(review, str(actor))
+    is_current = review.is_active and reviews.is_current(review)
+    context: dict[str, Any] = {
+        "review": review,
+        "capability": review.capability,
+        "capability_id": review.capability.capability_id,
+        "entries": entries,
+        "said_at": _by_line(entries, review),
+        "place": _place(request),
+        "words": line_of(request, "words", most=WORDS_MAX),
+        "is_current": is_current,
+        "needs_other": needs_other,
+        "can_decide": review.state == "open" and request.user.can_publish,
+        "audience": audience_of(review.capability.capability_id),
+        "error": error,
+    }
+    if review.state != "published":
+        gate = publishing.preview(files=review.files, by=actor)
+        # That somebody has to approve is why this page is open.
+        findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
+        context |= gate_context(request, replace(gate, findings=findings))
+    return render(request, "studio/review/show.html", context, status=status)
+
+
+def _by_line(entries: list[ReviewEntry], review: Review) -> dict[str, dict[int, list[ReviewEntry]]]:
+    """`{file: {line: comments}}` of the round that is shown: earlier ones stood on other texts."""
+    found: dict[str, dict[int, list[ReviewEntry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        if entry.line is not None and entry.round == review.round:
+            found[entry.file][entry.line].append(entry)
+    return {file: dict(lines) for file, lines in found.items()}
+
+
+def _place(request: StudioRequest) -> dict[str, str]:
+    """What a comment is to stand on, as a link or the form says; nothing where that is odd."""
+    given = request.POST if request.method == "POST" else request.GET
+    file, line, code = (given.get(name, "").replace("\0", "")[:64] for name in ("file", "line", "code"))
+    if file in BUNDLE_FILES and line.isdecimal() and len(line) < 8:
+        return {"file": file, "line": line}
+    return {"code": code} if code.replace("_", "").isalnum() and code.isascii() else {}
+
+
+def _tried(request: StudioRequest, number: int, verb: Any, done: str, **arguments: Any) -> HttpResponse:
+    """Do one verb and show the review again, with a sentence on what happened or the words and why not."""
+    review = _review_or_404(number)
+    try:
+        verb(review_id=review.pk, by=actor_of(request), words=line_of(request, "words", most=WORDS_MAX), **arguments)
+    except RegistryError as error:
+        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
+    messages.success(request, done)
+    return redirect("studio:review_show", number)
+
+
+def _refused(request: StudioRequest, number: int, right: str) -> HttpResponse:
+    """The page again, with what was typed: a role may have changed while it was open."""
+    error = f"Your role, {request.user.role}, may not {right}."
+    return _page(request, _review_or_404(number), error=error, status=403)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_comment(request: StudioRequest, number: int) -> HttpResponse:
+    """In general, on a line or on a finding."""
+    if not request.user.can_edit:
+        return _refused(request, number, "comment")
+    place = _place(request)
+    line = int(place["line"]) if "line" in place else None
+    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
+    return _tried(request, number, reviews.comment, "Your comment is kept.", **more)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_approve(request: StudioRequest, number: int) -> HttpResponse:
+    """These texts may be published."""
+    if not request.user.can_publish:
+        return _refused(request, number, "approve")
+    done = "Approved. These very texts can be published now."
+    return _tried(request, number, reviews.approve, done, round_seen=number_of(request, "round") or 0)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
+    """Something should change first."""
+    if not request.user.can_publish:
+        return _refused(request, number, "send back")
+    done = "Sent back, with your words."
+    return _tried(request, number, reviews.send_back, done, round_seen=number_of(request, "round") or 0)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
+    """Nobody need look any more."""
+    if not request.user.can_edit:
+        return _refused(request, number, "withdraw")
+    return _tried(request, number, reviews.withdraw, "Withdrawn.")

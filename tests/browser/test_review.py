@@ -1,0 +1,145 @@
+"""An author asks, a publisher approves and publishes, and nobody is their own second person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import ROLES
+from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
+from tests.servers import Studio, start_studio
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+SKILL = """# Sleep log
+
+## When to use
+
+When the user says when they slept.
+
+## Default behavior
+
+Save what was said, {times}.
+
+## Examples
+
+**User:** I slept at ten.
+**Agent:** Saved.
+"""
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """The product on either database, with an operator of each role."""
+    more = {}
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgresql_url")
+        more = {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1,localhost", "EXAMPLES": "on"}
+    studio = start_studio(tmp_path_factory.mktemp(request.param), **more)
+    for role in ROLES:
+        studio.manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", text=PASSWORD)
+    yield studio
+    studio.stop()
+
+
+def _as(browser: Browser, studio: Studio, role: str) -> Page:
+    """A browser of their own, signed in."""
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    sign_in(page, studio.url, f"the-{role}", PASSWORD)
+    return page
+
+
+def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browser: Browser, page: Page) -> None:
+    admin, author, publisher = (_as(browser, studio, role) for role in ("admin", "author", "publisher"))
+    _ask_for_two(admin, studio)
+    create(author, studio.url, "sleep_log")
+    open_file(author, "skill.md").fill(SKILL.format(times="once"))
+    save(author)
+    author.get_by_role("button", name="Save and review").click()
+    author.get_by_label("Note: why this release?").fill("The first nights")
+    expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
+    author.get_by_role("button", name="Ask for a review").click()
+    expect(author.get_by_role("heading", name="Review of sleep_log")).to_be_visible()
+    expect(author.get_by_role("button", name="Approve")).to_have_count(0)
+    address = author.url
+    _comment_on_a_line(publisher, studio, address)
+    publisher.get_by_label("Your words").fill("Say how often")
+    publisher.get_by_role("button", name="Send back").click()
+    expect(publisher.get_by_text("Sent back, with your words.")).to_be_visible()
+    _mend(author, studio)
+    publisher.goto(address)
+    publisher.get_by_role("button", name="Approve").click()
+    expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
+    publisher.get_by_role("link", name="Publish", exact=True).click()
+    publisher.get_by_label("Note: why this release?").fill("Reviewed")
+    publisher.get_by_role("button", name="Publish", exact=True).click()
+    expect(publisher.get_by_text("Published as revision 1.")).to_be_visible()
+    publisher.get_by_role("link", name="History").click()
+    expect(publisher.get_by_text("approved by the-publisher")).to_be_visible()
+    _not_ones_own(publisher, studio)
+
+
+def _ask_for_two(admin: Page, studio: Studio) -> None:
+    admin.goto(f"{studio.url}/settings/publishing/")
+    whole = admin.get_by_role("region", name="The whole registry")
+    whole.get_by_label("A second person must approve").check()
+    whole.get_by_role("button", name="Save").click()
+    expect(admin.get_by_text("Saved: what publishing asks for in the registry.")).to_be_visible()
+
+
+def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
+    publisher.goto(f"{studio.url}/reviews/")
+    publisher.get_by_role("link", name="sleep_log").click()
+    assert publisher.url == address
+    publisher.get_by_role("link", name="Comment on line 9 of skill.md").click()
+    publisher.get_by_label("Your words on skill.md, line 9").fill("Once a night?")
+    publisher.get_by_role("button", name="Comment").click()
+    expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
+
+
+def _mend(author: Page, studio: Studio) -> None:
+    author.goto(f"{studio.url}/capabilities/sleep_log/edit/")
+    open_file(author, "skill.md").fill(SKILL.format(times="once a night"))
+    save(author)
+    author.get_by_role("button", name="Save and review").click()
+    author.get_by_label("Note: why this release?").fill("Once a night")
+    author.get_by_role("button", name="Ask for a review").click()
+    expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
+
+
+def _not_ones_own(publisher: Page, studio: Studio) -> None:
+    publisher.goto(f"{studio.url}/capabilities/sleep_log/edit/")
+    open_file(publisher, "skill.md").fill(SKILL.format(times="twice"))
+    save(publisher)
+    publisher.get_by_role("button", name="Save and review").click()
+    expect(publisher.get_by_role("button", name="Publish", exact=True)).to_be_disabled()
+    publisher.get_by_label("Note: why this release?").fill("My own")
+    publisher.get_by_role("button", name="Ask for a review").click()
+    expect(publisher.get_by_text("A second person has to approve")).to_be_visible()
+    expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, page: Page) -> None:
+    publisher = _as(browser, studio, "publisher")
+    admin = _as(browser, studio, "admin")
+    admin.goto(f"{studio.url}/settings/publishing/")
+    whole = admin.get_by_role("region", name="The whole registry")
+    whole.get_by_label("A second person must approve").uncheck()
+    whole.get_by_role("button", name="Save").click()
+    create(publisher, studio.url, "nap_log")
+    save(publisher)
+    publisher.get_by_role("button", name="Save and review").click()
+    publisher.get_by_label("Note: why this release?").fill("At night")
+    publisher.get_by_text("Publish at a time").click()
+    day = publisher.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 16)")
+    publisher.get_by_label("Day and time (UTC)").fill(day)
+    publisher.get_by_role("button", name="Publish then").click()
+    expect(publisher.get_by_text("nap_log will be published on")).to_be_visible()
+    publisher.get_by_role("button", name="Cancel it").click()
+    expect(publisher.get_by_text("The release of nap_log is called off.")).to_be_visible()

@@ -1,4 +1,4 @@
-"""A new capability from what somebody says of it: what it does, when, with which tools, shown how. And from another one."""
+"""A new capability from what somebody says of it (what, when, with which tools, shown how), or from another one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }  # fmt: skip
 ARGUMENT_KINDS: Final[tuple[str, ...]] = (*_SCHEMAS, "choice")
-_PHRASE: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]", re.UNICODE)
+_PHRASE: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]", re.UNICODE)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ class UnmetId:
     meant: tuple[str, ...]
     is_begun: bool
 
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What `dismiss` is told."""
+        return (self.miss.capability_id,)
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -56,6 +61,11 @@ class Said:
     first_seen_at: datetime
     last_seen_at: datetime
     askers: tuple[tuple[str, int], ...]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What `dismiss` is told: all of them."""
+        return tuple(str(row.pk) for row in self.rows)
 
     @property
     def main(self) -> UnmatchedMessage:

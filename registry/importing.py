@@ -109,9 +109,7 @@ def import_together(sources: Sequence[SourceBundle], *, by: Actor, may_replace: 
     with writing():
         if not may_replace and _known(line.capability_id for line in looked):
             # Somebody has made one of them meanwhile.
-            return Imported(
-                is_stored=False, lines=_lines(batches.import_all(sources, by=by, mode="draft", dry_run=True))
-            )
+            return Imported(is_stored=False, lines=_look(sources, by))
         batches.import_all(sources, by=by, mode="draft")
     return Imported(is_stored=True, lines=looked)
 

@@ -24,6 +24,9 @@ View = Callable[..., HttpResponse]
 WRITTEN: Final = (
     "name",
     "description",
+    "triggers",
+    "sentences",
+    "source",
     "note",
     "words",
     "capability_json",

@@ -70,6 +70,7 @@ ENTRIES: Final = (
     Entry(_WORK, gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
     Entry(_WORK, gettext_lazy("Planned releases"), "studio:release_list", "e", around=("studio:release_list",)),
     Entry(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
+    Entry(_LOOK, gettext_lazy("Demand"), "studio:demand_list", "d", around=("studio:demand", "studio:sentence")),
     Entry(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
     Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
     Entry(

@@ -5,8 +5,10 @@ from django.urls import path
 from studio import converters as _converters  # noqa: F401 (makes <capability_id:...> known)
 from studio.views import (
     agent_key,
+    bringing,
     capability,
     catalogue,
+    demand,
     draft,
     gallery,
     gate,
@@ -14,6 +16,7 @@ from studio.views import (
     history,
     home,
     incident,
+    making,
     palette,
     playground,
     preview,
@@ -43,7 +46,11 @@ urlpatterns = [
     path("bulk/revalidate/", catalogue.bulk_revalidate, name="bulk_revalidate"),
     path("bulk/export/", catalogue.bulk_export, name="bulk_export"),
     # Beside the capabilities, not among them: `new` is an id that somebody may want.
-    path("new-capability/", capability.capability_new, name="capability_new"),
+    path("new-capability/", making.capability_new, name="capability_new"),
+    path("new-capability/copy/", making.capability_copy, name="capability_copy"),
+    path("new-capability/files/", bringing.bring_files, name="capability_files"),
+    path("new-capability/git/", bringing.bring_git, name="capability_git"),
+    path("new-capability/git/<int:number>/", bringing.git_import_show, name="capability_git_show"),
     path(_ONE, capability.capability_show, name="capability_show"),
     path(f"{_ONE}edit/", draft.draft_edit, name="draft_edit"),
     path(f"{_ONE}draft/check/", draft.draft_check, name="draft_check"),
@@ -89,5 +96,9 @@ urlpatterns = [
     path("releases/cancel/", release.release_cancel, name="release_cancel"),
     path("settings/publishing/", registry_settings.release_rule_list, name="release_rule_list"),
     path("settings/publishing/drop/", registry_settings.release_rule_drop, name="release_rule_drop"),
+    path("demand/", demand.demand_list, name="demand_list"),
+    path("demand/dismiss/", demand.demand_dismiss, name="demand_dismiss"),
+    path("demand/bring-back/", demand.demand_bring_back, name="demand_bring_back"),
+    path("sentences/add/", demand.sentence_add, name="sentence_add"),
     path("incidents/", incident.incident_list, name="incident_list"),
 ]

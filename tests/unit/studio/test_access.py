@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, operators, reviews, skill_groups
-from registry.models import AuditEvent, Review
+from registry import drafts, git_imports, operators, reviews, skill_groups
+from registry.models import AuditEvent, GitImport, Review
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -42,6 +42,14 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "finding_show": ("viewer", None),
     "gallery_show": ("viewer", None),
     "capability_new": ("author", "author"),
+    "capability_copy": ("author", "author"),
+    "capability_files": ("author", "author"),
+    "capability_git": ("author", "author"),
+    "capability_git_show": ("author", None),
+    "demand_list": ("viewer", None),
+    "demand_dismiss": ("author", "author"),
+    "demand_bring_back": ("author", "author"),
+    "sentence_add": ("author", "author"),
     "capability_show": ("viewer", None),
     "draft_edit": ("author", None),
     "draft_check": (None, "author"),
@@ -92,11 +100,13 @@ def alpha(db: None) -> None:
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
     reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
+    git_imports.begin(source="https://git.example/skills", by=OLGA)
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
     number = Review.objects.get().pk if name.startswith("review_") else 1
+    number = GitImport.objects.get().pk if name == "capability_git_show" else number
     there = {
         "capability_id": "alpha",
         "number": number,

@@ -75,6 +75,7 @@ urlpatterns = [
     path("keys/", agent_key.agent_key_list, name="agent_key_list"),
     path("keys/revoke/", agent_key.agent_key_revoke, name="agent_key_revoke"),
     path("playground/", playground.playground_show, name="playground_show"),
+    path("playground/action/", playground.playground_action, name="playground_action"),
     path("skill-groups/", skill_group.skill_group_list, name="skill_group_list"),
     path("new-skill-group/", skill_group.skill_group_new, name="skill_group_new"),
     path(_GROUP, skill_group.skill_group_show, name="skill_group_show"),

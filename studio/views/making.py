@@ -136,7 +136,7 @@ def _wish(given: dict[str, Any], rows: list[ToolRow]) -> Wish:
             "write" if row.kind == "write" else "read",
             tuple(Argument(each.name, each.kind, each.meaning, each.is_required, each.choices) for each in row.given),
             row.has_form,
-        )  # fmt: skip
+        )
         for row in rows
     )
     triggers, sentences = tuple(given["triggers"]), tuple(given["sentences"])

@@ -122,7 +122,7 @@ def _meant(wanted: str, published: Sequence[str]) -> list[str]:
 
 
 def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:
-    """Messages that share half of their telling words or more, the groups that were said most first."""
+    """Messages of which the shorter one has half of its telling words in the other, the groups said most first."""
     groups: list[tuple[frozenset[str], list[UnmatchedMessage]]] = []
     for row in rows[:GROUPED_MAX]:
         stems = stems_of(row.text)
@@ -137,8 +137,11 @@ def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> float:
-    """Jaccard: 1 for the same words, 0 for none in common."""
-    return len(first & second) / len(first | second) if first or second else 0.0
+    """The share of the telling words of the shorter one that are in the other, 0 to 1; one word in common of several
+    says nothing."""
+    shared = len(first & second)
+    shorter = min(len(first), len(second))
+    return shared / shorter if shared > 1 or shared == shorter > 0 else 0.0
 
 
 def _said(rows: list[UnmatchedMessage]) -> Said:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from agent_client.words import words
 from registry.common_words import COMMON_WORDS
 from registry.models import UnmatchedMessage
-from registry.scrubbing import scrubbed
+from registry.scrubbing import MARKS, scrubbed
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,8 @@ def form_of(text: str) -> str:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of its telling words; of all of its words where none is telling."""
+    """The stems of its telling words; of all of its words where none is telling. What was scrubbed is no word."""
+    text = MARKS.sub(" ", text)
     found = {text[word.start : word.end].lower(): word.stem for word in words(text)}
     return frozenset(stem for word, stem in found.items() if word not in COMMON_WORDS) or frozenset(found.values())
 

@@ -14,6 +14,8 @@ from registry.validation.security import secrets
 KEPT_MAX: Final = 200
 # Cut after scrubbing: half of a key is no longer known as one.
 _READ_MAX: Final = 1000
+# What stands in the place of what was taken out.
+MARKS: Final = re.compile(r"\[(?:address|link|number|secret)\]")
 _ADDRESS: Final = re.compile(r"[^\s@<>()\[\],;:\"']{1,64}@[^\s@<>()\[\],;:\"']{1,190}")
 _LINK: Final = re.compile(r"(?i)\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"']{1,900}")
 # Digits that belong together although something stands between them: phones, cards, accounts.

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_client.bundle import Bundle
 from agent_client.forms import FormError, form_action
-from agent_client.session.calls import ApprovalRequired, ArgumentsInvalid, CallRefused, Gate, RoleNotAllowed
+from agent_client.session.calls import ApprovalRequired, CallRefused, Gate
 from registry.errors import RegistryError
 from studio.conversation import SnapshotSource
 
@@ -25,10 +25,11 @@ class FormCall:
     arguments: str = ""
 
 
-def form_call(
-    *, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False
-) -> FormCall:  # fmt: skip
-    """As a session takes what a renderer has delivered (`agent_client.forms.form_action`, then the gate of its calls)."""
+def form_call(*, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False) -> FormCall:
+    """As a session takes what a renderer has delivered: what the form means by it, then the gate of the calls.
+
+    Raises `RegistryUnavailable`.
+    """
     from registry.matching.trying import tried
 
     snapshot, _ = tried(with_drafts=with_drafts)
@@ -58,7 +59,7 @@ def _held(bundle: Bundle, tool: Mapping[str, Any], arguments: dict[str, Any]) ->
     except ApprovalRequired as wait:
         words = "The call waits until a person approves exactly this."
         return FormCall("approval", words, name, policy, _json(wait.call.arguments))
-    except (ArgumentsInvalid, RoleNotAllowed, CallRefused) as error:
+    except CallRefused as error:
         return FormCall("refused", str(error), name, policy, _json(arguments))
     return FormCall("runs", "The call runs at once.", name, policy, _json(call.arguments))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,7 +12,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from agent_client.environment import KINDS, Environment
+from agent_client.environment import KINDS, Environment, Kind
 from registry import queries
 from registry.errors import RegistryError
 from studio.access import StudioRequest, operator_required
@@ -58,9 +59,8 @@ def playground_show(request: StudioRequest) -> HttpResponse:
         "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
     }
     if messages:
-        context |= _spoken(
-            request, messages, _environment(system, there, text_in(request, "has", most=2000)), with_drafts
-        )
+        environment = _environment(system, there, text_in(request, "has", most=2000))
+        context |= _spoken(request, messages, environment, with_drafts=with_drafts)
     return render(request, "studio/playground/show.html", context)
 
 
@@ -74,7 +74,7 @@ def _last(messages: list[str]) -> list[str]:
     return kept
 
 
-def _environment(system: str, there: dict[str, str], anything: str) -> Environment:
+def _environment(system: str, there: Mapping[Kind, str], anything: str) -> Environment:
     """`anything` is there as whatever it is needed as: links of before say no more."""
     known = _names(anything)
     return Environment(system, **{kind: _names(text) | known for kind, text in there.items()})
@@ -84,7 +84,9 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
 
 
-def _spoken(request: StudioRequest, messages: list[str], environment: Environment, with_drafts: bool) -> dict[str, Any]:  # noqa: FBT001
+def _spoken(
+    request: StudioRequest, messages: list[str], environment: Environment, *, with_drafts: bool
+) -> dict[str, Any]:
     try:
         talk = converse(messages, environment, with_drafts=with_drafts)
     except RegistryError as error:

@@ -107,11 +107,12 @@ def test_the_keys_of_one_row_are_bounded() -> None:
 
 def test_messages_that_are_alike_are_shown_together() -> None:
     _say("cancel my subscription", "cancel the subscription today", key_name="chat")
-    _say("cancel subscription", "book a table")
-    first, second = demand.grouped(demand.messages())
+    _say("cancel subscription", "book a table for two at eight", "Please book me a table tonight", "a table of numbers")
+    first, second, third = demand.grouped(demand.messages())
     assert [row.text for row in first.rows] == ["cancel my subscription", "cancel the subscription today"]
     assert (first.count, first.askers) == (3, (("chat", 2), ("", 1)))
-    assert second.main.text == "book a table"
+    assert [row.text for row in second.rows] == ["book a table for two at eight", "Please book me a table tonight"]
+    assert third.main.text == "a table of numbers"
 
 
 def test_ids_tell_which_may_have_been_meant() -> None:

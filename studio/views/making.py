@@ -50,7 +50,9 @@ class NewCapabilityForm(WithId):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="One or two sentences, as you would tell a colleague. Agents read it before anything else.",
     )
-    skill_profile = forms.ChoiceField(label="Kind", choices=skeletons.PROFILE_CHOICES)
+    skill_profile = forms.ChoiceField(
+        label="Kind", choices=skeletons.PROFILE_CHOICES, widget=forms.Select(attrs={"class": "form-select"})
+    )
     triggers = forms.CharField(
         label="Phrases that lead to it",
         required=False,
@@ -180,7 +182,7 @@ def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], 
 class CopyForm(WithId):
     """Which one, and what the copy is called."""
 
-    copy_of = forms.CharField(label="Copy of", max_length=64, widget=forms.Select())
+    copy_of = forms.CharField(label="Copy of", max_length=64, widget=forms.Select(attrs={"class": "form-select"}))
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)

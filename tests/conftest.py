@@ -189,7 +189,8 @@ def page(browser: Browser) -> Iterator[Page]:
     The test fails where a script threw, the Content-Security-Policy was broken or another host was asked for anything.
     """
     faults: list[str] = []
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    # Colours on their way from one theme to the other would be measured else.
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
     page.on("pageerror", lambda error: faults.append(f"script: {error}"))
     page.on("console", lambda line: faults.append(line.text) if "Content Security Policy" in line.text else None)

@@ -29,6 +29,22 @@ export function field(label, control, help = "", more = {}) {
   );
 }
 
+// Whether a text field is being left: what gets the focus, or the click, is still to come.
+export const isLeaving = (event) => event?.type === "change" && event.target.matches("input:not([type=checkbox], [type=radio]), textarea");
+
+let isPressed = false;
+addEventListener("pointerdown", () => (isPressed = true), true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => (isPressed = false), true);
+
+// Draws a form once the focus is where it goes, and a click that was begun is done: an earlier drawing takes both away.
+// Nothing is left to do where the click itself has drawn the form.
+export function drawWhenSettled(form) {
+  const { draws } = form;
+  const draw = () => form.draws === draws && form.draw();
+  if (!isPressed) return setTimeout(draw);
+  addEventListener("pointerup", () => setTimeout(draw), { once: true });
+}
+
 // The control that had the focus has it again after the form was drawn anew; `data-at` names it.
 export function keepingFocus(root, draw) {
   const active = root.contains(document.activeElement) ? document.activeElement : null;

@@ -1,11 +1,12 @@
 // What the forms over a JSON file have in common: they draw what the text says, and write back the smallest edit.
-import { h, keepingFocus } from "./dom.js";
+import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
 import { applied, get, JsonFault, parse, rename, set, swap } from "./json-text.js";
 
 export class JsonForm {
   constructor(document, root, editor, empty) {
     Object.assign(this, { document, root, editor, empty });
     this.tree = null;
+    this.draws = 0;
   }
 
   // The text, or what an absent file stands for.
@@ -14,6 +15,7 @@ export class JsonForm {
   }
 
   draw() {
+    this.draws += 1;
     keepingFocus(this.root, () => {
       try {
         this.tree = parse(this.source());
@@ -52,7 +54,8 @@ export class JsonForm {
 
   redraw(...changes) {
     this.write(...changes);
-    this.draw();
+    if (isLeaving(window.event)) drawWhenSettled(this);
+    else this.draw();
   }
 
   rename(path, name) {

@@ -1,6 +1,6 @@
 // skill.md section by section; a playbook's steps with Do, Check and Say. Each field is a stretch of the text.
 import { button, text } from "./controls.js";
-import { h, keepingFocus } from "./dom.js";
+import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
 import { isNamed, outline, placeFor, sectionText } from "./skill-text.js";
 
 const PARTS = [["do", "Do", "What the agent does."], ["check", "Check", "What must be true before going on."], ["say", "Say", "What to tell the customer."]];
@@ -9,9 +9,11 @@ export class SkillForm {
   constructor(document, root, editor) {
     Object.assign(this, { document, root, editor });
     this.stretches = [];
+    this.draws = 0;
   }
 
   draw() {
+    this.draws += 1;
     keepingFocus(this.root, () => {
       this.stretches = [];
       this.root.replaceChildren(...this.content(outline(this.document.text)).filter(Boolean));
@@ -47,7 +49,8 @@ export class SkillForm {
 
   redraw(edits) {
     this.document.edit(edits, "form");
-    this.draw();
+    if (isLeaving(window.event)) drawWhenSettled(this);
+    else this.draw();
   }
 
   // A stretch that no field shows, and that moves with what is typed before it: buttons act on the text as it is then.

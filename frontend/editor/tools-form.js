@@ -118,7 +118,7 @@ export class ToolsForm extends JsonForm {
     }
     const properties = schema.properties ?? {};
     const required = listOf(schema.required);
-    const rows = Object.entries(properties).map(([name, one]) => this.property(name, one, { path, word, required, properties }));
+    const rows = Object.entries(properties).map(([name, one], index) => this.property(name, one, { path, word, required, index }));
     return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "help" }, `No ${word} yet.`),
       button(`Add ${word === "argument" ? "an argument" : "a value"}`, () => this.addProperty(path, properties), { at: `${path}.add` }));
   }
@@ -127,59 +127,68 @@ export class ToolsForm extends JsonForm {
     let name = "value";
     for (let count = 2; name in properties; count += 1) name = `value_${count}`;
     this.redraw([[...path, "properties", name], { type: "string", description: "" }]);
-    const input = this.root.querySelector(`[data-at="${CSS.escape(`${[...path, "properties", name]}.name`)}"]`);
+    const input = this.root.querySelector(`[data-at="${CSS.escape(`${[...path, Object.keys(properties).length]}.name`)}"]`);
     input?.focus();
     input?.select();
   }
 
-  property(name, schema, { path, word, required, properties }) {
-    const at = [...path, "properties", name];
+  // `data-at` counts the rows: a name changes while somebody types.
+  property(name, schema, { path, word, required, index }) {
+    let known = name;
+    const at = () => [...path, "properties", known];
+    const row = [...path, index];
     const kind = typeOf(schema);
     const rename = (now, control) => {
       const fresh = now.trim();
-      if (!fresh || fresh in properties) {
-        control.value = name;
+      if (!fresh || fresh in (this.get([...path, "properties"]) ?? {})) {
+        control.value = known;
         return;
       }
-      const listed = required.includes(name) ? [[[...path, "required"], required.map((one) => (one === name ? fresh : one))]] : [];
-      this.redraw(...listed, this.rename(at, fresh));
+      const old = at();
+      const listed = listOf(this.get([...path, "required"]));
+      const changed = listed.includes(known) ? [[[...path, "required"], listed.map((one) => (one === known ? fresh : one))]] : [];
+      known = fresh;
+      this.redraw(...changed, this.rename(old, fresh));
     };
-    const need = (on) => this.write([[...path, "required"], on ? [...listOf(this.get([...path, "required"])), name] : orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== name))]);
-    const remove = () => this.redraw([at, undefined], [[...path, "required"], orNothing(required.filter((one) => one !== name))]);
+    const need = (on) => {
+      const others = listOf(this.get([...path, "required"])).filter((one) => one !== known);
+      this.write([[...path, "required"], on ? [...others, known] : orNothing(others)]);
+    };
+    const remove = () => this.redraw([at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
     return h("li", { class: "property" },
       h("div", { class: "property-row" },
-        text("Name", name, { at: `${at}.name`, changed: rename, onleave: true, spellcheck: "false" }),
-        this.type(schema, at, kind),
-        tick("Required", required.includes(name), { at: `${at}.required`, changed: need }),
+        text("Name", name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
+        this.type(schema, at, kind, row),
+        tick("Required", required.includes(name), { at: `${row}.required`, changed: need }),
         button("Remove", remove, { label: `Remove the ${word} ${name}` })),
-      text("What it means", schema?.description, { at: `${at}.description`, changed: (now) => this.write([[...at, "description"], orNothing(now)]) }),
-      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${at}.enum`, changed: (now) => this.redraw([[...at, "enum"], now]) }) : null,
-      kind === "group" ? this.fields(schema, at, "value") : null,
-      kind === "groups" ? this.fields(schema.items, [...at, "items"], "value") : null,
-      ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind));
+      text("What it means", schema?.description, { at: `${row}.description`, changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${row}.enum`, changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
+      kind === "group" ? this.fields(schema, at(), "value") : null,
+      kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
+      ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
   }
 
-  type(schema, at, kind) {
+  type(schema, at, kind, row) {
     const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
     if (kind === "other") options.unshift(["other", "Written in the text"]);
     return choice("Type", kind, options, {
-      at: `${at}.type`,
+      at: `${row}.type`,
       changed: (now) => {
         if (now === "other") return;
         const wanted = TYPES[now].write;
         const gone = isObject(schema) ? [...OURS, "examples", "default"].filter((key) => key in schema && !(key in wanted)) : [];
-        this.redraw(...gone.map((key) => [[...at, key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at, key], value]));
+        this.redraw(...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
       },
     });
   }
 
-  example(schema, at, kind) {
+  example(schema, at, kind, row) {
     const given = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
     const shown = given === undefined ? "" : Array.isArray(given) ? given.join(", ") : String(given);
     return text("Example", shown, {
-      at: `${at}.example`, changed: (now) => {
+      at: `${row}.example`, changed: (now) => {
         const value = read(now, kind);
-        this.write([[...at, "examples"], value === undefined ? undefined : [value]]);
+        this.write([[...at(), "examples"], value === undefined ? undefined : [value]]);
       },
     });
   }

@@ -165,6 +165,33 @@ def test_a_choice_by_chips_and_a_renamed_argument(editor: Page) -> None:
     assert _json(editor, "tools_json")["tools"][0]["x"] == 1
 
 
+def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
+    """A name is written when its field is left: by a click into the next one, or on a button."""
+    form = open_form(editor, "tools.json")
+    form.get_by_role("button", name="Add a tool that writes").click()
+    form.get_by_role("button", name="Add an argument").click()
+    expect(form.get_by_role("textbox", name="Name", exact=True).first).to_be_focused()
+    editor.keyboard.type("plant")
+    form.get_by_label("What it means").click()
+    expect(form.get_by_label("What it means")).to_be_focused()
+    editor.keyboard.type("Which one.")
+    expect(form.get_by_role("button", name="Remove the argument plant")).to_be_visible()
+    name = form.get_by_role("textbox", name="Name", exact=True).first
+    name.fill("flower")
+    form.get_by_role("button", name="Add an argument").click()
+    editor.keyboard.type("day")
+    editor.keyboard.press("Tab")
+    schema = _json(editor, "tools_json")[0]["args_schema"]
+    assert schema["properties"] == {
+        "flower": {"type": "string", "description": "Which one."},
+        "day": {"type": "string", "description": ""},
+    }
+    name.fill("tree")
+    form.get_by_role("checkbox", name="Required").first.click()
+    schema = _json(editor, "tools_json")[0]["args_schema"]
+    assert (list(schema["properties"]), schema["required"]) == (["tree", "day"], ["tree"])
+
+
 def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
     open_file(editor, "capability.json")
     editor.get_by_role("button", name="Both", exact=True).click()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from registry import (
+    demand,
     followed_sources,
+    git_imports,
     housekeeping,
     mail,
     repeats,
@@ -19,6 +21,9 @@ from registry.jobs import Follower, Handler
 from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
+    demand.KIND: demand.prune,
+    git_imports.KIND: git_imports.fetch,
+    git_imports.PRUNE_KIND: git_imports.prune,
     followed_sources.KIND: followed_sources.look_again,
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
@@ -32,6 +37,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
 FOLLOWERS: Final[dict[str, Follower]] = {
+    git_imports.KIND: git_imports.follow,
     followed_sources.KIND: followed_sources.follow,
     schedules.KIND: schedules.follow,
     webhook_jobs.KIND: webhook_jobs.follow,

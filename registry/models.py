@@ -11,8 +11,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from registry.bundle_texts import BundleTexts
+from registry.demand_models import DemandMiss, UnmatchedMessage
 from registry.feedback_models import Confidence, Outcome
 from registry.git_source_models import GitSource, GitSourceItem
+from registry.import_models import GitImport
 from registry.install_code_form import new_code
 from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
@@ -33,6 +35,7 @@ __all__ = [
     "Confidence",
     "DemandMiss",
     "Draft",
+    "GitImport",
     "GitSource",
     "GitSourceItem",
     "Incident",
@@ -58,6 +61,7 @@ __all__ = [
     "Team",
     "TeamMember",
     "ToolName",
+    "UnmatchedMessage",
     "UploadedSkill",
     "Webhook",
     "WebhookDelivery",
@@ -305,15 +309,6 @@ class LoadCount(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["day", "capability_id", "revision", "key_name"], name="load_count_unique")
         ]
-
-
-class DemandMiss(models.Model):
-    """An id that agents asked for and nobody has published."""
-
-    capability_id = models.CharField(max_length=64, primary_key=True)
-    count = models.PositiveBigIntegerField(default=0)
-    first_seen_at = models.DateTimeField(default=timezone.now)
-    last_seen_at = models.DateTimeField(default=timezone.now)
 
 
 class Incident(models.Model):

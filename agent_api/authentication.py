@@ -54,10 +54,12 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
             return PUBLIC
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
-    principal = held.principals.get(hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    principal = held.principal(hash_key(key.strip())) if scheme.lower() == "bearer" else None
     if principal is None:
         limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
-        raise Unauthenticated("The key is unknown or revoked; ask the operator of this registry for a new one")
+        raise Unauthenticated(
+            "The key is unknown, revoked or at its end; ask the operator of this registry for a new one"
+        )
     log_context.note(key=principal.name)
     if principal.scopes.isdisjoint(scopes):
         have, needed = ", ".join(sorted(principal.scopes)), "' or '".join(scopes)

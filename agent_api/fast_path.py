@@ -148,7 +148,7 @@ def _reader(environ: Environ, snapshot: Snapshot) -> Principal | None:
         return PUBLIC if settings.AGENT_API_PUBLIC_READ else None
     if not header.startswith("Bearer "):
         return None
-    principal = snapshot.principals.get(hash_key(header[7:].strip()))
+    principal = snapshot.principal(hash_key(header[7:].strip()))
     return principal if principal is not None and "read" in principal.scopes else None
 
 

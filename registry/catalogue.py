@@ -92,7 +92,7 @@ class Catalogue:
         groups = Counter(dict.fromkeys(SkillGroup.objects.values_list("group_id", flat=True), 0))
         for one in self._facets.values():
             groups.update(one.groups)
-        owners = Counter(one.owner for one in self._facets.values() if one.owner)
+        owners = Counter(owner for owner in (owner_of(one, self._facets[one.key]) for one in self._all) if owner)
         return Choices(sorted(groups.items()), sorted(owners.items()))
 
     def _fitting(self) -> list[Row]:
@@ -123,7 +123,7 @@ def matrix() -> dict[tuple[str, str], int]:
 
 
 def _rows(order: str) -> list[Row]:
-    columns = ("pk", "capability_id", "status", "published_revision_id", "draft_counter")
+    columns = ("pk", "capability_id", "status", "published_revision_id", "draft_counter", "team__name")
     return [Row._make(row) for row in Capability.objects.order_by(order, "capability_id").values_list(*columns)]
 
 
@@ -135,13 +135,18 @@ def _filter(wanted: Wanted) -> Callable[[Row, Facets], bool]:
         return (
             (not wanted.status or one.status == wanted.status)
             and (not wanted.group or _is_in_group(facets, wanted.group))
-            and (not wanted.owner or facets.owner == wanted.owner)
+            and (not wanted.owner or owner_of(one, facets) == wanted.owner)
             and (not wanted.profile or facets.profile == wanted.profile)
             and (not (wanted.os or wanted.level) or _is_at(facets, wanted.os, wanted.level))
             and among(one.key)
         )
 
     return fits
+
+
+def owner_of(one: Row, facets: Facets) -> str:
+    """The team that owns it, else whoever its author names; empty for nobody."""
+    return one.team or facets.owner
 
 
 def _is_in_group(facets: Facets, group: str) -> bool:

@@ -26,6 +26,11 @@ class Score:
     uses: int = 0
     confirmed: int = 0
 
+    @property
+    def decimal(self) -> str:
+        """0 to 1 with two digits, for people."""
+        return f"{self.hundredths / 100:.2f}"
+
     def after(self, outcome: str) -> Score:
         """The score after one more outcome, held within its bounds at each step."""
         moved = min(100, max(0, self.hundredths + STEPS[outcome]))

@@ -15,6 +15,7 @@ from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import published_names
+from registry.teams import require_may_change
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate
@@ -50,6 +51,7 @@ def save_draft(
     texts = storable(capability_id, files)
     report = check_texts(capability_id, texts)
     with writing():
+        require_may_change(capability_id, by)
         capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
         current = active_draft(capability)
         version = current.version if current else None
@@ -80,6 +82,7 @@ def replace_draft(
         return None
     report = check_texts(capability_id, texts)
     with writing():
+        require_may_change(capability_id, by)
         capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
         current = active_draft(capability)
         if current is not None and current.files == texts:
@@ -176,6 +179,7 @@ def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
 def discard_draft(*, capability_id: str, by: Actor, note: str = "") -> None:
     """Put the draft away; it can be restored for 30 days."""
     with writing():
+        require_may_change(capability_id, by)
         draft = get_draft(capability_id)
         set_aside(draft)
         audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
@@ -196,6 +200,7 @@ def _detail(draft: Draft, note: str) -> dict[str, object]:
 def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
     """Bring a discarded draft back. Raises `DraftConflict` where another draft has begun meanwhile."""
     with writing():
+        require_may_change(capability_id, by)
         discarded = Draft.objects.filter(
             capability__capability_id=capability_id, version=version, discarded_at__isnull=False
         ).first()

@@ -39,6 +39,7 @@ class Row(NamedTuple):
     status: str
     revision_key: int | None
     draft_version: int
+    team: str | None = None
 
 
 _NOTHING: Final = Facets()

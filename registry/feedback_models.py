@@ -30,7 +30,11 @@ class Outcome(models.Model):
     class Meta:
         app_label = "registry"
         ordering: ClassVar = ["id"]
-        indexes: ClassVar = [models.Index(fields=["capability", "id"], name="outcome_of_capability")]
+        indexes: ClassVar = [
+            models.Index(fields=["capability", "id"], name="outcome_of_capability"),
+            # How each revision fares is counted from the index alone.
+            models.Index(fields=["capability", "revision", "outcome"], name="outcome_of_revision"),
+        ]
         constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(

@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, Generic, TypeVar
+from uuid import UUID
 
 from django.db.models import Count, Sum
 
 from registry import demand
-from registry.models import Capability, Draft, Incident, LoadCount, Review, Revision, ScheduledRelease
+from registry.lifecycle import Worse, worse_revisions
+from registry.models import (
+    Capability,
+    Draft,
+    Incident,
+    LoadCount,
+    Proposal,
+    Review,
+    Revision,
+    ScheduledRelease,
+)
 from registry.queries import open_incidents
 from registry.reviews import list_reviews
 from registry.schedules import list_releases
@@ -51,6 +62,17 @@ class Miss:
     last_seen_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class OpenProposal:
+    """A bundle that an agent has handed in for review."""
+
+    proposal_id: UUID
+    capability_id: str
+    key_name: str
+    note: str
+    created_at: datetime
+
+
 @dataclass(frozen=True)
 class Some(Generic[T]):
     """The first few of a section, and how many there are in all."""
@@ -71,6 +93,8 @@ class Home:
     misses: Sequence[Miss]
     loads: Sequence[tuple[date, int]]
     statuses: Mapping[str, int]
+    worse: Some[Worse]
+    proposals: Some[OpenProposal]
 
 
 def home() -> Home:
@@ -84,6 +108,8 @@ def home() -> Home:
         misses=top_misses(),
         loads=loads_by_day(datetime.now(UTC).date()),
         statuses=statuses(),
+        worse=worse(),
+        proposals=open_proposals(),
     )
 
 
@@ -139,3 +165,16 @@ def statuses() -> dict[str, int]:
     """How many capabilities there are of each status, zeros included."""
     found = Capability.objects.order_by().values_list("status").annotate(Count("pk"))
     return dict.fromkeys(Capability.Status.values, 0) | dict(found)
+
+
+def worse() -> Some[Worse]:
+    """Published revisions that fail more often than an earlier one did."""
+    found = worse_revisions()
+    return Some(found[:SHOWN_MAX], len(found))
+
+
+def open_proposals() -> Some[OpenProposal]:
+    """What agents have handed in and nobody has decided on, the latest first."""
+    found = Proposal.objects.filter(status=Proposal.Status.DRAFT)
+    columns = ("proposal_id", "capability__capability_id", "key_name", "note", "created_at")
+    return Some([OpenProposal(*row) for row in found.values_list(*columns)[:SHOWN_MAX]], found.count())

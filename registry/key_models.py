@@ -22,6 +22,11 @@ class AgentKey(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     last_used_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True, help_text="Refused from then on; null: never.")
+    previous_key_hash = models.CharField(
+        max_length=64, blank=True, default="", db_default="", help_text="Of the key before the newest one; or empty."
+    )
+    previous_until = models.DateTimeField(null=True, help_text="The key before is taken beside the new one until then.")
     revoked_at = models.DateTimeField(null=True)
     revoked_by = models.CharField(max_length=200, blank=True, default="")
 
@@ -33,7 +38,25 @@ class AgentKey(models.Model):
                 condition=Q(revoked_at__isnull=True, revoked_by="") | (Q(revoked_at__isnull=False) & ~Q(revoked_by="")),
                 name="agent_key_revocation_paired",
             ),
+            models.CheckConstraint(
+                condition=Q(previous_until__isnull=True, previous_key_hash="")
+                | (Q(previous_until__isnull=False) & ~Q(previous_key_hash="")),
+                name="agent_key_rotation_paired",
+            ),
+            models.UniqueConstraint(
+                fields=["previous_key_hash"], condition=~Q(previous_key_hash=""), name="agent_key_previous_once"
+            ),
         ]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def has_two(self) -> bool:
+        """Whether the key before the newest one is still taken."""
+        return self.previous_until is not None and self.previous_until > timezone.now()
 
 
 class Redemption(models.Model):

@@ -6,13 +6,15 @@ import hashlib
 import re
 import secrets
 from collections.abc import Sequence
-from typing import Final, Literal
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry import audit
 from registry.actors import Actor
-from registry.errors import InvalidRequest, NameTaken, NotFound
+from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
 from registry.models import AgentKey
 from registry.writing import move_access, writing
 
@@ -20,6 +22,7 @@ Scope = Literal["read", "feedback", "propose", "publish"]
 SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback", "propose", "publish")
 DEFAULT_SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback")
 PREFIX: Final = "csk_"
+OVERLAP_MAX: Final = timedelta(days=30)
 GROUP: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
@@ -36,37 +39,141 @@ def create_key(
     groups: Sequence[str] | None = None,
     read_only_tools: bool = False,
     preview: bool = False,
+    expires_at: datetime | None = None,
 ) -> tuple[AgentKey, str]:
     """Make a key; the second of the pair is the key itself, which is told this once.
 
     `groups` limit it to capabilities of these skill groups, `read_only_tools` withholds write tools from it, and with
-    `preview` it sees drafts (registry/snapshot/visibility.py). Raises `InvalidRequest` for an odd name, scope or group,
-    `NameTaken`.
+    `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. Raises
+    `InvalidRequest` for an odd name, scope, group or end, `NameTaken`.
     """
     name = name.strip()
-    _require_good(name, scopes, groups)
-    key = PREFIX + secrets.token_urlsafe(32)
+    _require_name(name)
+    given = _given(scopes, groups, read_only_tools, preview, expires_at)
+    key = _new_key()
     with writing() as state:
         if AgentKey.objects.filter(name=name).exists():
             raise NameTaken(f"There is a key named '{name}'")
-        ordered = [scope for scope in SCOPES if scope in scopes]
-        limits = {
-            "groups": sorted(set(groups)) if groups is not None else None,
-            "read_only_tools": read_only_tools,
-            "preview": preview,
-        }
-        row = AgentKey.objects.create(
-            name=name, key_hash=hash_key(key), hint=key[:8], scopes=ordered, created_by=str(by), **limits
-        )
+        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), hint=key[:8], created_by=str(by), **given)
         move_access(state)
-        detail = {"scopes": ordered, **{limit: value for limit, value in limits.items() if value}}
-        audit.record(by=by, verb="agent_key.create", subject=name, detail=detail)
+        audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(given))
     return row, key
 
 
-def _require_good(name: str, scopes: Sequence[str], groups: Sequence[str] | None) -> None:
+def change_key(
+    *,
+    name: str,
+    by: Actor,
+    scopes: Sequence[str],
+    groups: Sequence[str] | None,
+    read_only_tools: bool,
+    preview: bool,
+    expires_at: datetime | None,
+) -> AgentKey:
+    """Other rights for a key in force; every process goes by them within a second. The same again changes nothing.
+
+    Raises `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` as `create_key` does.
+    """
+    with writing() as state:
+        row = _in_force(name)
+        is_same_end = expires_at == row.expires_at
+        given = _given(scopes, groups, read_only_tools, preview, None if is_same_end else expires_at)
+        given["expires_at"] = expires_at
+        if any(getattr(row, column) != value for column, value in given.items()):
+            for column, value in given.items():
+                setattr(row, column, value)
+            row.save(update_fields=list(given))
+            move_access(state)
+            audit.record(by=by, verb="agent_key.change", subject=name, detail=_detail(given))
+    return row
+
+
+def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tuple[AgentKey, str]:
+    """A new key in the place of the old one, which is taken for `overlap` longer, 30 days at most.
+
+    The second of the pair is the new key, told this once; of two keys before it only the later one is kept. Raises
+    `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` for an odd overlap.
+    """
+    if not timedelta(0) <= overlap <= OVERLAP_MAX:
+        raise InvalidRequest(f"The old key may be taken for 0 to {OVERLAP_MAX.days} days longer")
+    key = _new_key()
+    with writing() as state:
+        row = _in_force(name)
+        old = row.key_hash if overlap else ""
+        row.previous_key_hash, row.previous_until = old, timezone.now() + overlap if overlap else None
+        row.key_hash, row.hint = hash_key(key), key[:8]
+        row.save(update_fields=["key_hash", "hint", "previous_key_hash", "previous_until"])
+        move_access(state)
+        detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
+        audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)
+    return row, key
+
+
+def get_key(name: str) -> AgentKey:
+    """Raises `NotFound`."""
+    row = AgentKey.objects.filter(name=name).first()
+    if row is None:
+        raise NotFound(f"There is no key named '{name}'")
+    return row
+
+
+def key_by_number(number: int) -> AgentKey:
+    """By its row id. Raises `NotFound`."""
+    row = AgentKey.objects.filter(pk=number).first()
+    if row is None:
+        raise NotFound("There is no such key")
+    return row
+
+
+def list_keys(*, state: str = "all") -> QuerySet[AgentKey]:
+    """By name: those in force (`force`), revoked or at their end (`ended`), or all."""
+    ended = Q(revoked_at__isnull=False) | Q(expires_at__lte=timezone.now())
+    found = AgentKey.objects.all()
+    return found if state == "all" else found.filter(ended) if state == "ended" else found.exclude(ended)
+
+
+def _in_force(name: str) -> AgentKey:
+    row = get_key(name)
+    if row.revoked_at is not None:
+        raise StatusConflict(f"'{name}' is revoked: make a new key")
+    return row
+
+
+def _new_key() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def _given(
+    scopes: Sequence[str],
+    groups: Sequence[str] | None,
+    read_only_tools: bool,  # noqa: FBT001 (columns, in their order)
+    preview: bool,  # noqa: FBT001
+    expires_at: datetime | None,
+) -> dict[str, Any]:
+    """The columns that say what a key may do."""
+    _require_good(scopes, groups)
+    if expires_at is not None and expires_at <= timezone.now():
+        raise InvalidRequest("A key ends in the future; to end it now, revoke it")
+    return {
+        "scopes": [scope for scope in SCOPES if scope in scopes],
+        "groups": sorted(set(groups)) if groups is not None else None,
+        "read_only_tools": read_only_tools,
+        "preview": preview,
+        "expires_at": expires_at,
+    }
+
+
+def _detail(given: dict[str, Any]) -> dict[str, Any]:
+    known = {column: value for column, value in given.items() if value}
+    return known | ({"expires_at": known["expires_at"].isoformat(timespec="seconds")} if "expires_at" in known else {})
+
+
+def _require_name(name: str) -> None:
     if not 1 <= len(name) <= 80 or not name.isprintable():
         raise InvalidRequest("A key's name has 1 to 80 printable characters")
+
+
+def _require_good(scopes: Sequence[str], groups: Sequence[str] | None) -> None:
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise InvalidRequest(f"Scopes are out of {', '.join(SCOPES)}; found {', '.join(unknown) or 'none'}")
@@ -77,9 +184,7 @@ def _require_good(name: str, scopes: Sequence[str], groups: Sequence[str] | None
 def revoke_key(*, name: str, by: Actor) -> AgentKey:
     """End a key; every process refuses it within a second. Raises `NotFound`; revoking twice changes nothing."""
     with writing() as state:
-        row = AgentKey.objects.filter(name=name).first()
-        if row is None:
-            raise NotFound(f"There is no key named '{name}'")
+        row = get_key(name)
         if row.revoked_at is None:
             row.revoked_at, row.revoked_by = timezone.now(), str(by)
             row.save(update_fields=["revoked_at", "revoked_by"])

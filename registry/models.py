@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser
@@ -12,6 +13,7 @@ from django.utils import timezone
 from registry.bundle_texts import BundleTexts
 from registry.demand_models import DemandMiss, UnmatchedMessage
 from registry.feedback_models import Confidence, Outcome
+from registry.git_source_models import GitSource, GitSourceItem
 from registry.import_models import GitImport
 from registry.install_code_form import new_code
 from registry.key_models import AgentKey, Redemption
@@ -21,6 +23,8 @@ from registry.repeat_models import KeptAnswer
 from registry.review_models import ReleaseRule, Review, ReviewEntry
 from registry.schedule_models import ScheduledRelease
 from registry.share_models import ShareLink
+from registry.team_models import Team, TeamMember
+from registry.upload_models import SkillUpload, UploadedSkill
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -32,6 +36,8 @@ __all__ = [
     "DemandMiss",
     "Draft",
     "GitImport",
+    "GitSource",
+    "GitSourceItem",
     "Incident",
     "Job",
     "KeptAnswer",
@@ -51,8 +57,12 @@ __all__ = [
     "SentenceVector",
     "ShareLink",
     "SkillGroup",
+    "SkillUpload",
+    "Team",
+    "TeamMember",
     "ToolName",
     "UnmatchedMessage",
+    "UploadedSkill",
     "Webhook",
     "WebhookDelivery",
 ]
@@ -69,6 +79,9 @@ class Operator(AbstractUser):
 
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
     must_change_password = models.BooleanField(default=False)
+    session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
+    # Set for one request by whoever found that the capability of a page belongs to a team of others: its name.
+    kept_out_by: str = ""
 
     class Meta:
         constraints: ClassVar = [
@@ -80,17 +93,29 @@ class Operator(AbstractUser):
     @property
     def can_edit(self) -> bool:
         """Whether this person may save drafts."""
-        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN)
+        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
 
     @property
     def can_publish(self) -> bool:
         """Whether this person may change what readers see."""
-        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN)
+        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
 
     @property
     def can_administer(self) -> bool:
         """Whether this person may manage keys and operators."""
         return self.role == self.Role.ADMIN
+
+    def get_session_auth_hash(self) -> str:
+        """What a session is held against: it ends with another password, and with another epoch."""
+        return self._of_epoch(super().get_session_auth_hash())
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """As above, under the keys before the newest SECRET_KEY."""
+        return (self._of_epoch(one) for one in super().get_session_auth_fallback_hash())
+
+    def _of_epoch(self, one: str) -> str:
+        # The first epoch as it was before there were any, so that an upgrade signs nobody out.
+        return f"{one}:{self.session_epoch}" if self.session_epoch else one
 
 
 class RegistryState(models.Model):
@@ -138,6 +163,7 @@ class Capability(models.Model):
     install_code = models.CharField(max_length=20, unique=True, default=new_code)
     published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
     replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
+    team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="capabilities")
     draft_counter = models.PositiveIntegerField(
         default=0, help_text="The version of the newest draft, discarded ones included."
     )
@@ -406,4 +432,8 @@ class AuditEvent(models.Model):
 
     class Meta:
         ordering: ClassVar = ["id"]
-        indexes: ClassVar = [models.Index(fields=["subject", "-id"], name="audit_of_subject")]
+        indexes: ClassVar = [
+            models.Index(fields=["subject", "-id"], name="audit_of_subject"),
+            models.Index(fields=["actor_name", "-id"], name="audit_of_actor"),
+            models.Index(fields=["verb", "-id"], name="audit_of_verb"),
+        ]

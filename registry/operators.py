@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from registry import audit
 from registry.actors import Actor
-from registry.errors import InvalidRequest, NameTaken, NotFound
+from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
 from registry.models import Operator
 from registry.writing import writing
 
@@ -23,24 +26,12 @@ def create_operator(
     *, username: str, password: str, role: str, by: Actor, must_change_password: bool = False
 ) -> Operator:
     """Raises `InvalidRequest` for an odd name, role or weak password, and `NameTaken`."""
-    if not _NAME.fullmatch(username):
-        raise InvalidRequest("An operator's name has letters, digits and @ . + - _, at most 150")
-    if role not in ROLES:
-        raise InvalidRequest(f"A role is one of {', '.join(ROLES)}; found '{role}'")
-    operator = Operator(
-        username=username,
-        role=role,
-        must_change_password=must_change_password,
-        is_staff=role == "admin",
-        is_superuser=role == "admin",
-    )
+    operator = _new_operator(username, role)
+    operator.must_change_password = must_change_password
     _check_password(password, operator)
     operator.set_password(password)
     with writing():
-        if Operator.objects.filter(username=username).exists():
-            raise NameTaken(f"There is an operator named '{username}'")
-        operator.save()
-        audit.record(by=by, verb="operator.create", subject=username, detail={"role": role})
+        _store(operator, by)
     return operator
 
 
@@ -78,14 +69,163 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
     return operator
 
 
-def disable_operator(*, username: str, by: Actor) -> Operator:
-    """Shut the door; what this person did stays in the log. Raises `NotFound`."""
-    operator = _get(username)
+def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, str]:
+    """Make an operator who has no password yet; the second of the pair opens the page on which they choose one.
+
+    Raises `InvalidRequest` for an odd name or role, and `NameTaken`.
+    """
+    operator = _new_operator(username, role)
+    operator.set_unusable_password()
     with writing():
+        _store(operator, by, invited=True)
+    return operator, default_token_generator.make_token(operator)
+
+
+def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
+    """Take the password away and end every session; the second of the pair opens the page to choose another on.
+
+    Raises `NotFound`, and `StatusConflict` where they are shut out.
+    """
+    with writing():
+        operator = _get(username)
+        if not operator.is_active:
+            raise StatusConflict(f"'{username}' is shut out: let them in first")
+        operator.set_unusable_password()
+        operator.must_change_password = False
+        operator.save(update_fields=["password", "must_change_password"])
+        audit.record(by=by, verb="operator.reset_password", subject=username)
+    return operator, default_token_generator.make_token(operator)
+
+
+def invited(key: int, token: str) -> Operator:
+    """Whose link it is: good for three days, once, and until anything else has changed the password.
+
+    Raises `NotFound`.
+    """
+    operator = Operator.objects.filter(pk=key, is_active=True).first()
+    if operator is None or not default_token_generator.check_token(operator, token):
+        raise NotFound("This link was used already, is older than three days, or was never good")
+    return operator
+
+
+def choose_password(*, key: int, token: str, password: str) -> Operator:
+    """Set one's own password by a link. Raises `NotFound`, or `InvalidRequest` for a weak password."""
+    operator = invited(key, token)
+    _check_password(password, operator)
+    operator.set_password(password)
+    operator.must_change_password = False
+    with writing():
+        # Once: whoever came first has changed what the link rests on.
+        invited(key, token)
+        operator.save(update_fields=["password", "must_change_password"])
+        by = Actor("operator", operator.username)
+        audit.record(by=by, verb="operator.choose_password", subject=operator.username)
+    return operator
+
+
+def set_role(*, username: str, role: str, by: Actor) -> Operator:
+    """Another role. A lesser one ends every session of theirs. Raises `InvalidRequest`, `NotFound`, `StatusConflict`.
+
+    The last admin stays one. The same role changes nothing.
+    """
+    _require_role(role)
+    with writing():
+        operator = _get(username)
+        was = operator.role
+        if role != was:
+            if was == Operator.Role.ADMIN:
+                _require_another_admin(operator)
+            _take_role(operator, role)
+            if ROLES.index(role) < ROLES.index(was):
+                operator.session_epoch += 1
+            operator.save(update_fields=["role", "is_staff", "is_superuser", "session_epoch"])
+            audit.record(by=by, verb="operator.set_role", subject=username, detail={"was": was, "role": role})
+    return operator
+
+
+def disable_operator(*, username: str, by: Actor) -> Operator:
+    """Shut the door; what this person did stays in the log. Raises `NotFound`, `StatusConflict` for the last admin."""
+    with writing():
+        operator = _get(username)
+        _require_another_admin(operator)
         operator.is_active = False
-        operator.save(update_fields=["is_active"])
+        operator.session_epoch += 1
+        operator.save(update_fields=["is_active", "session_epoch"])
         audit.record(by=by, verb="operator.disable", subject=username)
     return operator
+
+
+def enable_operator(*, username: str, by: Actor) -> Operator:
+    """Let them in again, with the password and the role that they had. Raises `NotFound`."""
+    with writing():
+        operator = _get(username)
+        if not operator.is_active:
+            operator.is_active = True
+            operator.save(update_fields=["is_active"])
+            audit.record(by=by, verb="operator.enable", subject=username)
+    return operator
+
+
+def _require_another_admin(operator: Operator) -> None:
+    if operator.role != Operator.Role.ADMIN or not operator.is_active:
+        return
+    if not Operator.objects.filter(role=Operator.Role.ADMIN, is_active=True).exclude(pk=operator.pk).exists():
+        raise StatusConflict(f"'{operator.username}' is the last admin: make somebody else one first")
+
+
+def _new_operator(username: str, role: str) -> Operator:
+    if not _NAME.fullmatch(username):
+        raise InvalidRequest("An operator's name has letters, digits and @ . + - _, at most 150")
+    _require_role(role)
+    operator = Operator(username=username)
+    _take_role(operator, role)
+    return operator
+
+
+def _require_role(role: str) -> None:
+    if role not in ROLES:
+        raise InvalidRequest(f"A role is one of {', '.join(ROLES)}; found '{role}'")
+
+
+def _take_role(operator: Operator, role: str) -> None:
+    operator.role = role
+    operator.is_staff = operator.is_superuser = role == Operator.Role.ADMIN
+
+
+def _store(operator: Operator, by: Actor, **detail: bool) -> None:
+    if Operator.objects.filter(username=operator.username).exists():
+        raise NameTaken(f"There is an operator named '{operator.username}'")
+    operator.save()
+    audit.record(by=by, verb="operator.create", subject=operator.username, detail={"role": operator.role, **detail})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet."""
+
+    key: int
+    username: str
+    role: str
+    is_active: bool
+    is_invited: bool
+    last_login: datetime | None
+    teams: tuple[str, ...]
+
+
+def members(*, search: str = "") -> list[Member]:
+    """Everybody, by name; three queries."""
+    found = Operator.objects.order_by("username").prefetch_related("memberships__team")
+    if search:
+        found = found.filter(username__icontains=search)
+    return [
+        Member(
+            *(one.pk, one.username, one.role, one.is_active),
+            is_invited=not one.has_usable_password(),
+            last_login=one.last_login,
+            teams=tuple(sorted(each.team.name for each in one.memberships.all())),
+        )
+        for one in found
+    ]
 
 
 def _get(username: str) -> Operator:

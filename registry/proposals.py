@@ -17,6 +17,8 @@ from registry.errors import BundleRefused, InvalidRequest, ProposalNotFound, Sta
 from registry.models import Capability, Draft, Proposal
 from registry.near_duplicates import near_duplicates
 from registry.queries import published_names
+from registry.teams import require_may_change
+from registry.text_diffs import FileDiff, text_diffs
 from registry.validation import BUNDLE_FILES, Report, validate
 from registry.writing import writing
 
@@ -105,6 +107,7 @@ def accept_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Dr
     report = proposal_report(_open(proposal_id))
     with writing():
         proposal = _open(proposal_id)
+        require_may_change(proposal.capability.capability_id, by)
         current = active_draft(proposal.capability)
         if current is not None and current.proposal == proposal:
             return current
@@ -120,6 +123,7 @@ def reject_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Pr
     """
     with writing():
         proposal = _open(proposal_id)
+        require_may_change(proposal.capability.capability_id, by)
         draft = active_draft(proposal.capability)
         if draft is not None and draft.proposal == proposal:
             if draft.files == proposal.files:
@@ -149,7 +153,7 @@ def _open(proposal_id: str | UUID) -> Proposal:
 
 def get_proposal(proposal_id: str | UUID, *, key_name: str | None = None) -> Proposal:
     """A proposal; with `key_name` one of that key's own. Raises `ProposalNotFound`."""
-    found = Proposal.objects.select_related("capability").filter(proposal_id=_as_uuid(proposal_id))
+    found = Proposal.objects.select_related("capability__published_revision").filter(proposal_id=_as_uuid(proposal_id))
     if key_name is not None:
         found = found.filter(key_name=key_name)
     proposal = found.first()
@@ -165,8 +169,8 @@ def _as_uuid(value: str | UUID) -> UUID:
         raise ProposalNotFound(f"There is no proposal '{value}' that you may see") from None
 
 
-def list_proposals(*, status: str = "", capability_id: str = "", limit: int = 100) -> QuerySet[Proposal]:
-    """The newest first, without their texts."""
+def list_proposals(*, status: str = "", capability_id: str = "", limit: int | None = 100) -> QuerySet[Proposal]:
+    """The newest first, without their texts; `limit` None for all."""
     found = Proposal.objects.select_related("capability").defer(*Proposal.COLUMNS.values())
     if status:
         found = found.filter(status=status)
@@ -178,3 +182,30 @@ def list_proposals(*, status: str = "", capability_id: str = "", limit: int = 10
 def proposal_report(proposal: Proposal) -> Report:
     """What validation says of the texts as things stand in the registry now."""
     return check_texts(proposal.capability.capability_id, proposal.files)
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """A proposal as a reviewer sees it. `against` is `draft`, `published`, or empty where there is neither; `draft` is
+    somebody else's, and `is_draft` says that the proposal is the draft, as it came."""
+
+    report: Report
+    diffs: tuple[FileDiff, ...]
+    against: str
+    draft: Draft | None
+    is_draft: bool
+
+
+def looked_at(proposal: Proposal, *, against: str = "") -> LookedAt:
+    """Its findings, and how it differs from the draft that it would replace, or from what is published."""
+    capability = proposal.capability
+    current = active_draft(capability)
+    is_draft = current is not None and current.proposal == proposal
+    other = None if is_draft else current
+    published = capability.published_revision
+    choices = {"draft": other, "published": published}
+    chosen = against if choices.get(against) is not None else "draft" if other else "published" if published else ""
+    base = choices.get(chosen)
+    return LookedAt(
+        proposal_report(proposal), text_diffs(base.files if base else {}, proposal.files), chosen, other, is_draft
+    )

@@ -26,6 +26,7 @@ from registry.near_duplicates import stem_counts, words_print
 from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
 from registry.soundness import is_intact
+from registry.teams import require_may_change
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
 
@@ -176,6 +177,7 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     bundle = report.bundle
     if bundle is None:
         raise ValueError("only a report without errors can be published")
+    require_may_change(bundle.capability_id, by)
     capability = find_capability(bundle.capability_id)
     gate = hold(_with_collisions(report, bundle), capability, Asked(acknowledge, by, note))
     if gate.refused:
@@ -291,6 +293,7 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
     Raises `CapabilityNotFound`. The same again changes nothing.
     """
     with writing() as state:
+        require_may_change(capability_id, by)
         capability = get_capability(capability_id)
         if capability.visibility == visibility:
             return
@@ -308,6 +311,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
     Raises `CapabilityNotFound`, `RevisionNotFound`, and `StatusConflict` where nothing is published.
     """
     with writing() as state:
+        require_may_change(capability_id, by)
         capability = get_capability(capability_id)
         if capability.status not in LISTED:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
@@ -346,6 +350,7 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
     Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for an odd replacement.
     """
     with writing() as state:
+        require_may_change(capability_id, by)
         capability = get_capability(capability_id)
         if capability.status not in LISTED or capability.published_revision is None:
             raise StatusConflict(
@@ -386,6 +391,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
     What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
     """
     with writing() as state:
+        require_may_change(capability_id, by)
         capability = get_capability(capability_id)
         if capability.status not in LISTED or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
@@ -404,6 +410,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
     Raises `StatusConflict` where it is neither.
     """
     with writing() as state:
+        require_may_change(capability_id, by)
         capability = get_capability(capability_id)
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired") or revision is None:

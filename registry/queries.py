@@ -120,7 +120,7 @@ def find_revision(capability: Capability, *, number: int | None = None, digest: 
 def get_capability(capability_id: str) -> Capability:
     """A capability in any state, for operators. Raises `CapabilityNotFound` with all known ids."""
     found = (
-        Capability.objects.select_related("published_revision", "replaced_by")
+        Capability.objects.select_related("published_revision", "replaced_by", "team")
         .filter(capability_id=capability_id)
         .first()
     )

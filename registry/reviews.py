@@ -20,6 +20,7 @@ from registry.errors import BundleRefused, DraftConflict, InvalidRequest, NotFou
 from registry.models import Capability, Draft, Review, ReviewEntry
 from registry.queries import texts_digest
 from registry.rules import groups_in, rule_for
+from registry.teams import require_may_change
 from registry.validation import BUNDLE_FILES, Report
 from registry.writing import writing
 
@@ -40,6 +41,7 @@ def ask_review(*, capability_id: str, draft_version: int, by: Actor, note: str) 
     if not report.ok:
         raise BundleRefused("The draft has errors: mend them before somebody is asked to look", report.findings)
     with writing():
+        require_may_change(capability_id, by)
         draft = get_draft(capability_id)
         if draft.version != draft_version:
             raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
@@ -126,6 +128,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
     """
     with writing():
         review = _decidable(review_id, round_seen)
+        require_may_change(review.capability.capability_id, by)
         draft = active_draft(review.capability)
         if draft is None or texts_digest(draft.files) != review.texts_digest:
             raise ReviewConflict(
@@ -145,6 +148,7 @@ def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Revi
     _require_words(words, "Say what should change")
     with writing():
         review = _decidable(review_id, round_seen)
+        require_may_change(review.capability.capability_id, by)
         _decide(review, Review.State.SENT_BACK, by, words)
         _record(review, by, "review.send_back", round=review.round, words=words.strip())
     return review
@@ -156,6 +160,7 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
         review = get_review(review_id)
         if not review.is_active:
             raise ReviewConflict(f"The review has ended: it is {review.state}")
+        require_may_change(review.capability.capability_id, by)
         _end(review, Review.State.WITHDRAWN, by, words)
         _record(review, by, "review.withdraw", words=words.strip())
     return review

@@ -23,6 +23,7 @@ from registry.jobs import WORKER, Followed, Lease, Write
 from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
 from registry.publishing import Outcome
 from registry.queries import texts_digest
+from registry.teams import require_may_change
 from registry.validation import Finding, Report
 from registry.writing import writing
 
@@ -59,6 +60,7 @@ def schedule_release(
     if outcome.status != "would_publish":
         return Scheduled(outcome, None)
     with writing():
+        require_may_change(capability_id, by)
         draft = publishing.expected_draft(capability_id, draft_version)
         waiting = waiting_release(draft.capability)
         if waiting is not None:
@@ -99,6 +101,7 @@ def change_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> Schedul
     _require_time(due_at)
     with writing():
         release = _waiting(scheduled_id)
+        require_may_change(release.capability.capability_id, by)
         job = Job.objects.select_for_update().filter(dedupe_key=_key(release), state="queued")
         if not job.update(run_after=due_at, tries=0):
             raise StatusConflict("It is being published at this moment")
@@ -112,6 +115,7 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
     """Give one up that waits. Raises `NotFound`, `StatusConflict` where it waits no more."""
     with writing():
         release = _waiting(scheduled_id)
+        require_may_change(release.capability.capability_id, by)
         _drop_job(release)
         _end(release, State.CANCELLED)
         _record(release, by, "release.cancel")

@@ -85,10 +85,15 @@ def queue_job(delivery: WebhookDelivery, *, tries_max: int = TRIES_MAX) -> int:
         JOB_KIND,
         {"delivery_id": delivery.pk},
         dedupe_key=job_key(delivery),
-        lane=f"webhook:{delivery.webhook_id}",
+        lane=lane_of(delivery.webhook_id),
         tries_max=tries_max,
     )
     return int(job.pk)
+
+
+def lane_of(key: int) -> str:
+    """Of the webhook with this row id."""
+    return f"webhook:{key}"
 
 
 def job_key(delivery: WebhookDelivery) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
-from typing import Final
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from registry import audit, job_desk, webhook_jobs
 from registry.actors import Actor
 from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
 from registry.models import Job, Webhook, WebhookDelivery
-from registry.webhook_events import EVENT_KINDS, announce_test, job_key, queue_job
+from registry.webhook_events import EVENT_KINDS, announce_test, job_key, lane_of, queue_job
 from registry.webhook_http import check_url
 from registry.webhook_signatures import new_secret
 from registry.writing import writing
@@ -32,17 +34,12 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
     if not 1 <= len(name) <= 80 or not name.isprintable():
         raise InvalidRequest("A webhook's name has 1 to 80 printable characters")
     url = check_url(url)
-    unknown = sorted(set(events) - set(EVENT_KINDS))
-    if unknown:
-        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(EVENT_KINDS)}")
-    wanted = [kind for kind in EVENT_KINDS if kind in events]
+    wanted = _wanted(events)
     with writing():
         if Webhook.objects.filter(name=name).exists():
             raise NameTaken(f"There is a webhook named '{name}'")
         webhook = Webhook.objects.create(name=name, url=url, secret=new_secret(), events=wanted, created_by=str(by))
-        # The host alone: the path of such an address is often a secret of its own.
-        detail = {"host": urlsplit(url).hostname, "events": wanted}
-        audit.record(by=by, verb="webhook.create", subject=name, detail=detail)
+        audit.record(by=by, verb="webhook.create", subject=name, detail=_told(url, wanted))
     return webhook, webhook.secret
 
 
@@ -54,14 +51,95 @@ def get_webhook(name: str) -> Webhook:
     return webhook
 
 
+def webhook_by_key(key: int) -> Webhook:
+    """By its row id. Raises `NotFound`."""
+    webhook = Webhook.objects.filter(pk=key).first()
+    if webhook is None:
+        raise NotFound("There is no such webhook")
+    return webhook
+
+
 def list_webhooks() -> list[Webhook]:
     """All of them, by name."""
     return list(Webhook.objects.all())
 
 
+@dataclass(frozen=True, slots=True)
+class WebhookRow:
+    """A line of the list; `last_state` is empty where nothing was sent, `failed` counts deliveries of 30 days."""
+
+    key: int
+    name: str
+    url: str
+    events: list[str]
+    is_enabled: bool
+    disabled_why: str
+    last_state: str
+    last_at: datetime | None
+    failed: int
+
+
+def webhook_rows() -> list[WebhookRow]:
+    """All of them, by name, in one query."""
+    newest = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).order_by("-id")
+    found = Webhook.objects.annotate(
+        last_state=Subquery(newest.values("state")[:1]),
+        last_at=Subquery(newest.values("created_at")[:1]),
+        failed=Count("deliveries", filter=Q(deliveries__state=WebhookDelivery.State.FAILED)),
+    )
+    columns = ("pk", "name", "url", "events", "disabled_at", "disabled_why", "last_state", "last_at", "failed")
+    return [
+        WebhookRow(key, name, url, events, disabled is None, why, state or "", at, failed)
+        for key, name, url, events, disabled, why, state, at, failed in found.order_by("name").values_list(*columns)
+    ]
+
+
+def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
+    """The newest first, without their bodies."""
+    return webhook.deliveries.order_by("-id").defer("body")
+
+
 def list_deliveries(*, name: str, limit: int = 50) -> list[WebhookDelivery]:
     """The newest first. Raises `NotFound`."""
     return list(get_webhook(name).deliveries.order_by("-id")[:limit])
+
+
+def change_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
+    """Another address, or other kinds of event; what is queued already goes to the new address. The secret stays.
+
+    Raises `NotFound`, `InvalidRequest` as `create_webhook` does. The same again changes nothing.
+    """
+    url, wanted = check_url(url), _wanted(events)
+    with writing():
+        webhook = get_webhook(name)
+        if (url, wanted) != (webhook.url, webhook.events):
+            webhook.url, webhook.events = url, wanted
+            webhook.save(update_fields=["url", "events"])
+            audit.record(by=by, verb="webhook.change", subject=name, detail=_told(url, wanted))
+    return webhook
+
+
+def delete_webhook(*, name: str, by: Actor) -> None:
+    """Forget it with its deliveries; what is queued for it is not sent. Raises `NotFound`."""
+    with writing():
+        webhook = get_webhook(name)
+        # A job that is queued finds nothing to send when its turn comes; one that is parked would wait for ever.
+        parked = Job.objects.filter(lane=lane_of(webhook.pk), state=Job.State.PARKED)
+        parked.update(state=Job.State.CANCELLED, finished_at=timezone.now())
+        webhook.delete()
+        audit.record(by=by, verb="webhook.delete", subject=name)
+
+
+def _wanted(events: Sequence[str]) -> list[str]:
+    unknown = sorted(set(events) - set(EVENT_KINDS))
+    if unknown:
+        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(EVENT_KINDS)}")
+    return [kind for kind in EVENT_KINDS if kind in events]
+
+
+def _told(url: str, wanted: list[str]) -> dict[str, Any]:
+    # The host alone: the path of such an address is often a secret of its own.
+    return {"host": urlsplit(url).hostname, "events": wanted}
 
 
 def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:

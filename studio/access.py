@@ -15,8 +15,9 @@ from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods
 
-from registry import log_context
+from registry import log_context, teams
 from registry.actors import Actor
+from registry.errors import Forbidden
 from registry.models import Operator
 
 View = Callable[..., HttpResponse]
@@ -56,14 +57,33 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
         log_context.note(operator=request.user.get_username())
         if request.user.must_change_password and _view_name(request) != "studio:password":
             return _elsewhere(request, redirect("studio:password")["Location"])
+        if "capability_id" in kwargs:
+            keep_to_reading(request, kwargs["capability_id"])
         if not may(request.user):
-            raise PermissionDenied(f"Your role, {request.user.role}, may not {right}.")
-        response = view(request, *args, **kwargs)
+            raise PermissionDenied(_why_not(request, right, kwargs))
+        try:
+            response = view(request, *args, **kwargs)
+        except Forbidden as error:
+            # The right went while the page was open, and the verb saw it.
+            raise PermissionDenied(f"{error.message}.") from None
         # One person's pages: no proxy keeps them, and the browser asks again.
         patch_cache_control(response, private=True, no_cache=True)
         return response
 
     return guarded
+
+
+def keep_to_reading(request: StudioRequest, capability_id: str) -> None:
+    """Take the rights to change things from the person for this request, where the capability belongs to a team that
+    they are not in: what a page offers and what it refuses follow from that."""
+    if not request.user.can_administer:
+        request.user.kept_out_by = teams.owner_that_keeps_out(request.user.get_username(), capability_id)
+
+
+def _why_not(request: StudioRequest, right: str, kwargs: dict[str, Any]) -> str:
+    if request.user.kept_out_by:
+        return f"{teams.kept_out_words(kwargs['capability_id'], request.user.kept_out_by)}."
+    return f"Your role, {request.user.role}, may not {right}."
 
 
 def _is_signed_in(request: HttpRequest) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -63,11 +64,15 @@ FULL = Sight()
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see."""
+    """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
+
+    `until` is when the key ends, in seconds since 1970; None: never.
+    """
 
     name: str
     scopes: frozenset[str]
     sight: Sight = FULL
+    until: float | None = None
 
 
 PUBLIC = Principal("", frozenset({"read"}))
@@ -97,6 +102,12 @@ class Snapshot:
     first_run: str | None = None
     # Of drafts that pass, where a key sees them.
     drafts: dict[str, Entry] = field(default_factory=dict)
+
+    def principal(self, key_hash: str) -> Principal | None:
+        """Who holds the key; None for one that is unknown, revoked, or has ended: by the clock, so that nobody need be
+        told when that is."""
+        found = self.principals.get(key_hash)
+        return found if found is None or found.until is None or time.time() < found.until else None
 
     def confidence(self, entry: Entry) -> Score | None:
         """How much a playbook can be trusted; None for what is no playbook."""
@@ -305,19 +316,27 @@ def _draft_entry(draft: Any) -> Entry:
 
 
 def read_principals() -> dict[str, Principal]:
-    """`{SHA-256 of the key: who it is}` of all keys in force."""
+    """`{SHA-256 of the key: who it is}` of all keys in force, and of those that are taken beside a newer one."""
     keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
     redeemed: dict[int, set[str]] = {}
-    for key, name in Redemption.objects.values_list("key", "capability__capability_id") if keys else ():
-        redeemed.setdefault(key, set()).add(name)
-    return {key.key_hash: _principal(key, redeemed.get(key.pk, set())) for key in keys}
+    for pk, name in Redemption.objects.values_list("key", "capability__capability_id") if keys else ():
+        redeemed.setdefault(pk, set()).add(name)
+    found: dict[str, Principal] = {}
+    for key in keys:
+        principal = _principal(key, redeemed.get(key.pk, set()))
+        found[key.key_hash] = principal
+        if key.previous_until is not None:
+            ends = [key.previous_until.timestamp(), principal.until]
+            found[key.previous_key_hash] = replace(principal, until=min(end for end in ends if end is not None))
+    return found
 
 
 def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     groups = frozenset(key.groups) if key.groups is not None else None
     sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
+    until = key.expires_at.timestamp() if key.expires_at is not None else None
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight)
+    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight, until)
 
 
 def read_confidences() -> dict[str, Score]:

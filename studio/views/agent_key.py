@@ -2,36 +2,107 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
 
 from registry import keys
-from registry.errors import RegistryError
+from registry.errors import NotFound, RegistryError
 from registry.models import AgentKey
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
-from studio.views.given import line_of
+from studio.views.given import line_of, one_of
 
+PAGE_SIZE: Final = 50
+STATES: Final = ("force", "ended", "all")
 SCOPE_WORDS = {
     "read": "list and load",
     "feedback": "say how it went",
     "propose": "hand in drafts",
     "publish": "publish from a pipeline",
 }
+OVERLAPS: Final = {"0": "not at all", "1": "one hour", "24": "one day", "168": "seven days", "720": "30 days"}
 
 
-class NewKeyForm(forms.Form):
-    """A name, and what the key may do."""
+class RightsForm(forms.Form):
+    """What a key may do, and until when."""
 
-    name = forms.CharField(label="Name", max_length=80, help_text="Who uses it, such as support bot, production.")
     scopes = forms.MultipleChoiceField(
-        label="May",
+        label=gettext_lazy("May"),
         choices=[(scope, f"{scope}: {words}") for scope, words in SCOPE_WORDS.items()],
         initial=list(keys.DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )
+    groups = forms.CharField(
+        label=gettext_lazy("Skill groups"),
+        required=False,
+        max_length=2000,
+        help_text=gettext_lazy("It knows capabilities of these alone, such as billing, support. Empty: all."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    read_only_tools = forms.BooleanField(
+        label=gettext_lazy("Without write tools"),
+        required=False,
+        help_text=gettext_lazy("Tools that write are withheld, and named in the answer."),
+    )
+    preview = forms.BooleanField(
+        label=gettext_lazy("Sees drafts"),
+        required=False,
+        help_text=gettext_lazy("Drafts that pass stand in the place of what is published."),
+    )
+    last_day = forms.DateField(
+        label=gettext_lazy("Last day (UTC)"),
+        required=False,
+        help_text=gettext_lazy("It is refused from the next day on. Empty: it does not end by itself."),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+
+    def clean_groups(self) -> list[str] | None:
+        given = self.cleaned_data["groups"].replace(",", " ").split()
+        return given or None
+
+    def clean_last_day(self) -> datetime | None:
+        """The moment from which the key is refused."""
+        day: date | None = self.cleaned_data["last_day"]
+        if day is None:
+            return None
+        if day.year > 9000:
+            raise forms.ValidationError(_("This day is too far away."))
+        return datetime.combine(day + timedelta(days=1), time(), UTC)
+
+    @property
+    def rights(self) -> dict[str, Any]:
+        """As the verbs take them."""
+        given = self.cleaned_data
+        names = ("scopes", "groups", "read_only_tools", "preview")
+        return {name: given[name] for name in names} | {"expires_at": given["last_day"]}
+
+    def refuse(self, error: RegistryError) -> None:
+        """Say it beside the field that it is about."""
+        field = next((name for word, name in _FIELDS.items() if word in error.message), None)
+        self.add_error(field if field in self.fields else None, error.message)
+
+
+# The verbs tell their refusals in words; each begins with what it is about.
+_FIELDS: Final = {"Groups are": "groups", "A key ends": "last_day", "A key's name": "name", "a key named": "name"}
+
+
+class NewKeyForm(RightsForm):
+    """With a name, which never changes."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=80,
+        help_text=gettext_lazy("Who uses it, such as support bot, production."),
+    )
+    field_order = ("name",)
 
 
 @admin_required
@@ -41,17 +112,85 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
     form = NewKeyForm(request.POST if request.method == "POST" else None)
     created = None
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
         try:
-            _, created = keys.create_key(name=given["name"], scopes=given["scopes"], by=actor_of(request))
+            _row, created = keys.create_key(name=form.cleaned_data["name"], by=actor_of(request), **form.rights)
         except RegistryError as error:
-            form.add_error("name", error.message)
+            form.refuse(error)
         else:
             form = NewKeyForm()
-    context = {"keys": AgentKey.objects.all(), "form": form, "created": created}
+    state = one_of(request, "state", STATES) or "force"
+    page = Paginator(keys.list_keys(state=state), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "created": created, "state": state, "query": f"state={state}"}
     response = render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200)
     response["Cache-Control"] = "no-store"
     return response
+
+
+@admin_required
+@require_safe
+def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One key: what it may do, and the ways to change, renew and end it."""
+    row = _key_or_404(number)
+    return _shown(request, row, _form_of(row))
+
+
+def _key_or_404(number: int) -> AgentKey:
+    try:
+        return keys.key_by_number(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _form_of(row: AgentKey) -> RightsForm:
+    last_day = row.expires_at - timedelta(microseconds=1) if row.expires_at else None
+    return RightsForm(
+        initial={
+            "scopes": row.scopes,
+            "groups": ", ".join(row.groups or ()),
+            "read_only_tools": row.read_only_tools,
+            "preview": row.preview,
+            "last_day": last_day.astimezone(UTC).date() if last_day else None,
+        }
+    )
+
+
+def _shown(
+    request: StudioRequest, row: AgentKey, form: RightsForm, *, created: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"key": row, "form": form, "created": created, "overlaps": OVERLAPS}
+    response = render(request, "studio/agent_key/show.html", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@posted_from("studio:agent_key_show")
+def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Other rights."""
+    row, form = _key_or_404(number), RightsForm(request.POST)
+    if form.is_valid():
+        try:
+            keys.change_key(name=row.name, by=actor_of(request), **form.rights)
+        except RegistryError as error:
+            form.refuse(error)
+        else:
+            messages.success(request, _("Saved. Every process goes by it within a second."))
+            return redirect("studio:agent_key_show", number)
+    return _shown(request, row, form, status=400)
+
+
+@admin_required
+@posted_from("studio:agent_key_show")
+def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
+    """A new key in the place of the old one, shown once."""
+    row, hours = _key_or_404(number), request.POST.get("overlap", "0")
+    overlap = timedelta(hours=int(hours) if hours in OVERLAPS else 0)
+    try:
+        row, created = keys.rotate_key(name=row.name, by=actor_of(request), overlap=overlap)
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:agent_key_show", number)
+    return _shown(request, row, _form_of(row), created=created)
 
 
 @admin_required

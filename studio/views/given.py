@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest
 
 from registry.gate import ACKNOWLEDGEABLE
@@ -33,3 +35,9 @@ def number_of(request: HttpRequest, name: str) -> int | None:
 def text_in(request: HttpRequest, name: str, *, most: int) -> str:
     """A parameter of the address, of at most so many characters."""
     return request.GET.get(name, "").replace("\0", "").strip()[:most]
+
+
+def one_of(request: HttpRequest, name: str, known: Sequence[str]) -> str:
+    """A parameter of the address that may say one of these; what is odd counts as nothing."""
+    value = request.GET.get(name, "")
+    return value if value in known else ""

@@ -17,7 +17,7 @@ from registry.text_diffs import text_diffs
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import change_groups, gate_context
-from studio.views.given import acknowledged_in, note_of
+from studio.views.given import NOTE_MAX, acknowledged_in, note_of, text_in
 
 NUMBERS_OFFERED: Final = 200
 EVENTS_SHOWN: Final = 100
@@ -105,6 +105,8 @@ def _page(
     if context["can_roll_back"] and request.user.can_publish:
         # Rolling back runs today's gate: say before it is tried what that will say.
         context |= gate_context(request, publishing.preview(files=revision.files, by=actor_of(request), is_return=True))
+        # A page that offers the rollback says why.
+        context["note"] = note_of(request) or text_in(request, "note", most=NOTE_MAX)
     return render(request, "studio/revision/show.html", context, status=status)
 
 

@@ -17,6 +17,7 @@ from registry.audience import audience_of
 from registry.errors import (
     DraftConflict,
     DraftNotFound,
+    Forbidden,
     InvalidRequest,
     NotFound,
     OwnReview,
@@ -25,7 +26,7 @@ from registry.errors import (
 )
 from registry.models import Review, ReviewEntry
 from registry.validation import BUNDLE_FILES
-from studio.access import StudioRequest, actor_of, operator_required, posted_from
+from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_context, gate_page, no_draft
 from studio.views.given import line_of, note_of, number_of
@@ -33,7 +34,12 @@ from studio.views.given import line_of, note_of, number_of
 PAGE_SIZE: Final = 50
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
 WORDS_MAX: Final = reviews.WORDS_MAX + 1
-_STATUS: Final[dict[type[RegistryError], int]] = {InvalidRequest: 400, OwnReview: 403, ReviewConflict: 409}
+_STATUS: Final[dict[type[RegistryError], int]] = {
+    InvalidRequest: 400,
+    Forbidden: 403,
+    OwnReview: 403,
+    ReviewConflict: 409,
+}
 
 
 @operator_required
@@ -90,6 +96,7 @@ def review_show(request: StudioRequest, number: int) -> HttpResponse:
 
 
 def _page(request: StudioRequest, review: Review, *, error: str = "", status: int = 200) -> HttpResponse:
+    keep_to_reading(request, review.capability.capability_id)
     actor = actor_of(request)
     entries = list(review.entries.all())
     needs_other = reviews.review_wants_second_person(review) and not reviews.is_second_person(review, str(actor))

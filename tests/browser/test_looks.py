@@ -66,6 +66,21 @@ ADDRESSES = {
     "playground, with drafts": "/playground/?m=weigh-in+please&m=lunch&drafts=yes&permissions=read_documents",
     "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
+    "key": "/keys/1/",
+    "feedback": "/feedback/",
+    "feedback on one": "/capabilities/disk_pressure/feedback/",
+    "feedback, none": "/capabilities/weights/feedback/",
+    "proposals": "/proposals/",
+    "proposals, none": "/proposals/?status=rejected",
+    "proposal": "/proposals/00000000-0000-0000-0000-000000000001/",
+    "usage": "/usage/",
+    "usage by revision": "/usage/?by=revision&days=365",
+    "audit log": "/audit/",
+    "members": "/members/",
+    "teams": "/teams/",
+    "team": "/teams/1/",
+    "webhooks": "/webhooks/",
+    "webhook": "/webhooks/1/",
     "incidents": "/incidents/",
     "password": "/password/",
 }
@@ -167,6 +182,8 @@ def furnished(studio: Studio, tmp_path_factory: pytest.TempPathFactory) -> Studi
     )
     studio.manage("shell", "-c", ASKED)
     _damage(studio)
+    # Agents that load, tell how it went and hand in a bundle; a team, somebody invited and a webhook.
+    studio.manage("shell", "-c", (ROOT / "tests" / "browser" / "furnishing.py").read_text("utf-8"))
     return studio
 
 

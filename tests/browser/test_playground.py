@@ -32,7 +32,7 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     expect(page.locator(".turn").last).to_contain_text("weights (3 more turns")
     section = page.locator(".talk-form").first
     form = section.frame_locator("iframe")
-    form.get_by_label("Weight").fill("81.5")
+    form.locator("input").nth(1).fill("81.5")
     form.get_by_role("button", name="Save weigh-in").click()
     told = section.locator(".talk-log li").first
     expect(told).to_contain_text("waits for approval")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from registry import keys
@@ -20,6 +21,10 @@ class Command(VerbCommand):
         parser.add_argument("--groups", default=None, help="a,b: it knows capabilities of these skill groups alone")
         parser.add_argument("--read-only-tools", action="store_true", help="it is given no tool that writes")
         parser.add_argument("--preview", action="store_true", help="it sees drafts as if they were published")
+        parser.add_argument("--expires", type=_day, default=None, help="YYYY-MM-DD: refused from that day on (UTC)")
+        parser = self.verb(verbs, "rotate", self.rotate, "Make a new key in the place of the old one and print it.")
+        parser.add_argument("name")
+        parser.add_argument("--overlap-hours", type=int, default=0, help="the old one is taken so long beside it")
         self.verb(verbs, "list", self.list, "List all keys; the keys themselves are not kept.")
         parser = self.verb(verbs, "revoke", self.revoke, "End a key.")
         parser.add_argument("name")
@@ -34,12 +39,18 @@ class Command(VerbCommand):
             groups=[group.strip() for group in groups.split(",") if group.strip()] if groups is not None else None,
             read_only_tools=options["read_only_tools"],
             preview=options["preview"],
+            expires_at=options["expires"],
         )
         if options["format"] == "json":
             self.document({"name": row.name, "scopes": row.scopes, "key": key})
         else:
             self.line(key)
         return 0
+
+    def rotate(self, options: dict[str, Any]) -> int:
+        overlap = timedelta(hours=min(options["overlap_hours"], 10_000))
+        row, key = keys.rotate_key(name=options["name"], by=at_terminal(), overlap=overlap)
+        return self.tell({"name": row.name, "key": key, "old_key_until": _moment(row.previous_until)}, key, options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(key) for key in AgentKey.objects.all()]
@@ -48,6 +59,7 @@ class Command(VerbCommand):
             return 0
         for row in rows:
             state = "revoked" if row["revoked_at"] else f"last used {row['last_used_at'] or 'never'}"
+            state += f", ends {row['expires_at']}" if row["expires_at"] else ""
             self.line(f"{printable(row['name'])}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}")
         return 0
 
@@ -68,10 +80,20 @@ def _row(key: AgentKey) -> dict[str, Any]:
         "groups": key.groups,
         "read_only_tools": key.read_only_tools,
         "preview": key.preview,
-        "created_at": key.created_at.isoformat(timespec="seconds"),
-        "last_used_at": key.last_used_at.isoformat(timespec="seconds") if key.last_used_at else None,
-        "revoked_at": key.revoked_at.isoformat(timespec="seconds") if key.revoked_at else None,
+        "created_at": _moment(key.created_at),
+        "expires_at": _moment(key.expires_at),
+        "last_used_at": _moment(key.last_used_at),
+        "revoked_at": _moment(key.revoked_at),
     }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at is not None else None
+
+
+def _day(text: str) -> datetime:
+    """The beginning of a day (UTC)."""
+    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
 
 
 def _limits(row: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from datetime import timedelta
 from ipaddress import ip_network
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from django.test import RequestFactory
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
@@ -244,6 +246,24 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: 
     assert _ask(fast, *shape)[0] == "404 Not Found"
     keys.revoke_key(name="reader", by=SYSTEM)
     HOLDER.refresh()
+    assert _ask(fast, *shape)[0] == "401 Unauthorized"
+
+
+def test_a_key_that_ends_is_refused_by_the_clock(
+    spy: Spy, key: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
+    ends = timezone.now() + timedelta(hours=1)
+    keys.change_key(
+        name="reader", by=SYSTEM, scopes=["read"], groups=None, read_only_tools=False, preview=False, expires_at=ends
+    )
+    HOLDER.refresh()
+    fast = FastPath(spy)
+    shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
+    for _ in range(3):
+        assert _ask(fast, *shape)[0] == "200 OK"
+    # Nothing is read anew: the snapshot knows when.
+    monkeypatch.setattr("registry.snapshot.content.time.time", ends.timestamp)
     assert _ask(fast, *shape)[0] == "401 Unauthorized"
 
 

@@ -12,7 +12,7 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, webhooks
+from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, teams, webhooks
 from registry.actors import Actor
 from registry.install_code_form import new_code
 from registry.models import (
@@ -23,6 +23,8 @@ from registry.models import (
     DemandMiss,
     Draft,
     GitImport,
+    GitSource,
+    GitSourceItem,
     Incident,
     Job,
     KeptAnswer,
@@ -42,8 +44,12 @@ from registry.models import (
     SentenceVector,
     ShareLink,
     SkillGroup,
+    SkillUpload,
+    Team,
+    TeamMember,
     ToolName,
     UnmatchedMessage,
+    UploadedSkill,
     Webhook,
     WebhookDelivery,
 )
@@ -94,6 +100,10 @@ BREAKS: dict[str, Break] = {
     "draft_one_per_capability": _again(Draft, version=2),
     "draft_version_unique": _again(Draft, discarded_at=timezone.now),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
+    "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
+    "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
+    "team_name_not_empty": _set(Team, name=""),
+    "team_member_once": _again(TeamMember),
     "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
     "incident_open_once": _again(Incident),
@@ -144,14 +154,25 @@ BREAKS: dict[str, Break] = {
     "unmatched_text_not_empty": _set(UnmatchedMessage, text=""),
     "git_import_state_known": _set(GitImport, state="lost"),
     "git_import_end_fits_state": _set(GitImport, state="stored"),
-    # Columns that are unique by themselves.
     "UnmatchedMessage.form": _again(UnmatchedMessage),
+    "skill_upload_key_not_empty": _set(SkillUpload, key_name=""),
+    "skill_upload_path_not_empty": _set(SkillUpload, path=""),
+    "uploaded_skill_once": _again(UploadedSkill),
+    "git_source_once": _again(GitSource),
+    "git_source_mode_known": _set(GitSource, mode="guess"),
+    "git_source_pause_positive": _set(GitSource, every_minutes=0),
+    "git_source_failure_paired": _set(GitSource, failures=1),
+    "git_source_item_once": _again(GitSourceItem),
+    "git_source_item_status_known": _set(GitSourceItem, status="lost"),
+    # Columns that are unique by themselves.
+    "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
     "Webhook.name": _again(Webhook),
     "Capability.capability_id": _again(Capability, install_code=new_code),
     "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
     "AgentKey.key_hash": _again(AgentKey, name="another"),
+    "Team.name": _again(Team),
     "ShareLink.name": _again(ShareLink, token_hash="0" * 64),
     "ShareLink.token_hash": _again(ShareLink, name="another"),
     "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
@@ -168,6 +189,12 @@ BREAKS: dict[str, Break] = {
 }
 
 
+def _with_an_old_key(name: str) -> AgentKey:
+    return AgentKey.objects.create(
+        name=name, key_hash=name, created_by="operator:olga", previous_key_hash="0" * 64, previous_until=timezone.now()
+    )
+
+
 def _beta() -> Capability:
     return Capability.objects.create(capability_id="beta")
 
@@ -180,6 +207,7 @@ def one_of_each() -> None:
     keys.create_key(name="agent", by=OLGA)
     shares.create_link(name="share", by=OLGA)
     Operator.objects.create(username="vera")
+    teams.add_member(key=teams.create_team(name="Team", by=OLGA).pk, username="vera", by=OLGA)
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
@@ -206,6 +234,10 @@ def one_of_each() -> None:
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
     KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
+    SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
+    UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
+    source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
+    GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

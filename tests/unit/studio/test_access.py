@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -10,8 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, git_imports, operators, reviews, skill_groups
-from registry.models import AuditEvent, GitImport, Review
+from registry import drafts, git_imports, keys, operators, proposals, reviews, skill_groups, teams, webhooks
+from registry.actors import Actor
+from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, Team, Webhook
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -70,6 +72,42 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "capability_restore": ("publisher", "publisher"),
     "agent_key_list": ("admin", "admin"),
     "agent_key_revoke": ("admin", "admin"),
+    "agent_key_show": ("admin", None),
+    "agent_key_change": ("admin", "admin"),
+    "agent_key_rotate": ("admin", "admin"),
+    "feedback_list": ("viewer", None),
+    "feedback_show": ("viewer", None),
+    "proposal_list": ("viewer", None),
+    "proposal_show": ("viewer", None),
+    "proposal_accept": ("author", "author"),
+    "proposal_reject": ("author", "author"),
+    "usage_show": ("viewer", None),
+    "usage_export": ("viewer", None),
+    "audit_list": ("admin", None),
+    "audit_export": ("admin", None),
+    "operator_list": ("admin", "admin"),
+    "operator_reset": ("admin", "admin"),
+    "operator_role": ("admin", "admin"),
+    "operator_disable": ("admin", "admin"),
+    "operator_enable": ("admin", "admin"),
+    "team_list": ("viewer", None),
+    "team_create": ("admin", "admin"),
+    "team_show": ("viewer", None),
+    "team_change": ("admin", "admin"),
+    "team_add_member": ("admin", "admin"),
+    "team_remove_member": ("admin", "admin"),
+    "team_own": ("admin", "admin"),
+    "team_disown": ("admin", "admin"),
+    "team_delete": ("admin", "admin"),
+    "webhook_list": ("admin", "admin"),
+    "webhook_show": ("admin", None),
+    "webhook_change": ("admin", "admin"),
+    "webhook_test": ("admin", "admin"),
+    "webhook_disable": ("admin", "admin"),
+    "webhook_enable": ("admin", "admin"),
+    "webhook_redeliver": ("admin", "admin"),
+    "webhook_rotate": ("admin", "admin"),
+    "webhook_delete": ("admin", "admin"),
     "revision_compare": ("viewer", None),
     "revision_download": ("viewer", None),
     "release_schedule": ("viewer", "publisher"),
@@ -90,7 +128,15 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "playground_action": (None, "viewer"),
 }
 # Open to strangers: the way in and the way out.
-OPEN = {"sign_in", "sign_out"}
+OPEN = {"sign_in", "sign_out", "welcome"}
+# Rows whose number stands in an address.
+OF_NUMBER = {
+    "agent_key": AgentKey,
+    "capability_git_show": GitImport,
+    "review_": Review,
+    "team": Team,
+    "webhook": Webhook,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -101,20 +147,26 @@ def alpha(db: None) -> None:
     publish(body="Answer in two sentences.")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
     reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
+    keys.create_key(name="agent", by=OLGA)
+    teams.create_team(name="Team", by=OLGA)
+    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    proposals.propose(files=bundle("beta"), by=Actor("agent_key", "agent"))
     git_imports.begin(source="https://git.example/skills", by=OLGA)
 
 
 def _address(name: str) -> str:
     route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
-    number = Review.objects.get().pk if name.startswith("review_") else 1
-    number = GitImport.objects.get().pk if name == "capability_git_show" else number
-    there = {
+    there: dict[str, Any] = {
         "capability_id": "alpha",
-        "number": number,
+        "number": 1,
         "step": "example",
         "group_id": "health",
         "code": "FILE_MISSING",
+        "token": "none",
+        "proposal_id": Proposal.objects.get().proposal_id,
     }
+    numbered = next((model for noun, model in OF_NUMBER.items() if name.startswith(noun)), None)
+    there |= {"number": numbered._default_manager.get().pk} if numbered else {}
     return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
 
 

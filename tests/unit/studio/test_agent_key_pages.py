@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from registry import keys
 from registry.models import AgentKey
+from registry.snapshot import current
 from tests.factories import OLGA
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -67,7 +71,7 @@ def test_revoking_without_scripts(client: Client) -> None:
     keys.create_key(name="bot", by=OLGA)
     answer = form_with(client.get("/keys/"), "Revoke").submit(client)
     assert answer["Location"] == "/keys/"
-    page = client.get("/keys/").content.decode()
+    page = client.get("/keys/?state=ended").content.decode()
     assert "The key &#x27;bot&#x27; is revoked." in page
     assert ">revoked<" in page
     assert AgentKey.objects.get().revoked_by == "operator:the-admin"
@@ -94,3 +98,74 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
             client.get("/keys/")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 4
+
+
+def test_a_key_has_limits_from_the_form(client: Client) -> None:
+    day = timezone.now().astimezone(UTC).date() + timedelta(days=3)
+    answer = _make(client, groups="billing, support", read_only_tools=["on"], preview=["on"], last_day=day.isoformat())
+    assert answer.status_code == 200
+    row = AgentKey.objects.get()
+    assert (row.groups, row.read_only_tools, row.preview) == (["billing", "support"], True, True)
+    assert row.expires_at == datetime.combine(day + timedelta(days=1), time(), UTC)
+    page = client.get(f"/keys/{row.pk}/")
+    assert form_with(page, "Save").values["last_day"] == day.isoformat()
+    assert "groups: billing, support" in client.get("/keys/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"groups": "Not A Group"}, "groups"),
+        ({"groups": "a\0b"}, "groups"),
+        ({"last_day": "2020-01-01"}, "last_day"),
+        ({"last_day": "9999-12-31"}, "last_day"),
+        ({"last_day": "soon"}, "last_day"),
+        ({"name": "taken"}, "name"),
+    ],
+)
+def test_what_is_odd_is_told_beside_its_own_field(changes: dict[str, str], field: str, client: Client) -> None:
+    keys.create_key(name="taken", by=OLGA)
+    answer = _make(client, **changes)
+    assert (answer.status_code, list(answer.context["form"].errors)) == (400, [field])
+
+
+def test_rights_are_changed_on_the_page_of_a_key(client: Client) -> None:
+    row, _ = keys.create_key(name="bot", by=OLGA)
+    address = f"/keys/{row.pk}/"
+    answer = form_with(client.get(address), "Save").submit(client, scopes=["read"], groups="health")
+    assert answer["Location"] == address
+    row.refresh_from_db()
+    assert (row.scopes, row.groups) == (["read"], ["health"])
+    refused = form_with(client.get(address), "Save").submit(client, scopes=[])
+    assert refused.status_code == 400
+
+
+def test_a_new_key_is_shown_once_and_the_old_one_is_taken_meanwhile(client: Client) -> None:
+    row, old = keys.create_key(name="bot", by=OLGA)
+    answer = form_with(client.get(f"/keys/{row.pk}/"), "Make a new key").submit(client, overlap="1")
+    new = answer.context["created"]
+    assert new in answer.content.decode()
+    assert "no-store" in answer["Cache-Control"]
+    page = client.get(f"/keys/{row.pk}/").content.decode()
+    assert new not in page
+    assert "taken until" in page
+    held = current()
+    assert held.principal(keys.hash_key(old)) == replace(
+        held.principals[keys.hash_key(new)], until=held.principals[keys.hash_key(old)].until
+    )
+    client.post(f"/keys/{row.pk}/rotate/", {"overlap": "999999999999999"})
+    assert current().principal(keys.hash_key(new)) is None
+
+
+def test_a_revoked_key_cannot_be_changed(client: Client) -> None:
+    row, _ = keys.create_key(name="bot", by=OLGA)
+    keys.revoke_key(name="bot", by=OLGA)
+    assert "Make a new key" not in client.get(f"/keys/{row.pk}/").content.decode()
+    assert client.post(f"/keys/{row.pk}/change/", {"scopes": ["read"]}).status_code == 400
+    page = client.post(f"/keys/{row.pk}/rotate/", {}, follow=True).content.decode()
+    assert "is revoked: make a new key" in page
+
+
+def test_what_is_not_there_is_no_page(client: Client) -> None:
+    assert client.get("/keys/77/").status_code == 404
+    assert client.post("/keys/77/rotate/").status_code == 404

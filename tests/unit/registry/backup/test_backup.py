@@ -42,7 +42,18 @@ from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
 from registry.errors import BackupRefused, BackupUnreadable
 from registry.incidents import open_incident
-from registry.models import AuditEvent, Capability, Operator, RegistryState, Release, Revision, SkillGroup, Webhook
+from registry.models import (
+    AuditEvent,
+    Capability,
+    GitImport,
+    Operator,
+    RegistryState,
+    Release,
+    Revision,
+    SkillGroup,
+    UnmatchedMessage,
+    Webhook,
+)
 from registry.snapshot import HOLDER, current
 from registry.snapshot.bodies import BODIES, load_body
 from registry.snapshot.pins import pinned_revision
@@ -57,6 +68,8 @@ def _fill() -> str:
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
     key = keys.create_key(name="agent", by=OLGA)[1]
     shares.create_link(name="partner", by=OLGA)
+    UnmatchedMessage.objects.create(form="0" * 64, text="Grüße", decision="none", askers={"agent": 1})
+    GitImport.objects.create(source="https://git.example/a", created_by=str(OLGA))
     SkillGroup.objects.create(group_id="health", name="Health")
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])

@@ -1,0 +1,170 @@
+"""Teams that own capabilities: who is in them, what is theirs, and who may change it.
+
+Everybody reads. What a team owns is changed by its members, as far as their role goes, and by admins. Keys and the
+command line belong to no team: a pipeline's key publishes what its scopes allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Q
+
+from registry import audit
+from registry.actors import Actor
+from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.models import Capability, Operator, Team, TeamMember
+from registry.queries import get_capability
+from registry.writing import writing
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRow:
+    """A line of the list."""
+
+    key: int
+    name: str
+    description: str
+    members: int
+    capabilities: int
+
+
+def team_rows() -> list[TeamRow]:
+    """All of them, by name, in one query."""
+    counted = Team.objects.annotate(
+        member_count=Count("memberships", distinct=True), capability_count=Count("capabilities", distinct=True)
+    )
+    columns = ("pk", "name", "description", "member_count", "capability_count")
+    return [TeamRow(*row) for row in counted.order_by("name").values_list(*columns)]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamPage:
+    """One team; `members` are its people by name, `owned` its capabilities by id."""
+
+    team: Team
+    members: Sequence[Operator]
+    owned: Sequence[str]
+
+
+def team_page(key: int) -> TeamPage:
+    """Raises `NotFound`."""
+    team = _get(key)
+    members = Operator.objects.filter(memberships__team=team).order_by("username")
+    owned = Capability.objects.filter(team=team).order_by("capability_id").values_list("capability_id", flat=True)
+    return TeamPage(team, list(members), list(owned))
+
+
+def create_team(*, name: str, by: Actor, description: str = "") -> Team:
+    """Raises `InvalidRequest` for an odd name, `NameTaken`."""
+    name = _good_name(name)
+    with writing():
+        _require_free(name)
+        team = Team.objects.create(name=name, description=description.strip()[:400], created_by=str(by))
+        audit.record(by=by, verb="team.create", subject=name)
+    return team
+
+
+def change_team(*, key: int, name: str, by: Actor, description: str = "") -> Team:
+    """Another name or description. Raises `NotFound`, `InvalidRequest`, `NameTaken`."""
+    name = _good_name(name)
+    with writing():
+        team = _get(key)
+        if name != team.name:
+            _require_free(name)
+        detail = {"was": team.name} if name != team.name else {}
+        team.name, team.description = name, description.strip()[:400]
+        team.save(update_fields=["name", "description"])
+        audit.record(by=by, verb="team.change", subject=name, detail=detail)
+    return team
+
+
+def delete_team(*, key: int, by: Actor) -> str:
+    """Answers its name. Raises `NotFound`, and `StatusConflict` while it owns anything."""
+    with writing():
+        team = _get(key)
+        owned = team.capabilities.count()
+        if owned:
+            raise StatusConflict(f"'{team.name}' owns {owned} of the capabilities: give them to another team first")
+        team.delete()
+        audit.record(by=by, verb="team.delete", subject=team.name)
+    return team.name
+
+
+def add_member(*, key: int, username: str, by: Actor) -> None:
+    """Raises `NotFound`; adding twice changes nothing."""
+    with writing():
+        team, operator = _get(key), _operator(username)
+        _, is_new = TeamMember.objects.get_or_create(team=team, operator=operator)
+        if is_new:
+            audit.record(by=by, verb="team.add_member", subject=team.name, detail={"operator": username})
+
+
+def remove_member(*, key: int, username: str, by: Actor) -> None:
+    """Raises `NotFound`; removing twice changes nothing."""
+    with writing():
+        team, operator = _get(key), _operator(username)
+        removed, _ = TeamMember.objects.filter(team=team, operator=operator).delete()
+        if removed:
+            audit.record(by=by, verb="team.remove_member", subject=team.name, detail={"operator": username})
+
+
+def set_owner(*, capability_id: str, key: int | None, by: Actor) -> Team | None:
+    """Give a capability to a team, or to none. Raises `CapabilityNotFound`, `NotFound`."""
+    with writing():
+        capability = get_capability(capability_id)
+        team = _get(key) if key is not None else None
+        if capability.team_id != key:
+            capability.team = team
+            capability.save(update_fields=["team"])
+            detail = {"team": team.name if team else None}
+            audit.record(by=by, verb="capability.set_owner", subject=capability_id, detail=detail)
+    return team
+
+
+def owner_that_keeps_out(username: str, capability_id: str) -> str:
+    """The name of the team that alone may change the capability, where this operator is not in it; else empty."""
+    closed = Capability.objects.filter(capability_id=capability_id, team__isnull=False)
+    closed = closed.exclude(team__memberships__operator__username=username)
+    return closed.values_list("team__name", flat=True).first() or ""
+
+
+def require_may_change(capability_id: str, by: Actor) -> None:
+    """What every verb asks that changes one capability, under the lock. Raises `Forbidden`."""
+    if by.kind != "operator":
+        return
+    team = owner_that_keeps_out(by.name, capability_id)
+    if team and not Operator.objects.filter(username=by.name, role=Operator.Role.ADMIN).exists():
+        raise Forbidden(kept_out_words(capability_id, team))
+
+
+def kept_out_words(capability_id: str, team: str) -> str:
+    """The sentence for whoever is not in the team."""
+    return f"'{capability_id}' belongs to the team '{team}': its members and admins change it"
+
+
+def _good_name(name: str) -> str:
+    name = name.strip()
+    if not 1 <= len(name) <= 80 or not name.isprintable():
+        raise InvalidRequest("A team's name has 1 to 80 printable characters")
+    return name
+
+
+def _require_free(name: str) -> None:
+    if Team.objects.filter(Q(name=name)).exists():
+        raise NameTaken(f"There is a team named '{name}'")
+
+
+def _get(key: int) -> Team:
+    team = Team.objects.filter(pk=key).first()
+    if team is None:
+        raise NotFound("There is no such team")
+    return team
+
+
+def _operator(username: str) -> Operator:
+    operator = Operator.objects.filter(username=username).first()
+    if operator is None:
+        raise NotFound(f"There is no operator named '{username}'")
+    return operator

@@ -1,0 +1,66 @@
+"""Confidence over its events as SVG that the server draws; without a script, as studio/charts.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from registry.lifecycle import Point
+
+WIDTH: Final = 600
+HEIGHT: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One event: where it stands in the drawing, with a tick that says how it ended."""
+
+    point: Point
+    x: float
+    y: float
+    width: float
+
+    @property
+    def score(self) -> str:
+        """0 to 1, as answers tell it."""
+        return f"{self.point.hundredths / 100:.2f}"
+
+    @property
+    def kind(self) -> str:
+        return "good" if self.point.is_good else "bad" if self.point.is_bad else "used"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where the events of another revision begin."""
+
+    number: int
+    x: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`path` are the points of a polyline; the top edge is a confidence of 1."""
+
+    steps: Sequence[Step]
+    path: str
+    turns: Sequence[Turn]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+
+def confidence_line(points: Sequence[Point]) -> Line:
+    """Of at least one event, in order; each has the same width, however long it was until the next."""
+    width = WIDTH / len(points)
+    steps = [
+        Step(point, round(at * width, 2), HEIGHT - point.hundredths, round(width, 2)) for at, point in enumerate(points)
+    ]
+    corners = [corner for one in steps for corner in ((one.x, one.y), (one.x + one.width, one.y))]
+    turns = [
+        Turn(one.point.revision, one.x)
+        for before, one in pairwise(steps)
+        if before.point.revision != one.point.revision
+    ]
+    return Line(steps, " ".join(f"{x:.2f},{y}" for x, y in corners), turns)

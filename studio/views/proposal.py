@@ -1,0 +1,91 @@
+"""What agents hand in for review: the list, one of them, and the decision."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry import proposals
+from registry.errors import ProposalNotFound, RegistryError
+from registry.models import Proposal
+from studio.access import StudioRequest, actor_of, author_required, keep_to_reading, operator_required, posted_from
+from studio.views.given import note_of, one_of
+
+PAGE_SIZE: Final = 50
+STATUSES: Final = (*Proposal.Status.values, "all")
+FINDINGS_SHOWN: Final = 20
+
+
+@operator_required
+@require_safe
+def proposal_list(request: StudioRequest) -> HttpResponse:
+    """Open ones, the newest first; or those of another status."""
+    status = one_of(request, "status", STATUSES) or "draft"
+    found = proposals.list_proposals(status="" if status == "all" else status, limit=None)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "status": status, "statuses": STATUSES, "query": f"status={status}"}
+    return render(request, "studio/proposal/list.html", context)
+
+
+@operator_required
+@require_safe
+def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """One proposal: findings, what it changes, what it is like, and the decision."""
+    proposal = _proposal_or_404(proposal_id)
+    found = proposals.looked_at(proposal, against=one_of(request, "against", ("draft", "published")))
+    # An author of another team reads it, and decides nothing.
+    keep_to_reading(request, proposal.capability.capability_id)
+    context: dict[str, Any] = {
+        "proposal": proposal,
+        "capability": proposal.capability,
+        "found": found,
+        "shown": found.report.findings[:FINDINGS_SHOWN],
+        "more": found.report.findings[FINDINGS_SHOWN:],
+    }
+    return render(request, "studio/proposal/show.html", context)
+
+
+def _proposal_or_404(proposal_id: UUID) -> Proposal:
+    try:
+        return proposals.get_proposal(proposal_id)
+    except ProposalNotFound as error:
+        raise Http404(error.message) from None
+
+
+@author_required
+@posted_from("studio:proposal_show")
+def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """Make it the draft; what was the draft is kept aside."""
+    proposal = _proposal_or_404(proposal_id)
+    try:
+        proposals.accept_proposal(proposal_id=proposal_id, by=actor_of(request), note=note_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:proposal_show", proposal_id)
+    messages.success(request, _("The proposal is the draft now. It is decided on when that is published."))
+    return redirect("studio:capability_show", proposal.capability.capability_id)
+
+
+@author_required
+@posted_from("studio:proposal_show")
+def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """Decline it, with a note for whoever proposed it."""
+    _proposal_or_404(proposal_id)
+    note = note_of(request)
+    if not note:
+        messages.error(request, _("Write a note: whoever proposed it reads why."))
+        return redirect("studio:proposal_show", proposal_id)
+    try:
+        proposals.reject_proposal(proposal_id=proposal_id, by=actor_of(request), note=note)
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:proposal_show", proposal_id)
+    messages.success(request, _("The proposal is declined; the key that made it can read why."))
+    return redirect("studio:proposal_list")

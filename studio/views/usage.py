@@ -1,0 +1,77 @@
+"""What agents load."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from registry import usage_figures
+from registry.usage_figures import PERIODS, SORTS, VIEWS, Asked
+from studio.access import StudioRequest, operator_required
+from studio.charts import bars
+from studio.exports import csv_file
+from studio.views.given import one_of, text_in
+
+PAGE_SIZE: Final = 50
+SHOWN_MAX: Final = 20
+
+
+def _asked(request: StudioRequest) -> Asked:
+    """From the address; what is odd in it is left out."""
+    days = one_of(request, "days", [str(period) for period in PERIODS])
+    return Asked(
+        days=int(days or 30),
+        by=one_of(request, "by", list(VIEWS)) or "capability",
+        sort=one_of(request, "sort", SORTS) or "loads",
+        capability_id=text_in(request, "capability", most=64),
+        key_name=text_in(request, "key", most=80) if "key" in request.GET else None,
+    )
+
+
+def _query(asked: Asked, **changes: Any) -> str:
+    given: dict[str, Any] = {"days": asked.days, "by": asked.by, "sort": asked.sort, "capability": asked.capability_id}
+    given |= {"key": asked.key_name} if asked.key_name is not None else {}
+    return urlencode({name: value for name, value in (given | changes).items() if value or name == "key"})
+
+
+@operator_required
+@require_safe
+def usage_show(request: StudioRequest) -> HttpResponse:
+    """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
+    asked = _asked(request)
+    page = Paginator(usage_figures.usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    unused, still = usage_figures.unused(asked), usage_figures.deprecated_loads(asked)
+    context = {
+        "asked": asked,
+        "page": page,
+        "query": _query(asked),
+        "sorts": {sort: _query(asked, sort=sort) for sort in SORTS},
+        "without": _query(Asked(days=asked.days, by=asked.by, sort=asked.sort)),
+        "periods": PERIODS,
+        "views": list(VIEWS),
+        "chart": bars(usage_figures.loads_by_day(asked)),
+        "unused": unused[:SHOWN_MAX],
+        "unused_total": len(unused),
+        "still": still[:SHOWN_MAX],
+        "still_total": len(still),
+    }
+    return render(request, "studio/usage/show.html", context)
+
+
+@operator_required
+@require_safe
+def usage_export(request: StudioRequest) -> HttpResponse:
+    """The whole table as CSV."""
+    asked = _asked(request)
+    others = "capabilities" if asked.by == "key" else "keys"
+    head = [*VIEWS[asked.by], "loads", others, "last_day"]
+    rows = (
+        [*(getattr(row, column) for column in VIEWS[asked.by]), row.loads, row.others, row.last_day.isoformat()]
+        for row in usage_figures.usage_rows(asked)
+    )
+    return csv_file(f"usage-by-{asked.by}.csv", head, rows)

@@ -1,0 +1,70 @@
+"""Run inside `manage.py shell`: what agents leave behind, which no command makes."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from registry import feedback, keys, operators, proposals, publishing, teams, webhooks
+from registry.actors import SYSTEM, Actor
+from registry.models import Capability, LoadCount, Outcome, Proposal, WebhookDelivery
+
+AGENT = Actor("agent_key", "support bot, production")
+capability = Capability.objects.select_related("published_revision").get(capability_id="disk_pressure")
+published = capability.published_revision
+assert published is not None
+
+
+def tell(capability_id: str, *outcomes: tuple[str, int]) -> None:
+    for outcome, times in outcomes:
+        for _ in range(times):
+            feedback.record_outcome(capability_id=capability_id, outcome=outcome, by=AGENT)
+
+
+tell("disk_pressure", ("used", 3), ("likely_success", 5), ("likely_failure", 1), ("confirmed_success", 6))
+files = dict(published.files)
+files["skill.md"] = files["skill.md"] + "\nAsk before anything is removed.\n"
+done = publishing.publish(files=files, by=SYSTEM, note="Asks before it removes anything")
+assert done.status == "published", done.findings
+tell("disk_pressure", ("confirmed_failure", 3), ("likely_success", 2), ("likely_failure", 4), ("used", 2))
+tell("billing_refund", ("confirmed_success", 3))
+for number, event in enumerate(Outcome.objects.order_by("-id")):
+    Outcome.objects.filter(pk=event.pk).update(at=event.at - timedelta(hours=31 * number))
+files["skill.md"] = files["skill.md"].replace("Ask before", "Ask twice before")
+handed_in = proposals.propose(files=files, by=AGENT, note="Users were startled when files went at once").proposal
+Proposal.objects.filter(pk=handed_in.pk).update(proposal_id=UUID(int=1))
+today = datetime.now(UTC).date()
+for number in range(60):
+    LoadCount.objects.create(
+        day=today - timedelta(days=number),
+        capability_id=("weights", "workouts", "disk_pressure")[number % 3],
+        revision=1,
+        key_name=("support bot, production", "", "a key with quite a long name, " + "n" * 40)[number % 3],
+        count=7 + number * 37 % 101,
+    )
+team = teams.create_team(name="Health", description="Weights, workouts and meals; #health in the chat", by=SYSTEM)
+for name in ("the-author", "the-publisher"):
+    teams.add_member(key=team.pk, username=name, by=SYSTEM)
+teams.set_owner(capability_id="excel_analyzer", key=team.pk, by=SYSTEM)
+operators.invite_operator(username="nora.new@example.com", role="author", by=SYSTEM)
+keys.create_key(
+    name="night jobs",
+    by=SYSTEM,
+    groups=["fitness"],
+    read_only_tools=True,
+    expires_at=datetime.now(UTC) + timedelta(days=40),
+)
+keys.rotate_key(name="night jobs", by=SYSTEM, overlap=timedelta(days=7))
+webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)
+for state, status, error in (("delivered", 200, ""), ("failed", 503, "answered 503")):
+    WebhookDelivery.objects.create(
+        webhook=webhook,
+        event_id=UUID(int=status),
+        kind="capability.published",
+        body="{}",
+        state=state,
+        tries=3,
+        last_status=status,
+        last_error=error,
+        response_excerpt="busy" if error else "ok",
+        duration_ms=41,
+        finished_at=datetime.now(UTC),
+    )

@@ -1,0 +1,175 @@
+"""What an admin does in a browser, and the way from a worse revision back to the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import ROLES
+from tests.browser.steps import PASSWORD, sign_in
+from tests.browser.test_looks import _in_every_form, _looks_right
+from tests.receivers import Receiver, status
+from tests.servers import start_studio
+from tests.unit.studio.conftest import PASSWORD as CHOSEN
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def live_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    """One that may tell receivers on this machine."""
+    studio = start_studio(tmp_path_factory.mktemp("studio"), WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
+    yield studio
+    studio.stop()
+
+
+def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studio: Studio) -> None:
+    assert "admin" in ROLES
+    page = as_role("admin")
+    page.goto(f"{studio.url}/members/")
+    page.get_by_role("textbox", name="Name", exact=True).fill("nora")
+    page.get_by_label("Role", exact=True).select_option("author")
+    page.get_by_role("button", name="Make the link").click()
+    address = page.locator("#new-link").inner_text()
+    browser = page.context.browser
+    assert browser is not None
+    theirs = browser.new_context().new_page()
+    theirs.goto(address)
+    _in_every_form(theirs, _looks_right)
+    theirs.get_by_label("Password", exact=True).fill(CHOSEN)
+    theirs.get_by_label("Password again").fill(CHOSEN)
+    theirs.get_by_role("button", name="Set the password").click()
+    expect(theirs.get_by_text("Your password is set.")).to_be_visible()
+    sign_in(theirs, studio.url, "nora", CHOSEN)
+    theirs.goto(f"{studio.url}/new-capability/")
+    expect(theirs.get_by_role("heading", level=1)).to_contain_text("New")
+    page.goto(f"{studio.url}/members/")
+    page.get_by_label("Role of nora", exact=True).select_option("viewer")
+    page.get_by_role("button", name="Change the role of nora").click()
+    expect(page.get_by_text("nora has the role viewer now.")).to_be_visible()
+    # The session of the right that was lost has ended.
+    theirs.reload()
+    expect(theirs.get_by_role("heading", name="Sign in")).to_be_visible()
+    theirs.context.close()
+
+
+def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("admin")
+    page.goto(f"{studio.url}/keys/")
+    page.get_by_role("textbox", name="Name", exact=True).fill("night jobs")
+    page.get_by_label("Skill groups").fill("fitness")
+    page.get_by_role("button", name="Make the key").click()
+    first = page.locator("#new-key").inner_text()
+    ids = [one["capability_id"] for one in _list(studio, first).json()["capabilities"]]
+    assert ids
+    assert "excel_analyzer" not in ids
+    page.get_by_role("link", name="night jobs").click()
+    page.get_by_label("The old one is taken for").select_option("one hour")
+    page.get_by_role("button", name="Make a new key").click()
+    second = page.locator("#new-key").inner_text()
+    assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.get_by_text("The key 'night jobs' is revoked.")).to_be_visible()
+    page.wait_for_timeout(1200)
+    assert [_list(studio, key).status_code for key in (first, second)] == [401, 401]
+
+
+def _list(studio: Studio, key: str) -> httpx.Response:
+    return httpx.get(
+        f"{studio.url}/api/v1/capability_registry_list", headers={"Authorization": f"Bearer {key}"}, timeout=10
+    )
+
+
+def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], studio: Studio) -> None:
+    receiver = Receiver(replies=[status(500)])
+    try:
+        page = as_role("admin")
+        page.goto(f"{studio.url}/webhooks/")
+        page.get_by_role("textbox", name="Name", exact=True).fill("chat")
+        page.get_by_label("Address").fill(receiver.url)
+        page.get_by_label("capability.published").check()
+        page.get_by_role("button", name="Make the webhook").click()
+        expect(page.locator("#new-secret")).to_contain_text("whsec_")
+        page.get_by_role("link", name="chat").click()
+        page.get_by_role("button", name="Send a test").click()
+        expect(page.get_by_role("cell", name="queued")).to_be_visible()
+        studio.manage("worker", "--once")
+        # The log asks again by itself until nothing is queued.
+        expect(page.get_by_role("cell", name="failed")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("cell", name="answered 500")).to_be_visible()
+        page.get_by_role("button", name="Send webhook.test").click()
+        expect(page.get_by_role("cell", name="queued")).to_be_visible()
+        studio.manage("worker", "--once")
+        expect(page.get_by_role("cell", name="delivered")).to_be_visible(timeout=30_000)
+        assert len(receiver.requests) == 2
+        assert receiver.requests[0].headers["webhook-id"] == receiver.requests[1].headers["webhook-id"]
+        page.get_by_role("button", name="Delete the webhook").click()
+        expect(page.get_by_text("The webhook chat is deleted.")).to_be_visible()
+    finally:
+        receiver.stop()
+
+
+WORSE = """
+from registry import feedback, publishing
+from registry.actors import SYSTEM, Actor
+from registry.models import Revision
+agent = Actor("agent_key", "agent")
+def tell(outcome, times):
+    for _ in range(times):
+        feedback.record_outcome(capability_id="disk_pressure", outcome=outcome, by=agent)
+tell("confirmed_success", 8)
+files = dict(Revision.objects.get(capability__capability_id="disk_pressure").files)
+files["skill.md"] += "\\nAsk first.\\n"
+assert publishing.publish(files=files, by=SYSTEM).status == "published"
+tell("confirmed_failure", 6)
+"""
+
+
+def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[str], Page], studio: Studio) -> None:
+    studio.manage("shell", "-c", WORSE)
+    page = as_role("publisher")
+    page.goto(studio.url)
+    panel = page.get_by_role("region", name="Worse than before")
+    panel.get_by_role("link", name="disk_pressure").click()
+    expect(page.get_by_text("This revision does worse than revision 1.")).to_be_visible()
+    page.get_by_role("link", name="Roll back to revision 1").click()
+    expect(page.get_by_label("Note: why?")).to_have_value("Revision 2 failed in 6 of 6 uses")
+    page.get_by_role("button", name="Roll back", exact=True).click()
+    expect(page.get_by_text("Agents get revision 1 again.")).to_be_visible()
+    page.goto(f"{studio.url}/capabilities/disk_pressure/feedback/")
+    expect(page.get_by_text("does worse than")).to_have_count(0)
+    page.goto(studio.url)
+    expect(page.get_by_role("region", name="Worse than before")).to_have_count(0)
+
+
+def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("admin")
+    page.goto(f"{studio.url}/teams/")
+    page.get_by_label("Name").fill("Finance")
+    page.get_by_role("button", name="Make the team").click()
+    page.get_by_label("Id of one more").fill("billing_refund")
+    page.get_by_role("button", name="Give it to the team").click()
+    expect(page.get_by_role("link", name="billing_refund")).to_be_visible()
+    browser = page.context.browser
+    assert browser is not None
+    theirs = browser.new_context().new_page()
+    sign_in(theirs, studio.url, "the-publisher", PASSWORD)
+    theirs.goto(f"{studio.url}/capabilities/billing_refund/")
+    expect(theirs.get_by_text("you may read")).to_be_visible()
+    expect(theirs.get_by_role("link", name="Edit", exact=True)).to_have_count(0)
+    theirs.goto(f"{studio.url}/capabilities/billing_refund/edit/")
+    expect(theirs.get_by_text("belongs to the team 'Finance'")).to_be_visible()
+    page.get_by_label("Somebody more").select_option("the-publisher")
+    page.get_by_role("button", name="Add", exact=True).click()
+    theirs.reload()
+    expect(theirs.get_by_role("heading", name="Edit billing_refund")).to_be_visible()
+    theirs.context.close()

@@ -73,7 +73,8 @@ def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studi
     assert capability["utterances"]["should_match"] == ["I had a bad night and napped"]
     assert [(each["name"], each["policy"]["kind"]) for each in tools] == [("nap_find", "read"), ("nap_save", "write")]
     assert json.loads(texts["ui_schemas_json"])[0]["actions"]["send"] == {"tool": "nap_save"}
-    expect(author.locator("#findings .tag-good")).to_have_text("none")
+    expect(author.locator("#findings .finding-list")).to_contain_text("PLACEHOLDER_LEFT")
+    expect(author.locator("#findings .tag-error")).to_have_count(0)
 
 
 def test_what_is_wrong_stands_where_it_was_typed(

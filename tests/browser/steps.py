@@ -26,7 +26,7 @@ def sign_in(page: Page, url: str, username: str, password: str) -> None:
 def create(page: Page, url: str, capability_id: str) -> None:
     """A new capability from the form, to its editor."""
     page.goto(f"{url}/new-capability/")
-    page.get_by_label("Name").fill(capability_id.replace("_", " ").title())
+    page.get_by_label("Name", exact=True).fill(capability_id.replace("_", " ").title())
     page.get_by_label("Id", exact=True).fill(capability_id)
     page.get_by_label("What it does, and when to use it").fill("Tests the Studio. Use it when a test runs.")
     page.get_by_role("button", name="Create the draft").click()

@@ -36,6 +36,14 @@ ADDRESSES = {
     "gallery": "/gallery/",
     "list, nothing found": "/capabilities/?q=nothing+like+it",
     "new": "/new-capability/",
+    "new, asked for": "/new-capability/?id=weight&sentence=how+heavy+am+I",
+    "new, a copy": "/new-capability/copy/?of=weights",
+    "new, from files": "/new-capability/files/",
+    "new, from git": "/new-capability/git/",
+    "new, an import from git": "/new-capability/git/1/",
+    "demand, ids": "/demand/",
+    "demand, messages": "/demand/?what=messages",
+    "demand, put away": "/demand/?dismissed=yes",
     "overview": "/capabilities/weights/",
     "overview of a draft": "/capabilities/many/",
     "overview, deprecated": "/capabilities/workouts/",
@@ -55,6 +63,7 @@ ADDRESSES = {
     "planned releases": "/releases/",
     "what publishing asks for": "/settings/publishing/",
     "playground": "/playground/",
+    "playground, with drafts": "/playground/?m=weigh-in+please&m=lunch&drafts=yes&permissions=read_documents",
     "playground, a conversation": "/playground/?m=I+just+weighed+187.6+lbs&m=1+%2B+1&os=darwin&has=ffmpeg",
     "keys": "/keys/",
     "key": "/keys/1/",
@@ -81,13 +90,30 @@ from datetime import timedelta
 from django.utils import timezone
 from registry import drafts, reviews, rules, schedules
 from registry.actors import Actor
-from registry.models import Draft, LoadCount, Revision
+from registry.models import DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
 olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
 for number in range(1, 16):
     LoadCount.objects.create(
         day=timezone.now().date() - timedelta(days=number), capability_id="weights", revision=1,
         key_name="" if number == 3 else f"key {number} " + "k" * (number * 3), count=number * 7,
     )
+for name, said in (("weight", "how heavy am I today"), ("x" * 64, "w" * 190), ("sleep", "how heavy is my cat today")):
+    asked = {f"key {number} " + "k" * 30: number for number in range(1, 6)}
+    DemandMiss.objects.create(capability_id=name, count=7, askers=asked)
+    UnmatchedMessage.objects.create(
+        form=name, text=said, decision="none", nearest="weights", count=3, askers={"": 3}
+    )
+DemandMiss.objects.create(
+    capability_id="away", count=1, dismissed_at=timezone.now(), dismissed_by=str(olga), dismissed_count=1
+)
+finding = {"code": "IMPORT_KEY_MOVED", "severity": "info", "file": "SKILL.md", "line": 4, "column": 1, "hint": "",
+           "message": "The key moved " + "m" * 90}
+line = {"path": "https://git.example/" + "p" * 90, "capability_id": "weights", "is_taken": True, "is_known": True,
+        "findings": [finding], "left_out": 2}
+GitImport.objects.create(
+    source="https://git.example/" + "s" * 90, created_by=str(olga), state="stored", results=[line, line], found=2,
+    finished_at=timezone.now(),
+)
 version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
 review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
 reviews.comment(review_id=review.pk, by=paul, words="Why is this no longer approved?", file="tools.json", line=1)
@@ -237,13 +263,13 @@ def test_the_sign_in_fits_and_is_accessible(form: str, furnished: Studio, page: 
 def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], allowed_on_console: list[str]) -> None:
     allowed_on_console.append("400")
     page = at("new")
-    page.get_by_label("Name").fill("x")
+    page.get_by_label("Name", exact=True).fill("x")
     page.get_by_label("Id", exact=True).fill("Not An Id")
     page.get_by_label("What it does").fill("x")
     page.get_by_role("button", name="Create the draft").click()
     expect(page.get_by_text("Use lower-case words")).to_be_visible()
     expect(page.get_by_label("Id", exact=True)).to_have_accessible_description(
-        "Lower-case words joined by _, such as weight_tracking. It never changes. "
+        "Lower-case words joined by _, such as weight_tracking. Empty: made of the name. "
         "Use lower-case words and digits, joined by single underscores."
     )
     _in_every_form(page, _looks_right)

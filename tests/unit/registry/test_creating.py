@@ -38,7 +38,7 @@ def _wish(**changes: object) -> Wish:
 @pytest.mark.parametrize("profile", [name for name, _ in PROFILE_CHOICES])
 def test_tools_and_a_form_pass_in_every_kind(profile: str) -> None:
     saved = creating.create(wish=_wish(skill_profile=profile, triggers=("how i slept",)), by=OLGA)
-    assert saved.report.findings == ()
+    assert {finding.code for finding in saved.report.findings} <= {"PLACEHOLDER_LEFT"}
     assert drafts.get_draft("sleep").files["ui_schemas.json"].count('"schema_id"') == 1
 
 

@@ -105,7 +105,7 @@ def test_phrases_sentences_a_tool_and_its_form(client: Client) -> None:
         GIVEN | TOOL | {"skill_profile": "capability", "triggers": "log sleep\r\n nap \r\nnap", "sentences": "I slept"}
     )
     answer = client.post("/new-capability/", given, follow=True)
-    assert "nothing is wrong with it" in answer.content.decode()
+    assert "left to look at" in answer.content.decode()
     files = drafts.get_draft("sleep_tracking").files
     capability, tools = json.loads(files["capability.json"]), json.loads(files["tools.json"])
     assert capability["intent_triggers"] == ["log sleep", "nap"]
@@ -113,7 +113,8 @@ def test_phrases_sentences_a_tool_and_its_form(client: Client) -> None:
     assert tools[0]["policy"] == {"kind": "write", "requires_approval": True}
     assert tools[0]["args_schema"]["required"] == ["hours"]
     assert json.loads(files["ui_schemas.json"])[0]["actions"]["send"] == {"tool": "sleep_log"}
-    assert drafts.draft_report(drafts.get_draft("sleep_tracking")).findings == ()
+    findings = drafts.draft_report(drafts.get_draft("sleep_tracking")).findings
+    assert {finding.code for finding in findings} == {"PLACEHOLDER_LEFT"}
 
 
 def test_an_id_is_made_of_the_name(client: Client) -> None:

@@ -48,12 +48,14 @@ from registry.incidents import open_incident
 from registry.models import (
     AuditEvent,
     Capability,
+    GitImport,
     GitSourceItem,
     Operator,
     RegistryState,
     Release,
     Revision,
     SkillGroup,
+    UnmatchedMessage,
     Webhook,
 )
 from registry.skill_fingerprints import remember
@@ -72,6 +74,8 @@ def _fill() -> str:
     operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
     key = keys.create_key(name="agent", by=OLGA)[1]
     shares.create_link(name="partner", by=OLGA)
+    UnmatchedMessage.objects.create(form="0" * 64, text="Grüße", decision="none", askers={"agent": 1})
+    GitImport.objects.create(source="https://git.example/a", created_by=str(OLGA))
     SkillGroup.objects.create(group_id="health", name="Health")
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     publish(tools=[tool("alpha_list")])

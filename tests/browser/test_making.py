@@ -1,0 +1,141 @@
+"""Somebody who is no engineer makes a capability: step by step, as a copy, from files, from a request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import AUTOSAVE_OFF, texts_of
+from tests.factories import bundle
+
+if TYPE_CHECKING:
+    import httpx
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def author(as_role: Callable[[str], Page], page: Page) -> Page:
+    page.add_init_script(AUTOSAVE_OFF)
+    return as_role("author")
+
+
+def _begin(page: Page, url: str, name: str) -> None:
+    page.goto(f"{url}/new-capability/")
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("What it does, and when to use it").fill("Logs naps. Use it when somebody had a bad night.")
+
+
+def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studio) -> None:
+    _begin(author, studio.url, "Nap Log")
+    expect(author.get_by_label("Id", exact=True)).to_have_value("nap_log")
+    phrases = author.get_by_label("Phrases that lead to it")
+    phrases.fill("weigh-in")
+    phrases.press("Enter")
+    expect(author.get_by_text("Agents will have to ask which one is meant")).to_be_visible()
+    author.get_by_role("button", name="Remove weigh-in").click()
+    expect(author.get_by_text("Agents will have to ask which one is meant")).to_have_count(0)
+    author.get_by_role("button", name="bad night").click()
+    expect(author.get_by_role("button", name="Remove bad night")).to_be_visible()
+    author.get_by_label("Sentences that a user would say").fill("I had a bad night and napped")
+    add = author.get_by_role("button", name="Add a tool")
+    add.click()
+    called = author.get_by_label("Called")
+    expect(called).to_be_focused()
+    called.fill("nap_find")
+    author.get_by_label("Does what").fill("Finds naps of a day")
+    author.get_by_label("It needs").fill("day")
+    author.get_by_label("which is a").select_option("date")
+    author.get_by_label("meaning").fill("Which day")
+    add.click()
+    expect(called).to_have_count(2)
+    called.last.fill("nap_save")
+    author.get_by_label("Does what").last.fill("Saves one nap")
+    author.get_by_label("It", exact=True).last.select_option("write")
+    author.get_by_label("It needs").last.fill("minutes")
+    author.get_by_label("which is a").last.select_option("whole number")
+    author.get_by_label("meaning").last.fill("How long it was")
+    author.get_by_label("always").last.check()
+    author.get_by_label("Show the user a form for it").last.check()
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_role("heading", name="Edit nap_log")).to_be_visible()
+    texts = texts_of(author)
+    capability, tools = json.loads(texts["capability_json"]), json.loads(texts["tools_json"])
+    assert capability["intent_triggers"] == ["bad night"]
+    assert capability["utterances"]["should_match"] == ["I had a bad night and napped"]
+    assert [(each["name"], each["policy"]["kind"]) for each in tools] == [("nap_find", "read"), ("nap_save", "write")]
+    assert json.loads(texts["ui_schemas_json"])[0]["actions"]["send"] == {"tool": "nap_save"}
+    expect(author.locator("#findings .finding-list")).to_contain_text("PLACEHOLDER_LEFT")
+    expect(author.locator("#findings .tag-error")).to_have_count(0)
+
+
+def test_what_is_wrong_stands_where_it_was_typed(
+    author: Page, studio: Studio, allowed_on_console: list[str]
+) -> None:  # fmt: skip
+    allowed_on_console.append("400")
+    _begin(author, studio.url, "Nap Log Two")
+    author.get_by_role("button", name="Add a tool").click()
+    author.get_by_label("Called").fill("Not A Name")
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_text("Say what the tool does")).to_be_visible()
+    expect(author.get_by_label("Called")).to_have_value("Not A Name")
+    author.get_by_role("button", name="Remove the tool").click()
+    expect(author.get_by_label("Called")).to_have_count(0)
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_role("heading", name="Edit nap_log_two")).to_be_visible()
+
+
+def test_enter_in_a_field_creates_and_adds_no_row(author: Page, studio: Studio) -> None:
+    _begin(author, studio.url, "Nap Log Three")
+    author.get_by_label("Name", exact=True).press("Enter")
+    expect(author.get_by_role("heading", name="Edit nap_log_three")).to_be_visible()
+
+
+def test_a_folder_of_two_becomes_two_drafts(author: Page, studio: Studio, tmp_path: Path) -> None:
+    for name in ("folder_one", "folder_two"):
+        (tmp_path / "mine" / name).mkdir(parents=True)
+        for file, text in bundle(name).items():
+            (tmp_path / "mine" / name / file).write_text(text, "utf-8")
+    author.goto(f"{studio.url}/new-capability/files/")
+    author.get_by_label("or a folder").set_input_files(tmp_path / "mine")
+    author.get_by_role("button", name="Import as drafts").click()
+    expect(author.get_by_role("heading", name="Imported: 2 drafts")).to_be_visible()
+    author.get_by_role("link", name="folder_two").click()
+    expect(author.get_by_role("heading", name="Edit folder_two")).to_be_visible()
+
+
+def test_a_git_address_that_is_refused_is_told_when_the_job_has_ended(author: Page, studio: Studio) -> None:
+    author.goto(f"{studio.url}/new-capability/git/")
+    author.get_by_label("Address").fill("https://127.0.0.1/skills")
+    author.get_by_role("button", name="Fetch and import").click()
+    expect(author.get_by_role("heading", name="Importing")).to_be_visible()
+    studio.manage("shell", "-c", "from registry import jobs; jobs.run_next(in_lane=True)")
+    expect(author.get_by_role("alert").filter(has_text="Nothing was imported")).to_be_visible(timeout=20_000)
+
+
+def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, agent: httpx.Client) -> None:
+    assert agent.get("/api/v1/capability_skill_load", params={"capability_id": "moon_phase"}).status_code == 404
+    row = author.get_by_role("row").filter(has_text="moon_phase")
+    for _ in range(20):
+        author.goto(f"{studio.url}/demand/")
+        if row.count():
+            break
+        author.wait_for_timeout(500)
+    row.get_by_role("link", name="Make it").click()
+    expect(author.get_by_label("Id", exact=True)).to_have_value("moon_phase")
+    author.get_by_label("What it does, and when to use it").fill("Tells the phase of the moon. Use it when asked.")
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_role("heading", name="Edit moon_phase")).to_be_visible()
+    author.goto(f"{studio.url}/demand/")
+    expect(row.get_by_text("not published")).to_be_visible()
+    row.get_by_role("button", name="Put away").click()
+    expect(author.get_by_text("Put away. It comes back")).to_be_visible()
+    expect(row).to_have_count(0)

@@ -1,0 +1,69 @@
+"""The playground in a browser: say something, fill the form, see the call; keep a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+
+def _say(page: Page, words: str) -> None:
+    page.get_by_label("What would a user say?").fill(words)
+    page.get_by_role("button", name="Say it").click()
+    expect(page.locator(".turn-said").last).to_contain_text(words)
+
+
+def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.goto(f"{studio.url}/playground/")
+    _say(page, "I just weighed 80 kg")
+    expect(page.locator("mark")).to_have_text("weighed")
+    _say(page, "1 + 1")
+    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".turn").last).to_contain_text("weights (3 more turns")
+    section = page.locator(".talk-form").first
+    form = section.frame_locator("iframe")
+    form.locator("input").nth(1).fill("81.5")
+    form.get_by_role("button", name="Save weigh-in").click()
+    told = section.locator(".talk-log li").first
+    expect(told).to_contain_text("waits for approval")
+    expect(told).to_contain_text("weight_entry_save_batch")
+    expect(told).to_contain_text("81.5")
+
+
+def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("author")
+    page.goto(f"{studio.url}/playground/")
+    page.get_by_text("On which computer, and what is there").click()
+    page.get_by_label("Computer").select_option("macOS")
+    _say(page, "open my spreadsheet")
+    address = page.url
+    page.goto(f"{studio.url}/playground/")
+    page.goto(address)
+    expect(page.locator(".turn-said")).to_contain_text("open my spreadsheet")
+    expect(page.get_by_label("Computer")).to_have_value("darwin")
+    page.get_by_role("link", name="Take back the last").click()
+    expect(page.locator(".turn")).to_have_count(0)
+    expect(page.get_by_label("Computer")).to_have_value("darwin")
+
+
+def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("author")
+    page.goto(f"{studio.url}/playground/?m=what+did+I+have+for+lunch")
+    page.get_by_text("Keep this sentence").click()
+    page.get_by_label("Capability", exact=True).select_option("meals")
+    page.get_by_role("button", name="Add to its draft").click()
+    expect(page.get_by_text("meals: the sentence is in its draft now")).to_be_visible()
+    expect(page.locator(".turn-said")).to_contain_text("what did I have for lunch")
+    page.get_by_label("With drafts that pass").check()
+    _say(page, "what did I have for lunch")
+    expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("draft")

@@ -79,6 +79,15 @@ How to make it stop.
 }
 
 
+# The lines of the bodies above that say what to write there.
+PLACEHOLDERS: Final = frozenset(
+    line.strip()
+    for body in _BODIES.values()
+    for line in body.splitlines()
+    if line.strip() and not line.startswith("#") and "{" not in line
+)
+
+
 def skeleton(*, capability_id: str, name: str, description: str, skill_profile: str) -> dict[str, str]:
     """The four texts of a new capability of a profile."""
     capability: dict[str, Any] = {

@@ -46,6 +46,7 @@ SKILL: Final = (
     Code("TOOL_NOT_DEFINED", "error", "skill.md names or calls a tool that is not in tools.json.", "`weight_remove` under Tools", "Define the tool, or correct the name."),
     Code("TOOL_NOT_DOCUMENTED", "error", "A tool of tools.json is not mentioned in the section Tools of skill.md.", "tools.json has `weight_list`, Tools does not", "Add a list item that names it."),
     Code("TOOL_POLICY_MISMATCH", "error", "A write tool stands under Read, or a read tool under Write.", "`### Read` with a tool of kind write", "Move the line, or correct the policy."),
+    Code("PLACEHOLDER_LEFT", "warning", "A line of skill.md still says what to write there, as a new draft begins.", "`Say here what the agent does unless the user asks for something else.`", "Write it, or take the line out."),
     Code("EXAMPLE_WORD_UNKNOWN", "warning", "A snake_case word in Examples is nothing that the bundle defines.", "`weight_entry_lst` in a sentence", "Correct the spelling."),
 )  # fmt: skip
 TOOLS: Final = (

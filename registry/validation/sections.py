@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
+from registry.skeletons import PLACEHOLDERS
 from registry.validation.markdown import Heading
 from registry.validation.problems import Problem
 from registry.validation.skill_text import SkillText
 
 PROBLEMS_MAX: Final = 50
+PLACEHOLDERS_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,9 @@ RUNBOOK: Final = (
 WITHOUT_TITLE: Final = ("agent_skill", "runbook")
 
 
+_PLACEHOLDERS: Final = PLACEHOLDERS | {section.hint for section in (*CAPABILITY, *PLAYBOOK, *RUNBOOK, TOOLS, UI)}
+
+
 def required_sections(profile: str, tools: list[Any], ui_schemas: list[Any]) -> tuple[Section, ...]:
     """The sections that a profile demands, given what else is in the bundle."""
     if profile == "playbook":
@@ -81,7 +86,17 @@ def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas:
         problems += _check_section(skill, section)
     if profile == "playbook":
         problems += islice(_check_steps(skill), PROBLEMS_MAX)
+    problems += islice(_check_placeholders(skill), PLACEHOLDERS_MAX)
     return problems
+
+
+def _check_placeholders(skill: SkillText) -> Iterator[Problem]:
+    """What a new draft, or a mend, put there for somebody to write over."""
+    for line in skill.outline.lines(1, len(skill.outline.texts)):
+        words = line.text.strip()
+        if line.kind == "text" and words in _PLACEHOLDERS:
+            message = f"'{words[:80]}' says what to write here"
+            yield skill.problem("PLACEHOLDER_LEFT", line.number, message, "Write it, or take the line out.")
 
 
 def _check_title(skill: SkillText) -> Iterator[Problem]:

@@ -34,6 +34,7 @@ from registry import (
     schedules,
     shares,
     tallies,
+    teams,
     webhooks,
 )
 from registry.actors import Actor
@@ -82,6 +83,9 @@ def _fill() -> str:
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )
+    team = teams.create_team(name="Owners", by=OLGA)
+    teams.add_member(key=team.pk, username="vera", by=OLGA)
+    teams.set_owner(capability_id="beta", key=team.pk, by=OLGA)
     tallies.count_load(capability_id="alpha", revision=1, key_name="agent")
     tallies.count_miss("omega")
     tallies.flush()

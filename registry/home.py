@@ -10,10 +10,10 @@ from uuid import UUID
 
 from django.db.models import Count, Sum
 
+from registry import demand
 from registry.lifecycle import Worse, worse_revisions
 from registry.models import (
     Capability,
-    DemandMiss,
     Draft,
     Incident,
     LoadCount,
@@ -22,7 +22,7 @@ from registry.models import (
     Revision,
     ScheduledRelease,
 )
-from registry.queries import LISTED, open_incidents
+from registry.queries import open_incidents
 from registry.reviews import list_reviews
 from registry.schedules import list_releases
 
@@ -149,9 +149,8 @@ def recent_publishes() -> list[Publish]:
 
 def top_misses() -> list[Miss]:
     """The ids that were asked for most and that are still not there."""
-    there = Capability.objects.filter(status__in=LISTED).values("capability_id")
-    wanted = DemandMiss.objects.exclude(capability_id__in=there).order_by("-count", "capability_id")
-    return [Miss(*row) for row in wanted.values_list("capability_id", "count", "last_seen_at")[:SHOWN_MAX]]
+    found = demand.misses().values_list("capability_id", "count", "last_seen_at")
+    return [Miss(*row) for row in found[:SHOWN_MAX]]
 
 
 def loads_by_day(today: date) -> list[tuple[date, int]]:

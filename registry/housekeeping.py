@@ -7,14 +7,14 @@ from typing import Final
 
 from django.utils import timezone
 
-from registry import jobs, repeats, usage
+from registry import demand, git_imports, jobs, repeats, usage
 from registry.jobs import Lease, Write
 from registry.models import Job, WebhookDelivery
 from registry.writing import writing
 
 KIND: Final = "jobs.prune"
 DELIVERIES_KIND: Final = "webhook.prune"
-DAILY: Final = (KIND, DELIVERIES_KIND, repeats.KIND, usage.KIND)
+DAILY: Final = (KIND, DELIVERIES_KIND, repeats.KIND, usage.KIND, demand.KIND, git_imports.PRUNE_KIND)
 DAYS_KEPT: Final = 30
 
 

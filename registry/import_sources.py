@@ -51,6 +51,16 @@ def read_archive(data: bytes, path: str) -> list[SourceBundle]:
     return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
 
 
+def read_files(files: Mapping[str, bytes], path: str) -> list[SourceBundle]:
+    """As `read_source` for files that are in memory, by their paths in a folder."""
+    found = _found({name: _held_reader(data) for name, data in files.items()}, path, "")
+    return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
+
+
+def _held_reader(data: bytes) -> Reader:
+    return lambda most: data[:most]
+
+
 def _folder_files(folder: Path, path: str) -> dict[str, Reader]:
     """Every file below a folder. Raises `SourceUnreadable` for a link that leads out of it, and for too many."""
     files: dict[str, Reader] = {}

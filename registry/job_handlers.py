@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from typing import Final
 
-from registry import housekeeping, mail, repeats, revalidation, schedules, usage, webhook_jobs
+from registry import (
+    demand,
+    git_imports,
+    housekeeping,
+    mail,
+    repeats,
+    revalidation,
+    schedules,
+    usage,
+    webhook_jobs,
+)
 from registry.jobs import Follower, Handler
 from registry.matching import learning
 
 HANDLERS: Final[dict[str, Handler]] = {
+    demand.KIND: demand.prune,
+    git_imports.KIND: git_imports.fetch,
+    git_imports.PRUNE_KIND: git_imports.prune,
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
     mail.KIND: mail.send,
@@ -19,4 +32,8 @@ HANDLERS: Final[dict[str, Handler]] = {
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
-FOLLOWERS: Final[dict[str, Follower]] = {schedules.KIND: schedules.follow, webhook_jobs.KIND: webhook_jobs.follow}
+FOLLOWERS: Final[dict[str, Follower]] = {
+    git_imports.KIND: git_imports.follow,
+    schedules.KIND: schedules.follow,
+    webhook_jobs.KIND: webhook_jobs.follow,
+}

@@ -11,7 +11,9 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from registry.bundle_texts import BundleTexts
+from registry.demand_models import DemandMiss, UnmatchedMessage
 from registry.feedback_models import Confidence, Outcome
+from registry.import_models import GitImport
 from registry.install_code_form import new_code
 from registry.key_models import AgentKey, Redemption
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
@@ -31,6 +33,7 @@ __all__ = [
     "Confidence",
     "DemandMiss",
     "Draft",
+    "GitImport",
     "Incident",
     "Job",
     "KeptAnswer",
@@ -53,6 +56,7 @@ __all__ = [
     "Team",
     "TeamMember",
     "ToolName",
+    "UnmatchedMessage",
     "Webhook",
     "WebhookDelivery",
 ]
@@ -299,15 +303,6 @@ class LoadCount(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["day", "capability_id", "revision", "key_name"], name="load_count_unique")
         ]
-
-
-class DemandMiss(models.Model):
-    """An id that agents asked for and nobody has published."""
-
-    capability_id = models.CharField(max_length=64, primary_key=True)
-    count = models.PositiveBigIntegerField(default=0)
-    first_seen_at = models.DateTimeField(default=timezone.now)
-    last_seen_at = models.DateTimeField(default=timezone.now)
 
 
 class Incident(models.Model):

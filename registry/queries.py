@@ -37,6 +37,11 @@ def published_ids(*, without: str = "") -> list[str]:
     return list(found.order_by("capability_id").values_list("capability_id", flat=True))
 
 
+def capability_ids() -> list[str]:
+    """Every id that has texts, drafts included, in order."""
+    return list(Capability.objects.order_by("capability_id").values_list("capability_id", flat=True))
+
+
 def bundle_of(revision: Revision) -> Bundle:
     """The bundle of a stored revision, parsed; it passed the gate when it was stored."""
     documents = read(revision.files, {})

@@ -25,6 +25,9 @@ View = Callable[..., HttpResponse]
 WRITTEN: Final = (
     "name",
     "description",
+    "triggers",
+    "sentences",
+    "source",
     "note",
     "words",
     "capability_json",

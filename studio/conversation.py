@@ -15,19 +15,23 @@ import orjson
 from agent_client.bundle import Bundle, Entry, Listing
 from agent_client.environment import Environment
 from agent_client.errors import RegistryError as ClientError
-from agent_client.prompt import Prompt
+from agent_client.forms import form_messages
+from agent_client.prompt import CHARACTERS_MAX, Prompt, skill_text
 from agent_client.requirements import Readiness, readiness
-from agent_client.session import Session, User
-from registry import snapshot
+from agent_client.session import Session, SessionOptions, User
 from registry.errors import CapabilityNotFound, RegistryError
+from registry.snapshot import Snapshot
 from registry.snapshot.bodies import load_body
 
 if TYPE_CHECKING:
+    from registry.matching.index import Index
     from registry.matching.matcher import Match, Verdict
 
 MESSAGES_MAX: Final = 20
 MESSAGE_LENGTH_MAX: Final = 2000
 _SHOWN: Final = 5
+_FORMS_MAX: Final = 20
+_PARTS: Final = (("trigger", "Trigger"), ("sentence", "Sentence"), ("probability", "Probability"))
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,51 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A number from 0 to 1, to be drawn: `percent` is 0 to 100."""
+
+    label: str
+    value: float
+
+    @property
+    def percent(self) -> int:
+        """How long it is."""
+        return round(100 * min(1.0, max(0.0, self.value)))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A capability that a message was held against. `standing`: `fits`, `tie` or `near miss`."""
+
+    capability_id: str
+    score: Bar
+    parts: tuple[Bar, ...]
+    triggers: tuple[str, ...]
+    standing: str
+    is_draft: bool
+
+
+@dataclass(frozen=True)
 class Line:
-    """A skill in use after a message."""
+    """A skill in use after a message; `characters` are of its text in the prompt."""
 
     capability_id: str
     turns_left: int
     characters: int
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The characters that the texts of skills take of what they may; `omitted` are `(capability_id, why)`."""
+
+    used: int
+    omitted: tuple[tuple[str, str], ...]
+    most: int = CHARACTERS_MAX
+
+    @property
+    def bar(self) -> Bar:
+        """The share that is used."""
+        return Bar("Budget", self.used / self.most)
 
 
 @dataclass(frozen=True)
@@ -54,24 +97,48 @@ class Step:
     message: str
     pieces: tuple[Piece, ...]
     verdict: Verdict
+    candidates: tuple[Candidate, ...]
     groups: tuple[str, ...]
     readiness: Readiness | None
     active: tuple[Line, ...]
+    budget: Budget
     events: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class ShownForm:
+    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`."""
+
+    capability_id: str
+    schema_id: str
+    title: str
+    messages: list[dict[str, Any]]
+    calls: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Every message with what it led to, and where that leaves an agent."""
+
+    steps: tuple[Step, ...]
+    prompt: Prompt
+    forms: tuple[ShownForm, ...]
+
+
+@dataclass(frozen=True)
 class SnapshotSource:
-    """What is published, for a session in this process."""
+    """What there is, for a session in this process."""
+
+    snapshot: Snapshot
 
     def list(self) -> Listing:
         """Every capability that can be loaded."""
-        held = snapshot.current()
-        entries = tuple(Entry.from_answer(orjson.loads(entry.rendered)) for entry in held.entries.values())
-        return Listing(entries, held.registry_revision)
+        entries = tuple(Entry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values())
+        return Listing(entries, self.snapshot.registry_revision)
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
-        """The newest release. Raises `CapabilityNotFound`, `SkillMalformed`."""
-        entry = snapshot.current().entries.get(capability_id)
+        """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""
+        entry = self.snapshot.entries.get(capability_id)
         if entry is None:
             raise CapabilityNotFound(capability_id)
         return Bundle.from_answer(orjson.loads(load_body(entry).identity))
@@ -81,17 +148,24 @@ class SnapshotSource:
         return self.load(capability_id)
 
 
-def converse(messages: Sequence[str], environment: Environment) -> tuple[list[Step], Prompt]:
-    """Say these one after another; what each led to, and the prompt at the end. The same messages, the same answer."""
-    session = Session(SnapshotSource(), environment=environment, user=User(is_introduced=True), session_id="playground")
-    steps = [_step(session, message) for message in messages[:MESSAGES_MAX]]
-    return steps, session.prompt()
+def converse(messages: Sequence[str], environment: Environment, *, with_drafts: bool = False) -> Conversation:
+    """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
+    place of what is published."""
+    from registry.matching.trying import tried
+
+    snapshot, index = tried(with_drafts=with_drafts)
+    session = Session(
+        SnapshotSource(snapshot),
+        environment=environment,
+        options=SessionOptions(exclusive_groups=index.exclusive),
+        user=User(is_introduced=True),
+        session_id="playground",
+    )
+    steps = tuple(_step(session, message, index, snapshot) for message in messages[:MESSAGES_MAX])
+    return Conversation(steps, session.prompt(), tuple(_forms(session))[:_FORMS_MAX])
 
 
-def _step(session: Session, message: str) -> Step:
-    from registry.matching.index import HOLDER
-
-    index = HOLDER.get()
+def _step(session: Session, message: str, index: Index, snapshot: Snapshot) -> Step:
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
     events = [_words(event) for event in turn.events]
@@ -111,13 +185,47 @@ def _step(session: Session, message: str) -> Step:
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),
         verdict=verdict,
+        candidates=tuple(_candidate(one, verdict, snapshot) for one in verdict.matches),
         groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
         readiness=judged,
         active=tuple(
-            Line(one.capability_id, one.turns_left(session.number), len(one.bundle.skill_doc)) for one in session.active
+            Line(one.capability_id, one.turns_left(session.number), len(_text(one.bundle))) for one in session.active
         ),
+        budget=_budget(session),
         events=tuple(events),
     )
+
+
+def _candidate(one: Match, verdict: Verdict, snapshot: Snapshot) -> Candidate:
+    standing = "near miss" if one.is_below_threshold else "tie" if verdict.decision == "ambiguous" else "fits"
+    return Candidate(
+        one.capability_id,
+        Bar("Score", one.score),
+        tuple(Bar(label, one.parts.get(part, 0.0)) for part, label in _PARTS),
+        tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
+        standing,
+        one.capability_id in snapshot.drafts,
+    )
+
+
+def _budget(session: Session) -> Budget:
+    prompt = session.prompt()
+    used = sum(len(_text(one.bundle)) for one in session.active if one.capability_id in prompt.included)
+    return Budget(min(used, CHARACTERS_MAX), prompt.omitted)
+
+
+def _text(bundle: Bundle) -> str:
+    return skill_text(bundle, "", {})
+
+
+def _forms(session: Session) -> Iterator[ShownForm]:
+    """Of the skills in use, the most recent first. What is loaded has passed: its forms can be drawn."""
+    for one in session.active:
+        for entry in one.bundle.ui_schemas:
+            name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
+            calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
+            messages = form_messages(one.bundle, name)
+            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls)
 
 
 def _words(event: Any) -> str:

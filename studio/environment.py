@@ -27,6 +27,7 @@ from studio.values import (
     parse_allowed_hosts,
     parse_boolean,
     parse_database_url,
+    parse_days,
     parse_dimension,
     parse_directory,
     parse_embedder,
@@ -62,6 +63,7 @@ VARIABLES = (
     "IMPORT_ALLOWED_NETWORKS",
     "EMAIL_URL",
     "EMAIL_FROM",
+    "KEEP_UNMATCHED_DAYS",
     "LOG_FORMAT",
     "ACCESS_LOG",
     "DATABASE_STATEMENT_TIMEOUT_SECONDS",
@@ -115,6 +117,7 @@ class Environment:
     import_allowed_networks: tuple[Network, ...]
     mail_server: MailServer | None
     mail_from: str
+    keep_unmatched_days: int
     log_format: LogFormat
     access_log: bool
     statement_timeout_seconds: int
@@ -163,6 +166,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         import_allowed_networks=reader.read("IMPORT_ALLOWED_NETWORKS", parse_networks, ()),
         mail_server=reader.read("EMAIL_URL", parse_email_url, None),
         mail_from=reader.read("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>"),
+        keep_unmatched_days=reader.read("KEEP_UNMATCHED_DAYS", parse_days, 0),
         log_format=log_format,
         access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
         statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),

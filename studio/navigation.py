@@ -71,6 +71,7 @@ ENTRIES: Final = (
     Entry(_WORK, gettext_lazy("Planned releases"), "studio:release_list", "e", around=("studio:release_list",)),
     Entry(_WORK, gettext_lazy("Proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
     Entry(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
+    Entry(_LOOK, gettext_lazy("Demand"), "studio:demand_list", "d", around=("studio:demand", "studio:sentence")),
     Entry(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
     Entry(_LOOK, gettext_lazy("Feedback"), "studio:feedback_list", "f", around=("studio:feedback",)),
     Entry(_LOOK, gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),

@@ -39,6 +39,8 @@ RATE_LIMITS = ENVIRONMENT.rate_limits
 # Where webhooks may go beside public addresses, and the only ones that they may reach by plain http.
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 IMPORT_ALLOWED_NETWORKS = ENVIRONMENT.import_allowed_networks
+# For so many days; 0 keeps none (registry/demand.py).
+KEEP_UNMATCHED_DAYS = ENVIRONMENT.keep_unmatched_days
 ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
 DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds

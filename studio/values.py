@@ -333,3 +333,10 @@ def parse_dimension(text: str) -> int:
     if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 4096:
         return int(text)
     raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 4096, for example 768")
+
+
+def parse_days(text: str) -> int:
+    """Whole days up to a year; 0 stands for none."""
+    if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 365:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected whole days from 0 (none) to 365, for example 30")

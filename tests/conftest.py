@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import hypothesis
 import pytest
 
 from tests.servers import Server, Studio, start_postgresql, start_redis, start_studio
@@ -22,6 +23,9 @@ from tests.servers import Server, Studio, start_postgresql, start_redis, start_s
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
 ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
 # Whole products with a database of their own: the database of the run makes no difference to them.
 OWN_DATABASE = ("system", "browser")

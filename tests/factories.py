@@ -39,10 +39,11 @@ def _forget() -> None:
     tallies._held = tallies._Held()
     # Loaded with the first message that is matched, as in a process.
     if "registry.matching.index" in sys.modules:
-        from registry.matching import embedders, index, published
+        from registry.matching import embedders, index, published, trying
 
         index.HOLDER.forget()
         index.PREVIEW.forget()
+        trying.forget()
         published.forget()
         index._message_vector.cache_clear()
         embedders.chosen_embedder.cache_clear()

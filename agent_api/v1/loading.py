@@ -39,7 +39,7 @@ def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:
     """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead."""
     entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
-        tallies.count_miss(capability_id)
+        tallies.count_miss(capability_id, key_name=caller.key_name)
         known = seen(snapshot, caller.principal)
         raise not_found(capability_id, known.ids, known.names)
     return entry

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agent_api import parameters
 from agent_api.authentication import Caller
 from agent_api.v1.listing import OS
+from registry import tallies
 from registry.errors import InvalidRequest
 from registry.snapshot import Snapshot
 from registry.snapshot.visibility import is_restricted, seen
@@ -37,6 +38,11 @@ def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> d
     takes = _filter(held, caller, values)
     index = index_for(held, caller.principal.sight)
     verdict = index.match(message, top=top, takes=takes)
+    if verdict.decision != "match":
+        nearest = verdict.matches[0].capability_id if verdict.matches else ""
+        tallies.count_unmatched(
+            message=message, decision=verdict.decision, nearest=nearest, key_name=caller.key_name
+        )  # fmt: skip
     matched = [one for one in verdict.matches if not one.is_below_threshold]
     groups = [group for one in matched for group in index.groups_of(one.capability_id)]
     groups += [group for group in index.match_groups(message, top=top) if _may_know(caller, group)]

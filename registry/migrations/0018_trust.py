@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0014_reviews"),
+        ("registry", "0016_demand"),
     ]
 
     operations = [

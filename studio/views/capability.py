@@ -1,24 +1,21 @@
-"""Capabilities: a new one, one of them, and the verbs that change its status."""
+"""Capabilities: one of them, and the verbs that change its status."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
-from registry import drafts, publishing, queries, skeletons
-from registry.errors import CapabilityNotFound, DraftConflict, RegistryError
+from registry import publishing, queries
+from registry.errors import CapabilityNotFound, RegistryError
 from registry.models import Capability
 from registry.soundness import is_intact
 from studio.access import (
     StudioRequest,
     actor_of,
-    author_required,
     operator_required,
     posted_from,
     publisher_required,
@@ -32,51 +29,6 @@ def get_capability_or_404(capability_id: str) -> Capability:
         return queries.get_capability(capability_id)
     except CapabilityNotFound as error:
         raise Http404(error.message) from None
-
-
-class NewCapabilityForm(forms.Form):
-    """What a first draft is made of."""
-
-    name = forms.CharField(label="Name", max_length=80, help_text="What people call it, such as Weight Tracking.")
-    capability_id = forms.CharField(
-        label="Id", max_length=64, help_text="Lower-case words joined by _, such as weight_tracking. It never changes."
-    )
-    description = forms.CharField(
-        label="What it does, and when to use it", max_length=1024, widget=forms.Textarea(attrs={"rows": 3})
-    )
-    skill_profile = forms.ChoiceField(label="Kind", choices=skeletons.PROFILE_CHOICES)
-
-    def clean_description(self) -> str:
-        # Browsers send CRLF.
-        value: str = self.cleaned_data["description"]
-        return value.replace("\r\n", "\n")
-
-    def clean_capability_id(self) -> str:
-        value: str = self.cleaned_data["capability_id"]
-        if not re.fullmatch(r"[a-z0-9]+(?:_[a-z0-9]+)*", value):
-            raise forms.ValidationError("Use lower-case words and digits, joined by single underscores.")
-        return value
-
-
-@author_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def capability_new(request: StudioRequest) -> HttpResponse:
-    """Start a capability from a working skeleton."""
-    form = NewCapabilityForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        try:
-            files = skeletons.skeleton(**given)
-            drafts.save_draft(
-                capability_id=given["capability_id"], files=files, based_on=None, by=actor_of(request), create=True
-            )
-        except DraftConflict:
-            form.add_error("capability_id", "A capability with this id exists already.")
-        except RegistryError as error:
-            form.add_error("capability_id", error.message)
-        else:
-            return redirect("studio:draft_edit", given["capability_id"])
-    return render(request, "studio/capability/new.html", {"form": form}, status=400 if form.errors else 200)
 
 
 @operator_required

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from agent_client.environment import Environment
+from agent_client.environment import KINDS, Environment, Kind
+from registry import queries
 from registry.errors import RegistryError
 from studio.access import StudioRequest, operator_required
 from studio.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, converse
+from studio.form_calls import form_call
+from studio.views.given import line_of, text_in
 
-SYSTEMS: Final = ("linux", "darwin", "win32")
+SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
+WORDS: Final = {
+    "bins": ("Programs", "ffmpeg, git"),
+    "python": ("Python packages", "openpyxl, pandas"),
+    "apps": ("Apps", "Microsoft Excel"),
+    "env": ("Keys (environment variables)", "BILLING_API_KEY"),
+    "permissions": ("Permissions", "screen_recording"),
+}
 _NAMES_MAX: Final = 20
+_NAMES_LENGTH_MAX: Final = 300
+# An address longer than this is cut off by somebody on its way.
+_ADDRESS_MAX: Final = 6000
 
 
 @operator_required
@@ -22,29 +39,83 @@ _NAMES_MAX: Final = 20
 def playground_show(request: StudioRequest) -> HttpResponse:
     """A conversation from the address: whoever gets the link sees the same. Nothing is stored."""
     said = [text.replace("\0", "")[:MESSAGE_LENGTH_MAX].strip() for text in request.GET.getlist("m")]
-    messages = [text for text in said if text]
-    asked = request.GET.get("os", "")
-    system = asked if asked in SYSTEMS else SYSTEMS[0]
-    there = request.GET.get("has", "")[:MESSAGE_LENGTH_MAX]
+    messages = _last([text for text in said if text])
+    asked, with_drafts = request.GET.get("os", ""), request.GET.get("drafts", "") == "yes"
+    system = asked if asked in dict(SYSTEMS) else SYSTEMS[0][0]
+    there = {kind: text_in(request, kind, most=_NAMES_LENGTH_MAX) for kind in KINDS}
+    set_up = {key: value for key, value in ({"os": asked and system} | there).items() if value}
+    set_up |= {"drafts": "yes"} if with_drafts else {}
     context = {
-        "messages_said": messages[-MESSAGES_MAX:],
+        "messages_said": messages,
         "system": system,
         "systems": SYSTEMS,
-        "has": there,
+        "there": [(kind, *WORDS[kind], there[kind]) for kind in KINDS],
+        "with_drafts": with_drafts,
+        "is_set": bool(set_up),
         "message_length_max": MESSAGE_LENGTH_MAX,
-        "is_cut": len(messages) > MESSAGES_MAX,
+        "is_cut": len(messages) < sum(map(bool, said)),
+        "query": urlencode({**set_up, "m": messages}, doseq=True),
+        "query_anew": urlencode(set_up),
+        "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
     }
     if messages:
-        context |= _spoken(messages[-MESSAGES_MAX:], system, there)
+        environment = _environment(system, there, text_in(request, "has", most=2000))
+        context |= _spoken(request, messages, environment, with_drafts=with_drafts)
     return render(request, "studio/playground/show.html", context)
 
 
-def _spoken(messages: list[str], system: str, there: str) -> dict[str, object]:
-    names = frozenset(name for name in (part.strip() for part in there.split(",")[:_NAMES_MAX]) if name)
-    # One list of names for programs, packages, apps, keys and permissions: who tries something out need not sort them.
-    environment = Environment(system, names, names, names, names, names)
+def _last(messages: list[str]) -> list[str]:
+    """As many of the last ones as an address holds."""
+    kept: list[str] = []
+    for text in reversed(messages[-MESSAGES_MAX:]):
+        if kept and len(urlencode({"m": [text, *kept]}, doseq=True)) > _ADDRESS_MAX:
+            break
+        kept.insert(0, text)
+    return kept
+
+
+def _environment(system: str, there: Mapping[Kind, str], anything: str) -> Environment:
+    """`anything` is there as whatever it is needed as: links of before say no more."""
+    known = _names(anything)
+    return Environment(system, **{kind: _names(text) | known for kind, text in there.items()})
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
+
+
+def _spoken(
+    request: StudioRequest, messages: list[str], environment: Environment, *, with_drafts: bool
+) -> dict[str, Any]:
     try:
-        steps, prompt = converse(messages, environment)
+        talk = converse(messages, environment, with_drafts=with_drafts)
     except RegistryError as error:
         return {"error": error.message}
-    return {"steps": steps, "prompt": prompt}
+    return {
+        "steps": talk.steps,
+        "prompt": talk.prompt,
+        "forms": talk.forms,
+        "form_data": [asdict(form) for form in talk.forms],
+        "capabilities": queries.capability_ids() if request.user.can_edit else [],
+    }
+
+
+@operator_required
+@require_POST
+def playground_action(request: StudioRequest) -> HttpResponse:
+    """`{standing, words, tool, policy, arguments}` for what a form has sent. Nothing is called."""
+    try:
+        context = json.loads(request.POST.get("context", ""))
+    except (ValueError, RecursionError):
+        context = None
+    event = {"name": line_of(request, "action", most=200), "context": context}
+    try:
+        found = form_call(
+            capability_id=line_of(request, "capability_id", most=64),
+            schema_id=line_of(request, "schema_id", most=100),
+            event=event,
+            with_drafts=request.POST.get("drafts") == "yes",
+        )
+    except RegistryError as error:
+        return JsonResponse({"standing": "refused", "words": error.message})
+    return JsonResponse(asdict(found))

@@ -144,7 +144,7 @@ def test_every_web_process_answers_as_soon_as_something_is_published(
 def test_an_operator_signs_in(stack: Stack, connect: Connect) -> None:
     client = connect(address="127.0.0.2")
     before = client.get("/")
-    assert before.headers["Location"] == "/capabilities/"
+    assert before.headers["Location"] == "/sign-in/?next=/"
     assert client.get("/capabilities/").headers["Location"].startswith("/sign-in/")
     answer = _post_sign_in(client, PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
@@ -333,7 +333,7 @@ def test_a_browser_signs_in(stack: Stack, browser: Browser) -> None:
     said: list[str] = []
     page.on("console", lambda line: said.append(line.text) if line.type in {"error", "warning"} else None)
     sign_in(page, stack.url, "olga", PASSWORD)
-    assert page.url == f"{stack.url}/capabilities/"
+    assert page.url == f"{stack.url}/"
     assert page.get_by_text("Weight Tracking").count() >= 1
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{stack.url}/sign-in/")

@@ -254,19 +254,19 @@ def _bomb(levels: int) -> dict[str, Any]:
 )
 def test_a_schema_that_cannot_be_checked_refuses_every_call(schema: dict[str, Any]) -> None:
     hostile = {**tool("alpha_do"), "args_schema": schema}
-    began = time.monotonic()
+    began = time.thread_time()
     with pytest.raises(ArgumentsInvalid, match="cannot be called"):
         _with(hostile).call("alpha_do", {})
-    assert time.monotonic() - began < 2
+    assert time.thread_time() - began < 2
     with pytest.raises(SchemaUnsafe):
         fault(schema, {})
 
 
 def test_a_pattern_that_takes_for_ever_does_not() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
-    began = time.monotonic()
+    began = time.thread_time()
     assert fault(schema, {"a": "a" * 5000 + "b"})
-    assert time.monotonic() - began < 2
+    assert time.thread_time() - began < 2
 
 
 def test_nulls_of_strict_modes_are_left_out_where_they_mean_nothing() -> None:

@@ -98,9 +98,9 @@ def test_the_same_trigger_of_two_owners_is_found_for_both() -> None:
 def test_a_hundred_kilobytes_take_no_time_and_give_no_megabytes(piece: str) -> None:
     index = TriggerIndex([("o", "weigh-in"), ("o", "体重"), ("o", "a-a-a-a"), ("o", "weigh in up out"), ("o", "a")])
     message = piece * (100_000 // len(piece))
-    began = time.monotonic()
+    began = time.thread_time()
     hits = index.find(message)
-    assert time.monotonic() - began < 3
+    assert time.thread_time() - began < 3
     assert len(hits) <= HITS_MAX
 
 

@@ -72,11 +72,11 @@ def test_every_text_can_be_had_back(base: str, mine: str, theirs: str) -> None:
 def test_a_mebibyte_of_other_lines_takes_no_time() -> None:
     mine = "".join(f"mine {number}\n" for number in range(60_000))
     theirs = "".join(f"theirs {number}\n" for number in range(60_000))
-    began = time.monotonic()
+    began = time.thread_time()
     assert _kinds(merge("", mine, theirs)) == ["conflict"]
     many = "x\n" * 3900
     merge(many, many.replace("x", "y", 2000), "x\ny\n" * 1900)
-    assert time.monotonic() - began < 20
+    assert time.thread_time() - began < 20
 
 
 def test_too_many_choices_become_one() -> None:

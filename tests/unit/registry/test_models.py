@@ -22,6 +22,7 @@ from registry.models import (
     Confidence,
     DemandMiss,
     Draft,
+    GitImport,
     Incident,
     Job,
     KeptAnswer,
@@ -44,6 +45,7 @@ from registry.models import (
     Team,
     TeamMember,
     ToolName,
+    UnmatchedMessage,
     Webhook,
     WebhookDelivery,
 )
@@ -142,7 +144,14 @@ BREAKS: dict[str, Break] = {
     "confidence_once": _again(Confidence),
     "confidence_within_bounds": _set(Confidence, hundredths=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
+    "demand_miss_dismissal_paired": _set(DemandMiss, dismissed_by="operator:olga"),
+    "unmatched_dismissal_paired": _set(UnmatchedMessage, dismissed_at=timezone.now()),
+    "unmatched_decision_known": _set(UnmatchedMessage, decision="match"),
+    "unmatched_text_not_empty": _set(UnmatchedMessage, text=""),
+    "git_import_state_known": _set(GitImport, state="lost"),
+    "git_import_end_fits_state": _set(GitImport, state="stored"),
     # Columns that are unique by themselves.
+    "UnmatchedMessage.form": _again(UnmatchedMessage),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
     "Webhook.name": _again(Webhook),
@@ -189,6 +198,8 @@ def one_of_each() -> None:
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
     DemandMiss.objects.create(capability_id="gamma")
+    UnmatchedMessage.objects.create(form="0" * 64, text="hello", decision="none")
+    GitImport.objects.create(source="https://git.example/a", created_by="operator:olga")
     SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
     MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
     SkillGroup.objects.create(group_id="health", name="Health")

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, keys, operators, proposals, reviews, skill_groups, teams, webhooks
+from registry import drafts, git_imports, keys, operators, proposals, reviews, skill_groups, teams, webhooks
 from registry.actors import Actor
-from registry.models import AgentKey, AuditEvent, Proposal, Review, Team, Webhook
+from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, Team, Webhook
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -44,6 +44,14 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "finding_show": ("viewer", None),
     "gallery_show": ("viewer", None),
     "capability_new": ("author", "author"),
+    "capability_copy": ("author", "author"),
+    "capability_files": ("author", "author"),
+    "capability_git": ("author", "author"),
+    "capability_git_show": ("author", None),
+    "demand_list": ("viewer", None),
+    "demand_dismiss": ("author", "author"),
+    "demand_bring_back": ("author", "author"),
+    "sentence_add": ("author", "author"),
     "capability_show": ("viewer", None),
     "draft_edit": ("author", None),
     "draft_check": (None, "author"),
@@ -117,11 +125,18 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
+    "playground_action": (None, "viewer"),
 }
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome"}
 # Rows whose number stands in an address.
-OF_NUMBER = {"agent_key": AgentKey, "review_": Review, "team": Team, "webhook": Webhook}
+OF_NUMBER = {
+    "agent_key": AgentKey,
+    "capability_git_show": GitImport,
+    "review_": Review,
+    "team": Team,
+    "webhook": Webhook,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +151,7 @@ def alpha(db: None) -> None:
     teams.create_team(name="Team", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("beta"), by=Actor("agent_key", "agent"))
+    git_imports.begin(source="https://git.example/skills", by=OLGA)
 
 
 def _address(name: str) -> str:

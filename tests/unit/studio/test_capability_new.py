@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -84,3 +85,109 @@ def test_names_are_text_whatever_they_hold(client: Client) -> None:
     page = client.get(answer["Location"]).content.decode()
     assert "<script>alert" not in page
     assert nasty in drafts.get_draft("sleep_tracking").files["skill.md"]
+
+
+TOOL = {
+    "tool-0-name": "sleep_log",
+    "tool-0-does": "Saves one night",
+    "tool-0-kind": "write",
+    "tool-0-form": "on",
+    "tool-0-arg-0-name": "hours",
+    "tool-0-arg-0-kind": "number",
+    "tool-0-arg-0-meaning": "How long",
+    "tool-0-arg-0-required": "on",
+    "tool-0-arg-1-name": "",
+}
+
+
+def test_phrases_sentences_a_tool_and_its_form(client: Client) -> None:
+    given = (
+        GIVEN | TOOL | {"skill_profile": "capability", "triggers": "log sleep\r\n nap \r\nnap", "sentences": "I slept"}
+    )
+    answer = client.post("/new-capability/", given, follow=True)
+    assert "nothing is wrong with it" in answer.content.decode()
+    files = drafts.get_draft("sleep_tracking").files
+    capability, tools = json.loads(files["capability.json"]), json.loads(files["tools.json"])
+    assert capability["intent_triggers"] == ["log sleep", "nap"]
+    assert capability["utterances"] == {"should_match": ["I slept"]}
+    assert tools[0]["policy"] == {"kind": "write", "requires_approval": True}
+    assert tools[0]["args_schema"]["required"] == ["hours"]
+    assert json.loads(files["ui_schemas.json"])[0]["actions"]["send"] == {"tool": "sleep_log"}
+    assert drafts.draft_report(drafts.get_draft("sleep_tracking")).findings == ()
+
+
+def test_an_id_is_made_of_the_name(client: Client) -> None:
+    assert _create(client, capability_id="")["Location"] == "/capabilities/sleep_tracking/edit/"
+    assert "Use lower-case words" in _create(client, capability_id="", name="睡眠").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tool-0-name": "Sleep Log"}, "Name of the tool"),
+        ({"tool-0-does": ""}, "Say what the tool does"),
+        ({"tool-0-arg-0-name": "Hours"}, "Argument Hours"),
+        ({"tool-0-arg-1-name": "hours"}, "two arguments called hours"),
+        ({"tool-0-arg-0-kind": "choice"}, "say what there is to choose from"),
+        ({"tool-1-name": "sleep_log", "tool-1-does": "x"}, "two tools called sleep_log"),
+        ({"triggers": "x" * 81}, "at most 80 characters"),
+        ({"triggers": "\n".join(f"t{n}" for n in range(51))}, "At most 50 lines"),
+    ],
+)
+def test_an_odd_tool_or_phrase_is_said_and_what_was_typed_stays(
+    changes: dict[str, str], words: str, client: Client
+) -> None:
+    answer = client.post("/new-capability/", GIVEN | TOOL | {"skill_profile": "capability"} | changes)
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert words in page
+    assert 'value="How long"' in page
+    assert Capability.objects.count() == 0
+
+
+def test_rows_come_and_go_without_a_script(client: Client) -> None:
+    def step(word: str, **more: str) -> str:
+        answer = client.post("/new-capability/", GIVEN | TOOL | more | {"step": word})
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    assert 'name="tool-0-name"' in client.post("/new-capability/", {"step": "add-tool"}).content.decode()
+    assert 'name="tool-1-name"' in step("add-tool")
+    assert 'name="tool-0-arg-2-name"' in step("add-arg-0")
+    assert 'value="hours"' not in step("drop-arg-0-0")
+    page = step("drop-tool-0")
+    assert 'name="tool-0-name"' not in page
+    assert 'value="Sleep Tracking"' in page
+    assert "Logs sleep." in page
+    assert "This field is required" not in step("add-tool", name="")
+    for odd in ("drop-tool-9", "drop-arg-0-99", "add-arg-x", "odd", "-", "drop-tool-" + "9" * 50):
+        assert 'value="hours"' in step(odd)
+    assert Capability.objects.count() == 0
+
+
+def test_a_phrase_of_another_capability_is_told_while_it_is_typed(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    sent = {"step": "triggers", "triggers": "Weigh in\nnap", "name": "Sleep Log", "description": ""}
+    page = client.post("/new-capability/", sent, headers={"HX-Request": "true"}).content.decode()
+    assert "<strong>Weigh in</strong> leads to" in page
+    assert "<html" not in page
+    assert 'data-add-trigger="sleep log"' in page
+
+
+def test_it_begins_with_what_was_asked_for(client: Client) -> None:
+    page = client.get("/new-capability/", {"id": "sleep_log", "sentence": "log <my> sleep"}).content.decode()
+    assert 'value="Sleep Log"' in page
+    assert "log &lt;my&gt; sleep" in page
+    assert 'value="&lt;' not in client.get("/new-capability/", {"id": "<b>"}).content.decode()
+
+
+def test_a_copy_ends_in_the_editor(client: Client) -> None:
+    publish("weights")
+    form = form_with(client.get("/new-capability/copy/?of=weights"), "Make the copy")
+    assert form.values["copy_of"] == "weights"
+    answer = form.submit(client, name="Masses")
+    assert answer["Location"] == "/capabilities/masses/edit/"
+    again = form.submit(client, name="Masses")
+    assert (again.status_code, "exists already" in again.content.decode()) == (400, True)
+    odd = form.submit(client, name="Odd", copy_of="nobody")
+    assert (odd.status_code, "No capability found" in odd.content.decode()) == (400, True)

@@ -135,9 +135,9 @@ def test_the_hostile_skills_of_the_corpus_stay_words() -> None:
         "`" * 50_000,
         "|a|b|\n|-|-|\n" + "|1|2|\n" * 8000,
     ):
-        began = time.monotonic()
+        began = time.thread_time()
         assert "<script" not in as_page(text)
-        assert time.monotonic() - began < 10
+        assert time.thread_time() - began < 10
 
 
 def test_a_very_long_text_is_shown_as_it_is() -> None:

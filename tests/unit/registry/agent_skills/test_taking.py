@@ -315,11 +315,11 @@ def test_no_text_makes_an_import_fail(pieces: list[str]) -> None:
 def test_a_deep_front_matter_is_refused_in_time(mark: str) -> None:
     deep = mark * (15_000 // len(mark))
     for text in (f"---\nname: x\ndescription: y\na: {deep}\n---\n", f"---\n{deep}\n---\n"):
-        began = time.monotonic()
+        began = time.thread_time()
         taken = _take(text)
         assert taken.files is None or "IMPORT_YAML_RESCUED" in _codes(taken)
         assert not validate(bundle() | {"skill.md": text}).ok
-        assert time.monotonic() - began < 4
+        assert time.thread_time() - began < 4
 
 
 def test_a_finding_points_at_its_key() -> None:

@@ -1,0 +1,98 @@
+// The playground: draw the forms of what is in use, and show what filling them would call. Nothing is called.
+(() => {
+  for (const link of document.querySelectorAll("[data-copy-link]")) {
+    link.addEventListener("click", async (event) => {
+      if (!navigator.clipboard) return;
+      event.preventDefault();
+      await navigator.clipboard.writeText(link.href).catch(() => location.assign(link.href));
+      const words = link.textContent;
+      link.textContent = "Copied";
+      setTimeout(() => {
+        link.textContent = words;
+      }, 2000);
+    });
+  }
+
+  const facts = document.getElementById("talk-forms");
+  if (!facts) return;
+  const forms = JSON.parse(document.getElementById("form-data").textContent);
+  const isDark = () => document.documentElement.dataset.bsTheme === "dark";
+  const frames = new Map();
+
+  function page() {
+    const theme = isDark() ? "dark" : "light";
+    return `<!doctype html><html lang="en" data-bs-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+      `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
+  }
+
+  function element(name, words, classes = "") {
+    const made = document.createElement(name);
+    made.textContent = words;
+    made.className = classes;
+    return made;
+  }
+
+  // The frame has an origin of its own: what it says is data, whoever wrote the form.
+  function draw(section) {
+    const form = forms[Number(section.dataset.form)];
+    section.querySelector(".talk-frame")?.remove();
+    const frame = document.createElement("iframe");
+    frame.className = "talk-frame";
+    frame.title = `The form ${form.title}`;
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.srcdoc = page();
+    const log = section.querySelector(".talk-log") ?? section.appendChild(element("ol", "", "talk-log"));
+    log.setAttribute("aria-live", "polite");
+    log.before(frame);
+    frames.set(section, { frame, form, log });
+  }
+
+  const TAGS = { runs: "tag-good", approval: "tag-warning", refused: "tag-error", none: "" };
+  const WORDS = { runs: "runs", approval: "waits for approval", refused: "refused", none: "no call" };
+
+  async function acted({ form, log }, { name, context }) {
+    const sent = JSON.stringify(context ?? {});
+    if (sent.length > 100_000) return;
+    const entry = element("li", "");
+    log.prepend(entry);
+    while (log.children.length > 10) log.lastChild.remove();
+    const body = new FormData();
+    const fields = { capability_id: form.capability_id, schema_id: form.schema_id, action: name, context: sent, drafts: facts.dataset.drafts };
+    for (const [key, value] of Object.entries(fields)) body.set(key, value);
+    const headers = { ...JSON.parse(document.body.getAttribute("hx-headers")), "HX-Request": "true" };
+    try {
+      const response = await fetch(facts.dataset.actionAddress, { method: "POST", body, headers });
+      if (!response.ok) throw new Error("refused");
+      const told = await response.json();
+      const line = element("p", "");
+      line.append(element("span", WORDS[told.standing] ?? "", `tag ${TAGS[told.standing] ?? ""}`), ` ${told.words}`);
+      entry.append(line);
+      if (told.tool) {
+        const call = element("p", "");
+        call.append(element("code", told.tool), ` ${told.policy}`);
+        entry.append(call);
+      }
+      if (told.arguments) {
+        const given = element("pre", told.arguments, "mono");
+        given.tabIndex = 0;
+        given.setAttribute("aria-label", "Arguments");
+        entry.append(given);
+      }
+    } catch {
+      entry.append(element("p", "The server could not say: you may be signed out.", "field-error"));
+    }
+  }
+
+  addEventListener("message", (event) => {
+    for (const one of frames.values()) {
+      if (event.source !== one.frame.contentWindow) continue;
+      const said = event.data ?? {};
+      if (said.type === "ready") one.frame.contentWindow.postMessage({ type: "render", messages: one.form.messages }, "*");
+      if (said.type === "size" && Number.isFinite(said.height)) one.frame.height = Math.min(1600, Math.max(120, Math.ceil(said.height)));
+      if (said.type === "action" && typeof said.name === "string") acted(one, said);
+    }
+  });
+  const drawAll = () => document.querySelectorAll("[data-form]").forEach(draw);
+  new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+  drawAll();
+})();

@@ -1,0 +1,105 @@
+"""The demand board: what agents asked for and did not get, and what is done about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from registry import demand, queries, sentences
+from registry.demand import What
+from registry.errors import RegistryError
+from registry.sentences import PLACES
+from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
+from studio.views.given import line_of, text_in
+
+_ON_A_PAGE: Final = 25
+
+
+@operator_required
+@require_safe
+def demand_list(request: StudioRequest) -> HttpResponse:
+    """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were put away."""
+    what: What = "messages" if text_in(request, "what", most=10) == "messages" else "ids"
+    is_dismissed = text_in(request, "dismissed", most=3) == "yes"
+    found: Any = demand.misses(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
+    page = Paginator(found, _ON_A_PAGE).get_page(text_in(request, "page", most=9))
+    context = {
+        "what": what,
+        "is_dismissed": is_dismissed,
+        "page_obj": page,
+        "query": urlencode({"what": what} | ({"dismissed": "yes"} if is_dismissed else {})),
+        "ids": demand.described(page.object_list) if what == "ids" else [],
+        "said": page.object_list if what == "messages" else [],
+        "days": settings.KEEP_UNMATCHED_DAYS,
+        "returns_after": demand.RETURNS_AFTER,
+        "capabilities": queries.capability_ids() if what == "messages" and request.user.can_edit else [],
+        "id_count": demand.misses().count(),
+        "message_count": demand.messages().count(),
+    }
+    return render(request, "studio/demand/list.html", context)
+
+
+def _groups(is_dismissed: bool) -> list[demand.Said]:  # noqa: FBT001 (one caller, two lines above)
+    return demand.grouped(demand.messages(dismissed=is_dismissed))
+
+
+@author_required
+@posted_from("studio:demand_list")
+def demand_dismiss(request: StudioRequest) -> HttpResponse:
+    """Put something of the board away."""
+    return _done(request, demand.dismiss, "Put away. It comes back when it is asked for again often enough.")
+
+
+@author_required
+@posted_from("studio:demand_list")
+def demand_bring_back(request: StudioRequest) -> HttpResponse:
+    """Show it on the board again."""
+    return _done(request, demand.bring_back, "It is on the board again.")
+
+
+def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
+    what: What = "messages" if request.POST.get("what") == "messages" else "ids"
+    try:
+        verb(what=what, chosen=request.POST.getlist("chosen")[:500], by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, f"{error.message}.")
+    else:
+        messages.success(request, words)
+    return _board(what)
+
+
+def _board(what: What) -> HttpResponse:
+    return redirect(f"{reverse('studio:demand_list')}?{urlencode({'what': what})}")
+
+
+@author_required
+@posted_from("studio:demand_list")
+def sentence_add(request: StudioRequest) -> HttpResponse:
+    """Put a sentence into the draft of a capability; come back to the page that it was said on."""
+    wanted = line_of(request, "place", most=20)
+    place = next((each for each in PLACES if each == wanted), PLACES[1])
+    capability_id = line_of(request, "capability_id", most=64)
+    try:
+        saved = sentences.add_sentence(
+            capability_id=capability_id,
+            sentence=line_of(request, "sentence", most=2000),
+            place=place,
+            by=actor_of(request),
+        )
+    except RegistryError as error:
+        messages.error(request, f"{error.message}.")
+    else:
+        words = "stands there already" if saved is None else "is in its draft now; publish it to let agents know"
+        messages.success(request, f"{capability_id}: the sentence {words}.")
+    if request.POST.get("back") == "playground":
+        query = line_of(request, "query", most=8000)
+        return redirect(f"{reverse('studio:playground_show')}?{query}")
+    return _board("messages")

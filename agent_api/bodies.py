@@ -23,7 +23,7 @@ class BoundedJSONParser(JSONParser):
     """JSON up to the limit that the settings give for bodies held in memory."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        raw = _read(stream, parser_context, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        raw = read_bounded(stream, parser_context, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         try:
             return parse_json(raw)
         except ValueError as error:
@@ -36,7 +36,7 @@ class ZipParser(BaseParser):
     media_type = "application/zip"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
-        return _read(stream, parser_context, ARCHIVE_BYTES_MAX)
+        return read_bounded(stream, parser_context, ARCHIVE_BYTES_MAX)
 
 
 class BytesParser(ZipParser):
@@ -45,7 +45,7 @@ class BytesParser(ZipParser):
     media_type = "application/octet-stream"
 
 
-def _read(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
+def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
     """At most so many bytes. Raises `PayloadTooLarge` without reading the rest."""
     length = parser_context["request"].META.get("CONTENT_LENGTH") or "0"
     if length.isdecimal() and int(length) > bytes_max:

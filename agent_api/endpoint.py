@@ -22,7 +22,7 @@ class AlwaysJson(BaseContentNegotiation):
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         content_type = (request.content_type or "").split(";")[0].strip().lower()
-        return next((parser for parser in parsers if content_type == parser.media_type), None)
+        return next((parser for parser in parsers if parser.media_type in (content_type, "*/*")), None)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
         return renderers[0], renderers[0].media_type

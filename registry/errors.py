@@ -165,6 +165,18 @@ class TooManyProposals(RegistryError):
     code = "TOO_MANY_PROPOSALS"
 
 
+class TooManyUploads(RegistryError):
+    """The key has as many files on their way as it may."""
+
+    code = "TOO_MANY_UPLOADS"
+
+
+class UploadTooLarge(RegistryError):
+    """A file, or all files of a skill together, are over what is taken."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
 class IdempotencyKeyReused(RegistryError):
     """The caller's word for one write stands for another call already."""
 

@@ -76,9 +76,17 @@ def parse(source: str) -> Address:
     return Address(match["url"], parts.hostname, port, ref, folder)
 
 
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The files by their paths, and the commit that they are of."""
+
+    files: Mapping[str, Reader]
+    commit: str
+
+
 @contextlib.contextmanager
-def open_repository(source: str) -> Iterator[Mapping[str, Reader]]:
-    """The files of a repository, or of a folder in it, while the context lasts.
+def open_repository(source: str) -> Iterator[Repository]:
+    """A repository, or a folder in it, while the context lasts.
 
     Raises `SourceUnreadable` for what cannot be reached, is not public, or is too large.
     """
@@ -91,7 +99,7 @@ def open_repository(source: str) -> Iterator[Mapping[str, Reader]]:
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
         fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"]
         git.run([*fetch, "--", address.url, f"{address.ref or 'HEAD'}:refs/heads/source"], FETCH_SECONDS)
-        yield git.files(address.folder)
+        yield Repository(git.files(address.folder), git.commit())
 
 
 def _pin(address: Address, source: str) -> str:
@@ -167,6 +175,10 @@ class _Git:
         if folder and not found:
             raise SourceUnreadable(f"{self.source}: the repository has no folder '{folder}'")
         return found
+
+    def commit(self) -> str:
+        """What was fetched."""
+        return self.run(["rev-parse", "refs/heads/source"], READ_SECONDS).decode().strip()
 
     def _reader(self, object_id: str) -> Reader:
         return lambda most: self.run(["cat-file", "blob", object_id], READ_SECONDS)[:most]

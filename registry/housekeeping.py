@@ -7,14 +7,16 @@ from typing import Final
 
 from django.utils import timezone
 
-from registry import demand, git_imports, jobs, repeats, usage
+from registry import demand, git_imports, jobs, repeats, skill_uploads, usage
 from registry.jobs import Lease, Write
 from registry.models import Job, WebhookDelivery
 from registry.writing import writing
 
 KIND: Final = "jobs.prune"
 DELIVERIES_KIND: Final = "webhook.prune"
-DAILY: Final = (KIND, DELIVERIES_KIND, repeats.KIND, usage.KIND, demand.KIND, git_imports.PRUNE_KIND)
+DAILY: Final = (
+    KIND, DELIVERIES_KIND, repeats.KIND, usage.KIND, demand.KIND, git_imports.PRUNE_KIND, skill_uploads.KIND,
+)  # fmt: skip
 DAYS_KEPT: Final = 30
 
 

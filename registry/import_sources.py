@@ -30,8 +30,7 @@ def read_source(source: str) -> list[SourceBundle]:
     Raises `SourceUnreadable` where there is none, or where the source breaks a rule.
     """
     if git_sources.is_git_url(source):
-        with git_sources.open_repository(source) as files:
-            return _found(files, source, git_sources.folder_name(source))
+        return read_git(source)[0]
     place = Path(source)
     try:
         if place.is_dir():
@@ -43,6 +42,12 @@ def read_source(source: str) -> list[SourceBundle]:
     except OSError as error:
         raise SourceUnreadable(f"{source}: {error.strerror or error}") from None
     raise SourceUnreadable(f"{source}: there is no such file or folder")
+
+
+def read_git(source: str) -> tuple[list[SourceBundle], str]:
+    """As `read_source` for a git SOURCE, and the commit that was read."""
+    with git_sources.open_repository(source) as repository:
+        return _found(repository.files, source, git_sources.folder_name(source)), repository.commit
 
 
 def read_archive(data: bytes, path: str) -> list[SourceBundle]:

@@ -6,12 +6,14 @@ from typing import Final
 
 from registry import (
     demand,
+    followed_sources,
     git_imports,
     housekeeping,
     mail,
     repeats,
     revalidation,
     schedules,
+    skill_uploads,
     usage,
     webhook_jobs,
 )
@@ -22,6 +24,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     demand.KIND: demand.prune,
     git_imports.KIND: git_imports.fetch,
     git_imports.PRUNE_KIND: git_imports.prune,
+    followed_sources.KIND: followed_sources.look_again,
     housekeeping.KIND: housekeeping.prune_jobs,
     learning.KIND: learning.learn,
     mail.KIND: mail.send,
@@ -29,11 +32,13 @@ HANDLERS: Final[dict[str, Handler]] = {
     repeats.KIND: repeats.prune,
     revalidation.KIND: revalidation.revalidate,
     schedules.KIND: schedules.publish_due,
+    skill_uploads.KIND: skill_uploads.prune,
     usage.KIND: usage.roll_up,
     webhook_jobs.KIND: webhook_jobs.deliver,
 }
 FOLLOWERS: Final[dict[str, Follower]] = {
     git_imports.KIND: git_imports.follow,
+    followed_sources.KIND: followed_sources.follow,
     schedules.KIND: schedules.follow,
     webhook_jobs.KIND: webhook_jobs.follow,
 }

@@ -13,6 +13,7 @@ from django.utils import timezone
 from registry.bundle_texts import BundleTexts
 from registry.demand_models import DemandMiss, UnmatchedMessage
 from registry.feedback_models import Confidence, Outcome
+from registry.git_source_models import GitSource, GitSourceItem
 from registry.import_models import GitImport
 from registry.install_code_form import new_code
 from registry.key_models import AgentKey, Redemption
@@ -23,6 +24,7 @@ from registry.review_models import ReleaseRule, Review, ReviewEntry
 from registry.schedule_models import ScheduledRelease
 from registry.share_models import ShareLink
 from registry.team_models import Team, TeamMember
+from registry.upload_models import SkillUpload, UploadedSkill
 from registry.webhook_models import Webhook, WebhookDelivery
 
 __all__ = [
@@ -34,6 +36,8 @@ __all__ = [
     "DemandMiss",
     "Draft",
     "GitImport",
+    "GitSource",
+    "GitSourceItem",
     "Incident",
     "Job",
     "KeptAnswer",
@@ -53,10 +57,12 @@ __all__ = [
     "SentenceVector",
     "ShareLink",
     "SkillGroup",
+    "SkillUpload",
     "Team",
     "TeamMember",
     "ToolName",
     "UnmatchedMessage",
+    "UploadedSkill",
     "Webhook",
     "WebhookDelivery",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from django.conf import settings
 from rest_framework.request import Request
 
 from agent_api.authentication import Caller, require_scope
@@ -54,3 +55,9 @@ def visit(request: Request, held: Snapshot, token: str) -> Visit:
     caller = Caller(Principal(f"share:{share.name}", _READ))
     log_context.note(key=caller.key_name)
     return Visit(caller, held, share.skill_group)
+
+
+def base_url(request: Request, token: str = "") -> str:
+    """Where a client finds this registry, without a slash at the end: the root, or the share link that it came by."""
+    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    return f"{origin}/share/{token}" if token else origin

@@ -2,7 +2,8 @@
 
 from django.urls import path, re_path
 
-from agent_api.neighbours import discovery
+from agent_api.neighbours import discovery, finding
+from agent_api.neighbours.clawhub.urls import urlpatterns as clawhub_urlpatterns
 from agent_api.neighbours.mcp.views import mcp
 
 _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
@@ -16,4 +17,6 @@ urlpatterns = [
         discovery.skill_artifact,
         name="skill_artifact",
     ),
+    re_path(_SHARED + r"api/search\Z", finding.skills_search, name="skills_search"),
+    *clawhub_urlpatterns,
 ]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import ssl
-import subprocess
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -18,6 +13,7 @@ from registry import git_sources
 from registry.errors import SourceUnreadable
 from registry.git_sources import is_git_url, parse
 from registry.import_sources import read_source
+from tests.git_https import Backend, commit, git, make_certificate, served
 
 SKILL = "---\nname: {name}\ndescription: y\n---\nText.\n"
 
@@ -70,92 +66,22 @@ def test_private_addresses_are_refused(host: str) -> None:
         read_source(f"https://{host}/b")
 
 
-def _git(folder: Path, *arguments: str) -> str:
-    environment = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    for role in ("AUTHOR", "COMMITTER"):
-        environment |= {f"GIT_{role}_NAME": "x", f"GIT_{role}_EMAIL": "x@x.example"}
-    done = subprocess.run(["git", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def _commit(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    _git(folder, "add", "-A")
-    _git(folder, "commit", "-q", "-m", "x")
-
-
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One skill at tag v1, two and a link on main."""
     folder = tmp_path_factory.mktemp("repo")
-    _git(folder, "init", "-q", "-b", "main")
-    _commit(folder, {"skills/one/SKILL.md": SKILL.format(name="one")})
-    _git(folder, "tag", "v1")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, {"skills/one/SKILL.md": SKILL.format(name="one")})
+    git(folder, "tag", "v1")
     (folder / "skills" / "link").mkdir()
     (folder / "skills" / "link" / "SKILL.md").symlink_to("/etc/passwd")
-    _commit(folder, {"skills/two/SKILL.md": SKILL.format(name="two"), "skills/two/run.py": "x"})
+    commit(folder, {"skills/two/SKILL.md": SKILL.format(name="two"), "skills/two/run.py": "x"})
     return folder
-
-
-class _Backend(BaseHTTPRequestHandler):
-    """`git http-backend` as a CGI program."""
-
-    root = ""
-
-    def do_GET(self) -> None:
-        self._answer()
-
-    def do_POST(self) -> None:
-        self._answer()
-
-    def _answer(self) -> None:
-        path, _, query = self.path.partition("?")
-        environment = {
-            "PATH": os.environ["PATH"], "GIT_PROJECT_ROOT": self.root, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
-            "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
-        }  # fmt: skip
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=True)
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
-        self.send_response(int(headers.pop("Status", "200")[:3]))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:prime256v1",
-        "-nodes",
-        "-keyout",
-    ]
-    command += [str(key), "-out", str(cert), "-days", "2", "-subj", "/CN=x"]
-    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("needs openssl: apt install openssl")
-    return cert, key
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
@@ -165,17 +91,8 @@ def url(
     """The repository behind https on loopback, which the setting allows."""
     settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
     monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
-    handler = type("Handler", (_Backend,), {"root": str(repository.parent)})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(*certificate)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    yield f"https://127.0.0.1:{server.server_port}/{repository.name}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(repository, certificate) as address:
+        yield address
 
 
 def _found(source: str) -> list[tuple[str, str]]:
@@ -221,12 +138,12 @@ def test_git_itself_takes_https_alone(other: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def redirect(handler: _Backend) -> None:
+    def redirect(handler: Backend) -> None:
         handler.send_response(302)
         handler.send_header("Location", f"{url}{handler.path.partition(url.rpartition('/')[2])[2]}")
         handler.send_header("Content-Length", "0")
         handler.end_headers()
 
-    monkeypatch.setattr(_Backend, "_answer", redirect)
+    monkeypatch.setattr(Backend, "_answer", redirect)
     with pytest.raises(SourceUnreadable, match=r"302|redirect"):
         read_source(url)

@@ -23,6 +23,8 @@ from registry.models import (
     DemandMiss,
     Draft,
     GitImport,
+    GitSource,
+    GitSourceItem,
     Incident,
     Job,
     KeptAnswer,
@@ -42,10 +44,12 @@ from registry.models import (
     SentenceVector,
     ShareLink,
     SkillGroup,
+    SkillUpload,
     Team,
     TeamMember,
     ToolName,
     UnmatchedMessage,
+    UploadedSkill,
     Webhook,
     WebhookDelivery,
 )
@@ -150,8 +154,18 @@ BREAKS: dict[str, Break] = {
     "unmatched_text_not_empty": _set(UnmatchedMessage, text=""),
     "git_import_state_known": _set(GitImport, state="lost"),
     "git_import_end_fits_state": _set(GitImport, state="stored"),
-    # Columns that are unique by themselves.
     "UnmatchedMessage.form": _again(UnmatchedMessage),
+    "skill_upload_key_not_empty": _set(SkillUpload, key_name=""),
+    "skill_upload_path_not_empty": _set(SkillUpload, path=""),
+    "uploaded_skill_once": _again(UploadedSkill),
+    "git_source_once": _again(GitSource),
+    "git_source_mode_known": _set(GitSource, mode="guess"),
+    "git_source_pause_positive": _set(GitSource, every_minutes=0),
+    "git_source_failure_paired": _set(GitSource, failures=1),
+    "git_source_item_once": _again(GitSourceItem),
+    "git_source_item_status_known": _set(GitSourceItem, status="lost"),
+    # Columns that are unique by themselves.
+    "SkillUpload.upload_id": _again(SkillUpload),
     "SkillGroup.group_id": _again(SkillGroup),
     "ReleaseRule.group_id": _again(ReleaseRule),
     "Webhook.name": _again(Webhook),
@@ -220,6 +234,10 @@ def one_of_each() -> None:
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
     KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
+    SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
+    UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
+    source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
+    GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

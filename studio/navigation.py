@@ -79,7 +79,7 @@ ENTRIES: Final = (
     Entry(_RUN, gettext_lazy("Members"), "studio:operator_list", "m", "administer", around=("studio:operator",)),
     Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
     Entry(_RUN, gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",)),
-    Entry(_RUN, gettext_lazy("Audit log"), "studio:audit_list", "d", "administer", around=("studio:audit",)),
+    Entry(_RUN, gettext_lazy("Audit log"), "studio:audit_list", "y", "administer", around=("studio:audit",)),
     Entry(
         _RUN, gettext_lazy("Publishing rules"), "studio:release_rule_list", "o", "administer",
         around=("studio:release_rule",),

@@ -33,10 +33,10 @@ def _asked(request: StudioRequest) -> Asked:
     )
 
 
-def _query(asked: Asked, **changes: Any) -> str:
+def _query(asked: Asked) -> str:
     given: dict[str, Any] = {"days": asked.days, "by": asked.by, "sort": asked.sort, "capability": asked.capability_id}
     given |= {"key": asked.key_name} if asked.key_name is not None else {}
-    return urlencode({name: value for name, value in (given | changes).items() if value or name == "key"})
+    return urlencode({name: value for name, value in given.items() if value or name == "key"})
 
 
 @operator_required
@@ -50,7 +50,6 @@ def usage_show(request: StudioRequest) -> HttpResponse:
         "asked": asked,
         "page": page,
         "query": _query(asked),
-        "sorts": {sort: _query(asked, sort=sort) for sort in SORTS},
         "without": _query(Asked(days=asked.days, by=asked.by, sort=asked.sort)),
         "periods": PERIODS,
         "views": list(VIEWS),

@@ -101,7 +101,9 @@ def _fill() -> str:
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )
-    teams.add_member(key=teams.create_team(name="Health", by=OLGA).pk, username="vera", by=OLGA)
+    team = teams.create_team(name="Owners", by=OLGA)
+    teams.add_member(key=team.pk, username="vera", by=OLGA)
+    teams.set_owner(capability_id="beta", key=team.pk, by=OLGA)
     skill_uploads.announce_file(path="SKILL.md", size=1, sha256="0" * 64, by=Actor("agent_key", "agent"))
     with writing():
         remember(Revision.objects.filter(capability__capability_id="beta")[0], "0" * 64)

@@ -1,0 +1,91 @@
+"""The pictures of docs/studio.md: taken of the running Studio in both themes.
+
+    STUDIO_PICTURES=1 python3 run.py test --all tests/browser/test_pictures.py
+
+writes them to docs/img; otherwise they are taken, looked at for what they should show, and thrown away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.servers import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+PICTURES = ROOT / "docs" / "img"
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# Name, address, what must be seen before it is taken.
+PAGES = (
+    ("home", "/", "heading:Home"),
+    ("capabilities", "/capabilities/", "link:Weight Tracking"),
+    ("publish", "/capabilities/weights/publish/", "heading:Publish weights"),
+    ("playground", "/playground/?say=I+just+weighed+187.6+lbs", "heading:Playground"),
+    ("skill-groups", "/skill-groups/", "heading:Skill groups"),
+    ("history", "/capabilities/weights/history/", "heading:History"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return PICTURES if os.environ.get("STUDIO_PICTURES") else tmp_path
+
+
+def _take(page: Page, folder: Path, name: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.wait_for_timeout(200)
+        path = folder / f"{name}-{theme}.png"
+        page.screenshot(path=path, animations="disabled")
+        assert path.stat().st_size > 15_000, f"{name} is all but empty"
+
+
+def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path, tmp_path: Path) -> None:
+    page = as_role("admin")
+    files = {path.name: path.read_text() for path in (ROOT / "examples" / "weights").iterdir()}
+    tools = json.loads(files["tools.json"])
+    tools[-1]["policy"]["requires_approval"] = False
+    files["tools.json"] = json.dumps(tools, indent=2)
+    draft = tmp_path / "weights"
+    draft.mkdir()
+    for name, text in files.items():
+        (draft / name).write_text(text)
+    studio.manage("bundle", "import", str(draft))
+    for name, address, seen in PAGES:
+        page.goto(f"{studio.url}{address}")
+        role, _, words = seen.partition(":")
+        expect(page.get_by_role(role, name=words).first).to_be_visible()  # type: ignore[arg-type]
+        _take(page, folder, name)
+
+
+def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path) -> None:
+    page = as_role("author")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{studio.url}/capabilities/weights/edit/")
+    page.get_by_role("tab", name="tools.json").click()
+    page.locator("details.tool").nth(2).locator("summary").click()
+    page.get_by_role("tab", name=re.compile("^Forms")).click()
+    expect(page.locator("iframe").first).to_be_visible()
+    page.wait_for_timeout(1500)
+    _take(page, folder, "editor")
+
+
+def test_every_picture_that_the_docs_show_is_there() -> None:
+    shown = set(re.findall(r"img/([\w-]+\.png)", "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))))
+    shown |= set(re.findall(r"docs/img/([\w-]+\.png)", (ROOT / "README.md").read_text()))
+    taken = {f"{name}-{theme}.png" for name in (*(page[0] for page in PAGES), "editor") for theme in THEMES}
+    assert shown <= taken
+    assert {path.name for path in PICTURES.glob("*.png")} == taken

@@ -32,7 +32,7 @@ PAGES = (
     ("home", "/", "heading:Home"),
     ("capabilities", "/capabilities/", "link:Weight Tracking"),
     ("publish", "/capabilities/weights/publish/", "heading:Publish weights"),
-    ("playground", "/playground/?say=I+just+weighed+187.6+lbs", "heading:Playground"),
+    ("playground", "/playground/?m=I+just+weighed+187.6+lbs", "heading:Playground"),
     ("skill-groups", "/skill-groups/", "heading:Skill groups"),
     ("history", "/capabilities/weights/history/", "heading:History"),
 )
@@ -58,7 +58,7 @@ def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path,
     files = {path.name: path.read_text() for path in (ROOT / "examples" / "weights").iterdir()}
     tools = json.loads(files["tools.json"])
     tools[-1]["policy"]["requires_approval"] = False
-    files["tools.json"] = json.dumps(tools, indent=2)
+    files["tools.json"] = json.dumps(tools, indent=2) + "\n"
     draft = tmp_path / "weights"
     draft.mkdir()
     for name, text in files.items():

@@ -36,14 +36,16 @@ def form(bundle: Bundle, schema_id: str) -> Json:
     return dict(found)
 
 
-def surface_messages(definition: Mapping[str, Any], surface_id: str, *, data: Any = None) -> list[Json]:
+def surface_messages(
+    definition: Mapping[str, Any], surface_id: str, *, data: Any = None, version: str = VERSION
+) -> list[Json]:
     """The three messages that show a definition; `data` takes the place of its sample data."""
     create = {key: definition[key] for key in ("catalogId", "theme", "sendDataModel") if key in definition}
     value = definition.get("dataModel", {}) if data is None else data
     return [
-        {"version": VERSION, "createSurface": {"surfaceId": surface_id, **create}},
-        {"version": VERSION, "updateDataModel": {"surfaceId": surface_id, "path": "/", "value": value}},
-        {"version": VERSION, "updateComponents": {"surfaceId": surface_id, "components": definition["components"]}},
+        {"version": version, "createSurface": {"surfaceId": surface_id, **create}},
+        {"version": version, "updateDataModel": {"surfaceId": surface_id, "path": "/", "value": value}},
+        {"version": version, "updateComponents": {"surfaceId": surface_id, "components": definition["components"]}},
     ]
 
 

@@ -13,6 +13,7 @@ from agent_client.bundle import Bundle as AgentBundle
 from agent_client.checks import SchemaUnsafe, fault
 from agent_client.coercion import coerce
 from agent_client.errors import AnswerRefused
+from agent_client.forms import VERSION, surface_messages
 from agent_client.prompt import Prompt, render_prompt
 from registry import drafts
 from registry.queries import load_answer
@@ -116,15 +117,8 @@ def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
 
 
 def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    definition, surface = dict_or_empty(entry.get("definition")), entry["schema_id"]
-    data = {"surfaceId": surface, "path": "/", "value": definition.get("dataModel", {})}
-    version = entry.get("a2ui_version", "v0.9.1")
-    more = {key: definition[key] for key in ("theme", "sendDataModel") if key in definition}
-    return [
-        {"version": version, "createSurface": {"surfaceId": surface, "catalogId": definition["catalogId"], **more}},
-        {"version": version, "updateDataModel": data},
-        {"version": version, "updateComponents": {"surfaceId": surface, "components": definition["components"]}},
-    ]  # fmt: skip
+    definition = dict_or_empty(entry.get("definition"))
+    return surface_messages(definition, entry["schema_id"], version=entry.get("a2ui_version", VERSION))
 
 
 def judge_action(*, capability_id: str, files: Mapping[str, str], schema_id: str, action: str, context: Any) -> Verdict:

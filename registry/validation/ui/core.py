@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from agent_client.forms import surface_messages
 from registry.validation.problems import Path, Problem
 from registry.validation.ui import limits
 from registry.validation.ui.catalog import references
@@ -168,15 +169,8 @@ def refusal(definition: dict[str, Any]) -> str | None:
     a2ui-core has raised bare TypeErrors and RecursionErrors on junk, so that these count as refusals, too.
     """
     make_processor, refusals = _processor_parts()
-    create: dict[str, Any] = {"surfaceId": "check", "catalogId": definition.get("catalogId")}
-    create |= {key: definition[key] for key in ("theme", "sendDataModel") if key in definition}
-    data = {"surfaceId": "check", "path": "/", "value": dict_or_empty(definition.get("dataModel"))}
-    update = {"surfaceId": "check", "components": definition.get("components")}
-    messages = [
-        {"version": "v0.9.1", "createSurface": create},
-        {"version": "v0.9.1", "updateDataModel": data},
-        {"version": "v0.9.1", "updateComponents": update},
-    ]
+    data = dict_or_empty(definition.get("dataModel"))
+    messages = surface_messages({"catalogId": None, "components": None, **definition, "dataModel": data}, "check")
     try:
         processor = make_processor()
         for message in messages:

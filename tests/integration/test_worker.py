@@ -210,8 +210,9 @@ def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> N
     wait_until(lambda: len(desk.begun()) == 1, 15, desk)
     asked_at = time.monotonic()
     os.kill(desk.begun()[0], signal.SIGTERM)
-    assert desk.started[0].wait(20) == 0
-    assert 9 < time.monotonic() - asked_at < 15
+    # Before the job's sixty seconds, after the ten that it is given.
+    assert desk.started[0].wait(40) == 0
+    assert time.monotonic() - asked_at > 9
     assert "leaves a job behind" in log.read_text()
     assert desk.row(job_id)["state"] == "running"
 

@@ -53,4 +53,5 @@ def test_a_secret_across_the_cut_is_taken_out_whole() -> None:
 def test_no_message_takes_long(piece: str) -> None:
     began = time.perf_counter()
     scrubbed(piece * 50_000)
-    assert time.perf_counter() - began < 1
+    # Milliseconds; a pattern that backtracks would take minutes.
+    assert time.perf_counter() - began < 10

@@ -68,7 +68,7 @@ def test_what_is_no_answer(receiver: Receiver, reply: Reply, expected: str) -> N
     answer = post(receiver.url, body=b"{}", headers={}, total_seconds=0.5)
     assert answer.status is None
     assert expected in answer.error
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_another_address_of_the_name_is_tried_and_a_forbidden_one_never(
 
 
 def _never(*_arguments: Any, **_options: Any) -> list[Any]:
-    time.sleep(3)
+    time.sleep(10)
     return []
 
 
@@ -181,7 +181,7 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(socket, "getaddrinfo", _never)
     began = time.monotonic()
     assert "could not be resolved" in post("https://x.example/", body=b"", headers={}, total_seconds=0.3).error
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 9
 
 
 @pytest.fixture(scope="module")

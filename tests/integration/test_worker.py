@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from registry.housekeeping import DAILY
+from registry.background.housekeeping import DAILY
 from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
@@ -135,7 +135,7 @@ def test_the_embedded_worker_does_a_job_and_leaves_when_asked(desk: Desk) -> Non
     job_id = desk.enqueue()
     desk.wait_for(job_id, "done")
     assert desk.written == 1
-    assert re.search(rf"INFO registry.jobs: job {job_id} slow done, try 1", log.read_text())
+    assert re.search(rf"INFO registry.background.jobs: job {job_id} slow done, try 1", log.read_text())
     os.kill(desk.begun()[0], signal.SIGTERM)
     assert desk.started[0].wait(10) == 0
 

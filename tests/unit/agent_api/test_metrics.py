@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from agent_api.fast_path import ANSWERED, LIST
 from agent_api.metrics.exposition import EXPOSED
-from registry import jobs
+from registry.background import jobs
 from registry.models import Job, Revision
 from registry.snapshot import HOLDER
 from registry.writing import writing

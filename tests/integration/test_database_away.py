@@ -18,6 +18,8 @@ from tests.factories import bundle
 from tests.integration.conftest import on_postgresql
 from tests.servers import Server, Studio, start_postgresql, start_studio
 
+pytestmark = pytest.mark.slow
+
 # From the moment at which the server takes connections again.
 RECOVERY_SECONDS = 10.0
 # A server that refuses is noticed within a second, one that hangs after five of silence and five for a new connection.
@@ -140,7 +142,6 @@ def _serves_what_it_holds(case: Case) -> None:
     assert time.monotonic() - began < 20
 
 
-@pytest.mark.slow
 def test_nobody_is_kept_waiting_by_what_was_under_way(case: Case) -> None:
     """More writes than threads, begun before anybody knows."""
     answers: list[httpx.Response] = []

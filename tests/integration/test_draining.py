@@ -23,6 +23,8 @@ from studio.launch.serving import server_command
 from tests.factories import bundle
 from tests.servers import ROOT, answers, run_manage, studio_environment
 
+pytestmark = pytest.mark.slow
+
 # The promise is 10 s for whatever is at hand.
 BOUND_SECONDS = 10.0
 GRANIAN, LAUNCHER = "granian", "run.py"
@@ -150,7 +152,6 @@ def test_a_client_that_never_ends_does_not_hold_it_up(running: Running) -> None:
     assert time.monotonic() - asked_at < BOUND_SECONDS + 15
 
 
-@pytest.mark.slow
 def test_what_takes_too_long_is_left(running: Running) -> None:
     headers = _publisher(running)
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}

@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.servers import start_studio
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_line_is_an_object(tmp_path: Path) -> None:

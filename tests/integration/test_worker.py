@@ -23,6 +23,8 @@ from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
 
+pytestmark = pytest.mark.slow
+
 EMBEDDED = ("manage.py", "worker")
 CELERY = ("-m", "celery", "-A", "studio", "worker", "--concurrency", "1", "--loglevel", "INFO")
 
@@ -203,7 +205,6 @@ def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     assert desk.row(job_id)["state"] == "done"
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> None:
     log = desk.start(*EMBEDDED)
     job_id = desk.enqueue(seconds=60)
@@ -243,7 +244,6 @@ def test_celery_does_a_job_that_it_is_told_of(redis_desk: Desk) -> None:
 
 
 @pytest.mark.redis
-@pytest.mark.slow
 def test_the_sweep_leaves_to_celery_what_celery_does(redis_desk: Desk) -> None:
     log = _celery(redis_desk)
     redis_desk.start(*EMBEDDED)
@@ -270,7 +270,6 @@ def test_a_message_that_is_lost_costs_delay_alone(redis_desk: Desk, redis_url: s
 
 
 @pytest.mark.redis
-@pytest.mark.slow
 def test_a_celery_worker_that_is_killed_leaves_its_job_to_the_sweep(redis_desk: Desk) -> None:
     _celery(redis_desk)
     job_id = redis_desk.enqueue(seconds=1.5)

@@ -13,8 +13,9 @@ from django.utils import timezone
 
 from registry import followed_sources, publishing, worker
 from registry.errors import InvalidRequest, NameTaken, NotFound, SourceUnreadable
-from registry.followed_sources import Synced, add_source, drift, remove_source, sync_source
+from registry.followed_sources import Synced, add_source, remove_source, sync_source
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Job, Revision
+from registry.source_drift import drift
 from tests.factories import OLGA, bundle, publish
 from tests.git_https import commit, git, make_certificate, served
 

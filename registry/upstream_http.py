@@ -41,11 +41,7 @@ def check_registry_url(url: str) -> str:
         parsed = httpx.URL(url.strip())
     except (httpx.InvalidURL, ValueError, TypeError):
         raise SourceUnreadable(_FORM) from None
-    is_whole = (
-        parsed.scheme in ("http", "https")
-        and parsed.host
-        and 1 <= (443 if parsed.port is None else parsed.port) <= 65535
-    )
+    is_whole = parsed.scheme in ("http", "https") and parsed.host and parsed.port != 0
     if not is_whole or parsed.userinfo or parsed.query or parsed.fragment or len(url) > URL_LENGTH_MAX:
         raise SourceUnreadable(_FORM)
     if parsed.scheme == "http" and not settings.IMPORT_ALLOWED_NETWORKS:

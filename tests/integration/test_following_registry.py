@@ -1,4 +1,4 @@
-"""One real product follows another: the same digests, what is retired is told, and what is away or forged stops nothing."""
+"""One real product follows another: the same digests, what is retired is told, what is forged is refused."""
 
 from __future__ import annotations
 
@@ -104,10 +104,12 @@ def test_what_was_forged_there_is_refused_here(upstream: Studio, downstream: Stu
     again = start_studio(upstream.data_dir, AGENT_API_PUBLIC_READ="off", PORT=upstream.env["PORT"])
     try:
         assert _sync(downstream) == {"tea": "refused"}
+        assert _drift(downstream) == {"tea": "unread"}
     finally:
         again.stop()
     assert _digests(downstream) == before
-    assert _drift(downstream) == {}
+    (bundle_row,) = [row for row in _source(downstream)["bundles"] if row["capability_id"] == "tea"]
+    assert "malformed" in bundle_row["detail"]
     with pytest.raises(json.JSONDecodeError):
         # The other registry is away again: what was taken in stays.
         _sync(downstream)

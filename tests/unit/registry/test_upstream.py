@@ -48,7 +48,7 @@ class There:
         """Publish there; the digest."""
         found = validate(bundle(capability_id, **fields)).bundle
         assert found is not None
-        parts = {
+        parts: dict[str, Any] = {
             "capability": found.public_capability,
             "skill_doc": found.skill_doc,
             "tools": found.tools,
@@ -421,8 +421,8 @@ def test_another_way_is_audited_once_and_brings_the_next_look_forward() -> None:
     Job.objects.update(run_after=timezone.now() + timedelta(hours=10))
     GitSource.objects.update(etag='"1"')
     ways = Following("publish", 5, True)
-    for _ in range(2):
-        changed = change_source(source_id=source.pk, following=ways, by=OLGA, read_key=KEY)
+    change_source(source_id=source.pk, following=ways, by=OLGA, read_key=KEY)
+    changed = change_source(source_id=source.pk, following=ways, by=OLGA, read_key=KEY)
     assert (changed.mode, changed.every_minutes, changed.may_adopt, changed.read_key) == ("publish", 5, True, KEY)
     assert changed.etag == ""
     assert Job.objects.get().run_after < timezone.now() + timedelta(minutes=6)

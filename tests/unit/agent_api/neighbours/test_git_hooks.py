@@ -37,10 +37,10 @@ def secret(source: GitSource) -> str:
     return source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
 
 
-def _send(number: int | str, body: Any, *, client: Client | None = None, **headers: str) -> Any:
+def _send(number: int, body: Any, content_type: str = "application/json", **headers: str) -> Any:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    given = {"content_type": headers.pop("content_type", "application/json"), "headers": headers}
-    return (client or Client(enforce_csrf_checks=True)).post(f"/hooks/git/{number}", raw, **given)  # type: ignore[arg-type]
+    client = Client(enforce_csrf_checks=True)
+    return client.post(f"/hooks/git/{number}", raw, content_type=content_type, headers=headers)
 
 
 def _signed(secret: str, body: Any) -> str:
@@ -48,9 +48,11 @@ def _signed(secret: str, body: Any) -> str:
     return hmac.new(secret.encode(), raw, hashlib.sha256).hexdigest()
 
 
-def _github(source: GitSource, secret: str, body: Any, event: str = "push", **more: str) -> Any:
+def _github(
+    source: GitSource, secret: str, body: Any, event: str = "push", content_type: str = "application/json"
+) -> Any:
     signature = {"X-Hub-Signature-256": f"sha256={_signed(secret, body)}", "X-GitHub-Event": event}
-    return _send(source.pk, body, **signature, **more)
+    return _send(source.pk, body, content_type, **signature)
 
 
 def _due() -> list[Job]:

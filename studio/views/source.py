@@ -48,7 +48,7 @@ class RegistryWayForm(WayForm):
         label=gettext_lazy("Key of the other registry"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("With the scope read. Empty: as it is, or none where it may be read without one."),
+        help_text=gettext_lazy("With the scope read. Empty: it stays as it is."),
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
     may_adopt = forms.BooleanField(
@@ -72,6 +72,20 @@ class SourceForm(RegistryWayForm):
     field_order = ("kind", "address", "mode", "every_minutes", "read_key", "may_adopt")
     # What another registry alone has.
     registrys_own = ("read_key", "may_adopt")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["read_key"].help_text = _("With the scope read. Empty where it may be read without one.")
+
+    @property
+    def for_both(self) -> list[forms.BoundField]:
+        """The fields that every source has."""
+        return [field for field in self if field.name not in self.registrys_own]
+
+    @property
+    def for_registries(self) -> list[forms.BoundField]:
+        """The others."""
+        return [field for field in self if field.name in self.registrys_own]
 
 
 @operator_required

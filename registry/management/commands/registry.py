@@ -32,12 +32,8 @@ class Command(VerbCommand):
 
     def add_verbs(self, verbs: Any) -> None:
         self.verb(verbs, "revalidate", self.revalidate, "Queue a check of every published capability by today's rules.")
-        parser = self.verb(
-            verbs,
-            "check",
-            self.check_stored,
-            "Check what is published, or each draft, now; exit 1 where one has an error.",
-        )
+        words = "Check what is published, or each draft, now; exit 1 where one has an error."
+        parser = self.verb(verbs, "check", self.check_stored, words)
         parser.add_argument("capability_ids", nargs="*", metavar="ID", help="these alone; default: all")
         parser.add_argument("--drafts", action="store_true", help="drafts rather than what is published")
         words = "the folder of a repository that has them, for the places in SARIF"

@@ -10,22 +10,22 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.access.install_code_form import new_code
+from registry.access.key_models import AgentKey, Redemption
+from registry.access.share_models import ShareLink
+from registry.access.team_models import Team, TeamMember
 from registry.bundle_texts import BundleTexts
-from registry.demand_models import DemandMiss, UnmatchedMessage
-from registry.feedback_models import Confidence, Outcome
-from registry.git_source_models import GitSource, GitSourceItem
-from registry.import_models import GitImport
-from registry.install_code_form import new_code
-from registry.key_models import AgentKey, Redemption
+from registry.imports.git_source_models import GitSource, GitSourceItem
+from registry.imports.import_models import GitImport
+from registry.imports.upload_models import SkillUpload, UploadedSkill
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
-from registry.proposal_models import Proposal
+from registry.notifications.webhook_models import Webhook, WebhookDelivery
+from registry.releases.proposal_models import Proposal
+from registry.releases.review_models import ReleaseRule, Review, ReviewEntry
+from registry.releases.schedule_models import ScheduledRelease
 from registry.repeat_models import KeptAnswer
-from registry.review_models import ReleaseRule, Review, ReviewEntry
-from registry.schedule_models import ScheduledRelease
-from registry.share_models import ShareLink
-from registry.team_models import Team, TeamMember
-from registry.upload_models import SkillUpload, UploadedSkill
-from registry.webhook_models import Webhook, WebhookDelivery
+from registry.usage.demand_models import DemandMiss, UnmatchedMessage
+from registry.usage.feedback_models import Confidence, Outcome
 
 __all__ = [
     "AgentKey",
@@ -215,7 +215,11 @@ class Revision(BundleTexts):
         help_text="Without write tools; empty: unknown.",
     )
     words_print = models.CharField(
-        max_length=32, blank=True, default="", db_default="", help_text="registry/near_duplicates.py; empty: not known."
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of authoring/near_duplicates.py; empty: not known.",
     )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
@@ -296,7 +300,7 @@ class LoadCount(models.Model):
     """How often a capability was loaded on a day (UTC), by revision and key.
 
     Counted in memory, added every few seconds. What is older than 90 days is kept by month: one row, on the first of
-    it (registry/usage.py).
+    it (registry/usage/roll_up.py).
     """
 
     day = models.DateField()
@@ -370,7 +374,7 @@ class Incident(models.Model):
 
 
 class Job(models.Model):
-    """Work that a write left behind, stored in the writer's own transaction (registry/jobs.py).
+    """Work that a write left behind, stored in the writer's own transaction (registry/background/jobs.py).
 
     Whoever works on it holds a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
     """

@@ -11,9 +11,10 @@ from rest_framework.response import Response
 
 from agent_api.bodies import read_bounded
 from agent_api.endpoint import endpoint
-from registry import limits, source_hooks
+from registry import limits
 from registry.errors import Forbidden
-from registry.source_hooks import Delivery
+from registry.imports import source_hooks
+from registry.imports.source_hooks import Delivery
 
 
 class RawParser(BaseParser):

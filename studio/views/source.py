@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from registry import followed_sources, source_hooks, source_pages
 from registry.errors import NotFound, RegistryError
-from registry.followed_sources import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, Following
+from registry.imports import followed_sources, source_hooks, source_pages
+from registry.imports.followed_sources import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, Following
+from registry.imports.source_pages import SourcePage
 from registry.models import GitSource
-from registry.source_pages import SourcePage
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from, publisher_required
 
 PAGE_SIZE: Final = 50

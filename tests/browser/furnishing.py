@@ -3,20 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from registry import (
-    feedback,
-    followed_sources,
-    keys,
-    operators,
-    proposals,
-    publishing,
-    source_hooks,
-    teams,
-    webhooks,
-)
+from registry import publishing
+from registry.access import keys, operators, teams
 from registry.actors import SYSTEM, Actor
+from registry.imports import followed_sources, source_hooks
 from registry.incidents import open_source_incident
 from registry.models import Capability, GitSource, GitSourceItem, Job, LoadCount, Outcome, Proposal, WebhookDelivery
+from registry.notifications import webhooks
+from registry.releases import proposals
+from registry.usage import feedback
 from registry.writing import writing
 
 AGENT = Actor("agent_key", "support bot, production")

@@ -9,9 +9,9 @@ from typing import Any
 
 from django.conf import settings
 
-from registry import followed_sources, source_drift, source_hooks
 from registry.errors import InvalidRequest
-from registry.followed_sources import EVERY_MINUTES_MIN, Following
+from registry.imports import followed_sources, source_drift, source_hooks
+from registry.imports.followed_sources import EVERY_MINUTES_MIN, Following
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import GitSource, GitSourceItem
 from registry.terminal.text import printable

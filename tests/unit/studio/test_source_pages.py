@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from registry import followed_sources
+from registry.imports import followed_sources
 from registry.incidents import open_source_incident
 from registry.models import AuditEvent, GitSource, GitSourceItem, Incident, Job
 from registry.writing import writing

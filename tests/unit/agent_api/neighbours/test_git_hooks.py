@@ -13,7 +13,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from registry import followed_sources, jobs, source_hooks
+from registry.background import jobs
+from registry.imports import followed_sources, source_hooks
 from registry.limits import LIMITER
 from registry.models import AuditEvent, GitSource, Job
 from studio.values import Rate

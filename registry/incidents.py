@@ -54,11 +54,11 @@ def open_source_incident(*, source: GitSource, message: str, details: str, by: A
     _tell(source, "git_source.failing", by, told)
 
 
-def close_source_incident(source: GitSource, *, by: Actor) -> None:
+def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be read again") -> None:
     """The source can be read again, or is followed no more; the caller holds the lock."""
     for incident in Incident.objects.filter(source=source, closed_at__isnull=True):
         Incident.objects.filter(pk=incident.pk).update(closed_at=timezone.now())
-        _tell(source, "git_source.recovered", by, {"incident_id": incident.pk})
+        _tell(source, "git_source.recovered", by, {"incident_id": incident.pk, "why": why})
 
 
 def _tell(source: GitSource, verb: str, by: Actor, detail: dict[str, object]) -> None:

@@ -154,7 +154,7 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
     """Follow it no more; what was taken in stays. Raises `NotFound`."""
     with writing():
         source = get_source(source_id)
-        incidents.close_source_incident(source, by=by)
+        incidents.close_source_incident(source, by=by, why="It is followed no more")
         GitSource.objects.filter(pk=source.pk).delete()
         record(source, "git_source.remove", by)
     return source
@@ -213,10 +213,17 @@ def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lamb
     except SourceUnreadable as error:
         _note_failure(source, error, by)
         raise
-    GitSourceItem.objects.filter(source=source).exclude(path__in=paths).update(there=GitSourceItem.There.GONE)
+    _note_gone([item for path, item in known.items() if path not in paths])
     told = {"looked_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
     _note_success(source, told, [item for item in taken if item.status != "unchanged"], faults, by)
     return Synced(found.commit, tuple(taken), len(paths) - len(taken))
+
+
+def _note_gone(items: list[GitSourceItem]) -> None:
+    """In parts: a database takes no list of any length."""
+    keys = [item.pk for item in items if item.there != GitSourceItem.There.GONE]
+    for start in range(0, len(keys), 500):
+        GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(there=GitSourceItem.There.GONE)
 
 
 def _take_in(source: GitSource, one: Seen, known: GitSourceItem | None, commit: str, by: Actor) -> GitSourceItem:

@@ -1,4 +1,4 @@
-"""Repositories and other registries that are followed (registry/imports/followed_sources.py). Part of `registry.models`."""
+"""Repositories and registries that are followed (registry/imports/followed_sources.py). Part of `registry.models`."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from registry.imports.source_reading import Seen, is_settled, look
 from registry.imports.upstream_http import check_registry_url
 from registry.models import Capability, GitSource, GitSourceItem
 from registry.queries import readable_digest
+from registry.releases.gate import ACKNOWLEDGEABLE
 from registry.writing import writing
 
 KIND: Final = "git_source.sync"
@@ -36,6 +37,9 @@ FAILURES_OF_AN_INCIDENT: Final = 3
 _SUBJECT_MAX: Final = 200
 _HELD: Final = "It was published here with other content since; the source's is the draft"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
+# What the gate asks of a person.
+_FOR_A_PERSON: Final = ACKNOWLEDGEABLE | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED"}
+_FOR_SOMEBODY: Final = "It is the draft, for somebody to publish"
 _Status = GitSourceItem.Status
 
 
@@ -237,7 +241,7 @@ def _take_in(source: GitSource, one: Seen, known: GitSourceItem | None, commit: 
         columns = {"capability_id": one.capability_id, "status": status, "detail": detail}
     else:
         columns = _import(source, one, known, commit, by)
-        was_ours = was_ours or columns["status"] != _Status.REFUSED
+        was_ours = was_ours or columns["status"] != _Status.REFUSED or columns["detail"].endswith(_FOR_SOMEBODY)
     is_refused = columns["status"] == _Status.REFUSED
     columns |= {
         "texts_digest": one.texts_digest,
@@ -259,6 +263,10 @@ def _import(source: GitSource, one: Seen, known: GitSourceItem | None, commit: s
     assert one.source is not None  # noqa: S101 (the caller has asked)
     (result,) = batches.import_all([one.source], by=by, mode=mode, note=note)
     status, detail = str(result.status), _reason(result)
+    if _waits_for_somebody(result):
+        detail = f"{detail[:440]}. {_FOR_SOMEBODY}"
+        if known is None or known.texts_digest != one.texts_digest:
+            batches.import_all([one.source], by=by, mode="draft", note=note)
     if held and status == "draft":
         status, detail = _Status.HELD, _HELD
     return {"capability_id": result.capability_id[:64] or one.capability_id, "status": status, "detail": detail}
@@ -270,6 +278,12 @@ def _moved_on(one: Seen, known: GitSourceItem | None) -> bool:
     if known is None or not known.is_ours or not known.content_digest or published is None:
         return False
     return published not in (known.content_digest, one.content_digest)
+
+
+def _waits_for_somebody(result: Result) -> bool:
+    """Whether a person could publish it: by acknowledging something, or as a second one. Another look could not."""
+    codes = {finding.code for finding in result.findings if finding.is_error}
+    return result.status == "refused" and bool(codes) and codes <= _FOR_A_PERSON
 
 
 def _reason(result: Result) -> str:

@@ -24,6 +24,12 @@ WORDS: Final[dict[Difference, str]] = {
     "deprecated_in_source": "is deprecated in the source, and not here",
     "unread": "cannot be published as it is in the source",
 }
+# What was taken in as it is there still, and is not what agents get: in what way, by what became of it.
+_SINCE_TAKEN: Final[dict[str, Difference]] = {
+    "foreign": "not_taken_over",
+    "held": "both_changed",
+    "draft": "source_changed",
+}
 _GONE: Final = "is retired in the other registry, or no more shown to this key, and published here"
 
 
@@ -109,7 +115,7 @@ def _between(one: Seen, known: GitSourceItem | None, here: dict[str, _Here]) -> 
     if known is not None and known.status == GitSourceItem.Status.FOREIGN:
         return "not_taken_over"
     if known is not None and known.content_digest == one.content_digest:
-        return "registry_changed"
+        return _SINCE_TAKEN.get(known.status, "registry_changed")
     if known is not None and known.content_digest != found.digest:
         return "both_changed"
     return "source_changed"
@@ -124,8 +130,7 @@ def _of_item(item: GitSourceItem, found: _Here) -> Difference | None:
         return "not_published"
     if found.digest == item.content_digest:
         return _status(item.there, found)
-    by_status: dict[str, Difference] = {"foreign": "not_taken_over", "held": "both_changed", "draft": "source_changed"}
-    return by_status.get(status, "registry_changed")
+    return _SINCE_TAKEN.get(status, "registry_changed")
 
 
 def _status(there: str, found: _Here) -> Difference | None:

@@ -227,15 +227,23 @@ def test_three_failures_in_a_row_are_an_incident_until_the_next_good_look(url: s
     assert Incident.objects.get().closed_at is not None
 
 
-def test_a_bundle_that_the_gate_refuses_twice_is_not_held(url: str, repository: Path) -> None:
+def test_what_the_gate_wants_a_person_for_is_a_draft_until_somebody_publishes_it(url: str, repository: Path) -> None:
     source_id = _add(url)
     _commit(repository, "alpha", tools=[tool("alpha_save", kind="write")])
     _sync(source_id)
     _commit(repository, "alpha", tools=[tool("alpha_save", kind="write", requires_approval=False)])
     assert _sync(source_id) == {"alpha": "refused"}
     assert "POLICY_LOOSENED" in GitSourceItem.objects.get(path="alpha").detail
+    draft = Draft.objects.get(discarded_at=None)
     assert _sync(source_id) == {"alpha": "refused"}
-    assert not Draft.objects.filter(discarded_at=None).exists()
+    assert Draft.objects.get(discarded_at=None) == draft
+    publishing.publish_draft(
+        capability_id="alpha", draft_version=draft.version, by=OLGA, acknowledge=["POLICY_LOOSENED"]
+    )
+    assert _sync(source_id) == {"alpha": "unchanged"}
+    assert _differences(source_id) == {}
+    _commit(repository, "alpha", body="Two.", tools=[tool("alpha_save", kind="write", requires_approval=False)])
+    assert _sync(source_id) == {"alpha": "published"}
 
 
 def test_a_look_that_was_parked_is_not_the_last_one(url: str) -> None:

@@ -86,7 +86,7 @@ def add_registry(
 
 def _checked_key(key: str) -> str:
     key = key.strip()
-    if len(key) > 200 or not (key.isascii() and key.isprintable()):
+    if len(key) > 200 or " " in key or not (key.isascii() and key.isprintable()):
         raise InvalidRequest("A key has at most 200 characters, without blanks")
     return key
 

@@ -1,4 +1,4 @@
-"""`POST /hooks/git/NUMBER`: a git host tells that something was pushed (docs/gitops.md)."""
+"""`POST /hooks/sources/NUMBER`: the place of a source tells that something has changed (docs/gitops.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RawParser(BaseParser):
 
 @extend_schema(exclude=True)
 @endpoint("POST", parsers=(RawParser,))
-def git_push(request: Request, number: str) -> Response:
+def source_hook(request: Request, number: str) -> Response:
     """Queue a look at the source. A wrong signature is counted as a guess, by address."""
     try:
         heard = source_hooks.hear(source_id=int(number), delivery=_delivery(request))
@@ -45,16 +45,19 @@ def _is_due(status: str) -> bool:
 
 
 def _delivery(request: Request) -> Delivery:
-    """The headers of GitHub, of Gitea and Forgejo, which have GitHub's too, and of GitLab."""
+    """The headers of GitHub, of Gitea and Forgejo, which have GitHub's too, of GitLab, and of Standard Webhooks."""
     headers = request.headers
     # DRF does not call a parser for an empty body.
     given: Any = request.data
     signature = headers.get("X-Hub-Signature-256", "").removeprefix("sha256=") or headers.get("X-Gitea-Signature", "")
+    signature = signature or headers.get("webhook-signature", "")
     event = headers.get("X-GitHub-Event") or headers.get("X-Gitea-Event") or headers.get("X-Gitlab-Event", "")
     return Delivery(
         event=event,
         body=given if isinstance(given, bytes) else b"",
         signature=signature,
         token=headers.get("X-Gitlab-Token", ""),
+        event_id=headers.get("webhook-id", ""),
+        sent_at=headers.get("webhook-timestamp", ""),
         is_form=(request.content_type or "").startswith("application/x-www-form-urlencoded"),
     )

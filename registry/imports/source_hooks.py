@@ -1,6 +1,7 @@
-"""Pushes that a git host tells of: checked by the source's own secret, and a look that is due at once.
+"""What the place of a source tells: checked by the source's own secret, and a look that is due at once.
 
-GitHub and Gitea (Forgejo) sign the body with HMAC-SHA256, GitLab sends the secret itself. Nothing is fetched here.
+GitHub and Gitea (Forgejo) sign the body of a push with HMAC-SHA256, GitLab sends the secret itself; another registry
+signs its events as our own webhooks are signed. Nothing is fetched here.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 import secrets
+import time
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs
@@ -20,25 +23,35 @@ from registry.actors import Actor
 from registry.errors import Forbidden, InvalidRequest
 from registry.imports import followed_sources
 from registry.models import GitSource
+from registry.notifications.webhook_events import TEST
+from registry.notifications.webhook_signatures import signed_headers
 from registry.writing import writing
 
 BODY_BYTES_MAX: Final = 5 * 1024 * 1024
 _PINGS: Final = frozenset({"ping"})
 _PUSHES: Final = frozenset({"push", "push hook", "tag push hook", "system hook"})
 _NOTHING: Final = "0" * 40
+_WHSEC: Final = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){6,22}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_AGE_SECONDS_MAX: Final = 300
 
 Status = Literal["queued", "waiting", "ignored", "pong"]
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What a git host sends: `event` as its header names it, `signature` the hex of an HMAC, `token` the secret."""
+    """What a git host sends: `event` as its header names it, `signature` the hex of an HMAC, `token` the secret.
+
+    Another registry sends `signature` as Standard Webhooks has it, with `event_id` and `sent_at`, seconds since 1970.
+    """
 
     event: str
     body: bytes
     signature: str = ""
     token: str = ""
     is_form: bool = False
+    event_id: str = ""
+    sent_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +62,42 @@ class Heard:
     words: str
 
 
+_PONG: Final = Heard("pong", "The address and the secret are right")
+
+
 def make_secret(*, source_id: int, by: Actor) -> tuple[GitSource, str]:
     """A secret for the source's address, shown this once; one that was there before is void at once.
 
-    Raises `NotFound`, and `InvalidRequest` for another registry, which tells of nothing.
+    Raises `NotFound`, and `InvalidRequest` for another registry, which makes the secret itself.
     """
     with writing():
         source = followed_sources.get_source(source_id)
         if source.kind != GitSource.Kind.GIT:
-            raise InvalidRequest("Only a git repository has a host that tells of pushes")
+            raise InvalidRequest("The other registry makes the secret: make a webhook there, and give its secret here")
         is_first = not source.hook_secret
         source.hook_secret, source.hook_secret_at = secrets.token_urlsafe(32), timezone.now()
         source.save(update_fields=["hook_secret", "hook_secret_at"])
         followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
     return source, source.hook_secret
+
+
+def keep_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
+    """Keep the secret that another registry has made for its webhook to this source's address.
+
+    Raises `NotFound`, and `InvalidRequest` for another form, or for a repository.
+    """
+    secret = secret.strip()
+    if not _WHSEC.fullmatch(secret):
+        raise InvalidRequest("The secret of a webhook begins with whsec_; the other registry shows it when it is made")
+    with writing():
+        source = followed_sources.get_source(source_id)
+        if source.kind != GitSource.Kind.REGISTRY:
+            raise InvalidRequest("The secret of a repository is made here")
+        is_first = not source.hook_secret
+        source.hook_secret, source.hook_secret_at = secret, timezone.now()
+        source.save(update_fields=["hook_secret", "hook_secret_at"])
+        followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
+    return source
 
 
 def drop_secret(*, source_id: int, by: Actor) -> GitSource:
@@ -78,7 +113,7 @@ def drop_secret(*, source_id: int, by: Actor) -> GitSource:
 
 def address_of(source: GitSource) -> str:
     """Where its host tells of pushes, below the registry's own address."""
-    return f"/hooks/git/{source.pk}"
+    return f"/hooks/sources/{source.pk}"
 
 
 def hear(*, source_id: int, delivery: Delivery) -> Heard:
@@ -90,11 +125,12 @@ def hear(*, source_id: int, delivery: Delivery) -> Heard:
     source = GitSource.objects.filter(pk=source_id).first()
     # The same work for a source that is not there, so that its time tells nothing either.
     secret = source.hook_secret if source is not None and source.hook_secret else secrets.token_urlsafe(32)
-    is_signed = _is_signed(secret, delivery)
+    is_registry = source is not None and source.kind == GitSource.Kind.REGISTRY
+    is_signed = _is_signed_event(secret, delivery) if is_registry else _is_signed(secret, delivery)
     if source is None or not source.hook_secret or not is_signed:
         raise Forbidden("The signature does not fit, or nothing is told at this address")
     limits.spend("write", f"git source {source_id}")
-    ignored = _reason_to_ignore(source, delivery)
+    ignored = _ignored_event(delivery) if is_registry else _reason_to_ignore(source, delivery)
     if ignored is None:
         with writing():
             is_new = followed_sources.hurry(source)
@@ -118,11 +154,31 @@ def _is_signed(secret: str, delivery: Delivery) -> bool:
     return hmac.compare_digest(secret.encode(), delivery.token.encode())
 
 
+def _is_signed_event(secret: str, delivery: Delivery) -> bool:
+    """By Standard Webhooks: one of several signatures, of a moment that is not long ago."""
+    sent_at = int(delivery.sent_at) if _SECONDS.fullmatch(delivery.sent_at) else 0
+    if abs(time.time() - sent_at) > _AGE_SECONDS_MAX:
+        return False
+    signed = signed_headers(secrets_in_force=[secret], event_id=delivery.event_id, sent_at=sent_at, body=delivery.body)
+    expected = signed["webhook-signature"].encode()
+    return any(hmac.compare_digest(expected, one.encode()) for one in delivery.signature.split(" ")[:5])
+
+
+def _ignored_event(delivery: Delivery) -> Heard | None:
+    """None where what agents can load has changed there."""
+    kind = str(_push_of(delivery).get("type", ""))
+    if kind == TEST:
+        return _PONG
+    if kind.startswith("capability.") or kind == "registry.restored":
+        return None
+    return Heard("ignored", f"an event {kind[:60] or 'without a name'} changes nothing here")
+
+
 def _reason_to_ignore(source: GitSource, delivery: Delivery) -> Heard | None:
     """None where it is a push to what the source follows."""
     event = delivery.event.strip().lower()
     if event in _PINGS:
-        return Heard("pong", "The address and the secret are right")
+        return _PONG
     if event not in _PUSHES:
         shown = delivery.event.strip()[:60] or "without a name"
         return Heard("ignored", f"an event {shown} is no push")

@@ -161,7 +161,7 @@ class Migration(migrations.Migration):
             model_name="gitsource",
             constraint=models.CheckConstraint(
                 condition=models.Q(
-                    models.Q(("folder", ""), ("hook_secret", ""), ("kind", "registry"), ("ref", "")),
+                    models.Q(("folder", ""), ("kind", "registry"), ("ref", "")),
                     models.Q(("etag", ""), ("kind", "git"), ("read_key", "")),
                     _connector="OR",
                 ),

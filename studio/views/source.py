@@ -21,6 +21,7 @@ from registry.imports.followed_sources import EVERY_MINUTES_MAX, EVERY_MINUTES_M
 from registry.imports.source_pages import SourcePage
 from registry.models import GitSource
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from, publisher_required
+from studio.views.given import line_of
 
 PAGE_SIZE: Final = 50
 _MODES: Final = [
@@ -219,11 +220,25 @@ def source_secret(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required
 @posted_from("studio:source_show")
+def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
+    """The secret of another registry's webhook to this source."""
+    _found_or_404(number)
+    try:
+        source_hooks.keep_secret(source_id=number, secret=line_of(request, "secret", most=200), by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("What the other registry tells is taken now; send a test there."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
 def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
     """Take no more pushes."""
     _found_or_404(number)
     source_hooks.drop_secret(source_id=number, by=actor_of(request))
-    messages.success(request, _("Pushes are taken no more; it is looked at in its time."))
+    messages.success(request, _("Nothing is taken there any more; it is looked at in its time."))
     return redirect("studio:source_show", number)
 
 

@@ -20,7 +20,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.system]
 @pytest.fixture
 def upstream(tmp_path: Path) -> Iterator[Studio]:
     """With the examples; nothing is read there without a key."""
-    studio = start_studio(_folder(tmp_path, "upstream"), AGENT_API_PUBLIC_READ="off")
+    folder = _folder(tmp_path, "upstream")
+    studio = start_studio(folder, AGENT_API_PUBLIC_READ="off", WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
     yield studio
     studio.stop()
 
@@ -88,6 +89,25 @@ def test_a_mirror_has_the_same_digests_and_tells_what_is_retired(
     assert _sync(downstream) == {}
     assert "tea" in _digests(downstream)
     assert _drift(downstream) == {"tea": "gone_from_source"}
+
+
+def test_what_is_published_there_is_told_and_published_here(
+    upstream: Studio, downstream: Studio, tmp_path: Path
+) -> None:
+    _follow(downstream, upstream)
+    _sync(downstream)
+    downstream.manage("worker", "--once")
+    hook = upstream.manage(
+        "webhook", "create", "mirror", "--url", f"{downstream.url}/hooks/sources/1", "--format", "json"
+    )
+    secret = json.loads(hook.stdout)["secret"]
+    downstream.manage("git_source", "secret", "1", "--given-stdin", text=secret)
+    _publish(upstream, tmp_path, "tea")
+    upstream.manage("worker", "--once")
+    assert _source(downstream)["last_push"]["words"] == "queued: A look is due now"
+    downstream.manage("worker", "--once")
+    assert _digests(downstream) == _digests(upstream)
+    assert "tea" in _digests(downstream)
 
 
 def test_what_was_forged_there_is_refused_here(upstream: Studio, downstream: Studio, tmp_path: Path) -> None:

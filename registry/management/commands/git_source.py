@@ -32,7 +32,11 @@ class Command(VerbCommand):
             ("change", self.change, "Follow it in another way; what is left out stays as it is."),
             ("sync", self.sync, "Look at it now; exit 1 where something was refused."),
             ("drift", self.drift, "Say where the source and the registry differ; exit 1 where they do."),
-            ("secret", self.secret, "Make a new secret for the address that its git host calls at each push."),
+            (
+                "secret",
+                self.secret,
+                "Make a new secret for the pushes of its git host, or keep that of a registry.",
+            ),
             ("remove", self.remove, "Follow it no more; what was taken in stays."),
         ):
             parser = self.verb(verbs, name, handler, words)
@@ -40,7 +44,10 @@ class Command(VerbCommand):
             if name == "change":
                 _add_ways(parser)
             if name == "secret":
-                parser.add_argument("--drop", action="store_true", help="take nothing more at that address")
+                choice = parser.add_mutually_exclusive_group()
+                choice.add_argument("--drop", action="store_true", help="take nothing more at that address")
+                more = "of another registry: read the secret of its webhook from stdin"
+                choice.add_argument("--given-stdin", action="store_true", help=more)
 
     def add(self, options: dict[str, Any]) -> int:
         ways: dict[str, Any] = {
@@ -78,6 +85,12 @@ class Command(VerbCommand):
         if options["drop"]:
             source = source_hooks.drop_secret(source_id=options["id"], by=at_terminal())
             return self.tell({"id": source.pk, "secret": None}, f"{source.spec}: nothing is taken there now", options)
+        if options["given_stdin"]:
+            given = sys.stdin.readline()
+            source = source_hooks.keep_secret(source_id=options["id"], secret=given, by=at_terminal())
+            address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
+            words = f"{address} takes what {source.spec} tells"
+            return self.tell({"id": source.pk, "address": address}, words, options)
         source, secret = source_hooks.make_secret(source_id=options["id"], by=at_terminal())
         address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
         row = {"id": source.pk, "address": address, "secret": secret}

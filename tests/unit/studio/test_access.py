@@ -119,6 +119,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "source_change": ("admin", "admin"),
     "source_look": ("publisher", "publisher"),
     "source_secret": ("admin", "admin"),
+    "source_secret_keep": ("admin", "admin"),
     "source_secret_drop": ("admin", "admin"),
     "source_remove": ("admin", "admin"),
     "revision_compare": ("viewer", None),

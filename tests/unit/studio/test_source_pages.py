@@ -14,6 +14,7 @@ from django.utils import timezone
 from registry.imports import followed_sources
 from registry.incidents import open_source_incident
 from registry.models import AuditEvent, GitSource, GitSourceItem, Incident, Job
+from registry.notifications.webhook_signatures import new_secret
 from registry.writing import writing
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
@@ -75,7 +76,6 @@ def test_another_registry_is_followed_from_the_form(client: Client) -> None:
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "A key is kept; it is not shown" in page
     assert "csk_hidden" not in page
-    assert "/hooks/git/" not in page
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_viewer_reads_and_changes_nothing(signed_in: SignIn, source: GitSource
     client = signed_in("viewer")
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "Bundles" in page
-    for words in ("Look now", "How it is followed", "/hooks/git/", "Remove the source"):
+    for words in ("Look now", "How it is followed", "/hooks/sources/", "Remove the source"):
         assert words not in page
     assert "Follow it" not in _text(client.get("/sources/"))
 
@@ -145,16 +145,29 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     assert "no-store" in answer["Cache-Control"]
     page = client.get(address).content.decode()
     assert secret not in page
-    assert f"http://testserver/hooks/git/{source.pk}" in page
+    assert f"http://testserver/hooks/sources/{source.pk}" in page
     form_with(client.get(address), "Make a new secret").submit(client)
     assert GitSource.objects.get().hook_secret not in ("", secret)
-    form_with(client.get(address), "Take no more pushes").submit(client)
+    form_with(client.get(address), "Take nothing more").submit(client)
     assert GitSource.objects.get().hook_secret == ""
 
 
-def test_a_registry_has_no_secret_for_pushes(client: Client, registry: GitSource) -> None:
-    answer = client.post(f"/sources/{registry.pk}/secret/", follow=True)
-    assert "Only a git repository" in _text(answer)
+def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: GitSource) -> None:
+    address = f"/sources/{registry.pk}/"
+    made_here = client.post(f"{address}secret/", follow=True)
+    assert "The other registry makes the secret" in _text(made_here)
+    secret = new_secret()
+    for odd in ("whsec_", "hunter2", secret + "x"):
+        refused = form_with(client.get(address), "Keep the secret").submit(client, secret=odd)
+        assert "begins with whsec_" in _text(client.get(refused["Location"]))
+    form_with(client.get(address), "Keep the secret").submit(client, secret=secret)
+    registry.refresh_from_db()
+    assert registry.hook_secret == secret
+    page = client.get(address).content.decode()
+    assert secret not in page
+    assert f"http://testserver/hooks/sources/{registry.pk}" in page
+    form_with(client.get(address), "Take nothing more").submit(client)
+    assert GitSource.objects.get().hook_secret == ""
 
 
 def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, registry: GitSource) -> None:

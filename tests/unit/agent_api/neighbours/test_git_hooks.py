@@ -1,10 +1,11 @@
-"""`POST /hooks/git/NUMBER`: pushes that git hosts tell of, in the forms of GitHub, GitLab and Gitea."""
+"""`POST /hooks/sources/NUMBER`: pushes that git hosts tell of, in the forms of GitHub, GitLab and Gitea."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import json
+import time
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -14,14 +15,17 @@ from django.test import Client
 from django.utils import timezone
 
 from registry.background import jobs
+from registry.errors import InvalidRequest
 from registry.imports import followed_sources, source_hooks
 from registry.limits import LIMITER
 from registry.models import AuditEvent, GitSource, Job
+from registry.notifications.webhook_signatures import new_secret, signed_headers
 from studio.values import Rate
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db
 URL = "https://git.example/skills"
+SECRET = new_secret()
 PUSH = {"ref": "refs/heads/main", "after": "a" * 40, "repository": {"default_branch": "main"}}
 
 
@@ -41,7 +45,7 @@ def secret(source: GitSource) -> str:
 def _send(number: int, body: Any, content_type: str = "application/json", **headers: str) -> Any:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     client = Client(enforce_csrf_checks=True)
-    return client.post(f"/hooks/git/{number}", raw, content_type=content_type, headers=headers)
+    return client.post(f"/hooks/sources/{number}", raw, content_type=content_type, headers=headers)
 
 
 def _signed(secret: str, body: Any) -> str:
@@ -201,9 +205,9 @@ def test_a_body_that_is_too_large_is_not_read(source: GitSource, secret: str) ->
 
 
 def test_other_methods_and_addresses_are_refused() -> None:
-    answer = Client().get("/hooks/git/1")
+    answer = Client().get("/hooks/sources/1")
     assert (answer.status_code, answer["Allow"]) == (405, "POST")
-    assert Client().post("/hooks/git/" + "9" * 30).status_code == 404
+    assert Client().post("/hooks/sources/" + "9" * 30).status_code == 404
 
 
 def test_the_secret_is_made_rotated_and_dropped(source: GitSource, secret: str) -> None:
@@ -218,3 +222,53 @@ def test_the_secret_is_made_rotated_and_dropped(source: GitSource, secret: str) 
     verbs = list(AuditEvent.objects.filter(verb__startswith="git_source.secret").values_list("verb", "detail__rotated"))
     assert verbs == [("git_source.secret", False), ("git_source.secret", True), ("git_source.secret_drop", None)]
     assert not any(newer in json.dumps(event.detail) for event in AuditEvent.objects.all())
+
+
+def _event(kind: str = "capability.published") -> dict[str, Any]:
+    return {"id": "1", "type": kind, "timestamp": "2026-01-01T00:00:00Z", "data": {"capability_id": "alpha"}}
+
+
+def _told(number: int, secrets: list[str], body: Any, changes: dict[str, str] | None = None, *, ago: int = 0) -> Any:
+    raw = json.dumps(body).encode()
+    headers = signed_headers(secrets_in_force=secrets, event_id="e", sent_at=int(time.time()) - ago, body=raw)
+    return _send(number, raw, **headers | (changes or {}))
+
+
+@pytest.fixture
+def followed() -> GitSource:
+    made = followed_sources.add_registry(url="https://studio.example.com", mode="draft", every_minutes=60, by=OLGA)
+    Job.objects.update(run_after=timezone.now() + timedelta(hours=1))
+    return source_hooks.keep_secret(source_id=made.pk, secret=SECRET, by=OLGA)
+
+
+def test_another_registry_tells_by_its_webhook(followed: GitSource) -> None:
+    answer = _told(followed.pk, [SECRET], _event())
+    assert (answer.status_code, answer.json()["status"], len(_due())) == (202, "queued", 1)
+    # While the secret of there is changed, an event has a signature by each.
+    assert _told(followed.pk, [new_secret(), SECRET], _event("registry.restored")).json()["status"] == "waiting"
+    assert _told(followed.pk, [SECRET], _event("webhook.test")).json()["status"] == "pong"
+    ignored = _told(followed.pk, [SECRET], _event("agent_key.created"))
+    assert ignored.json() == {"status": "ignored", "message": "an event agent_key.created changes nothing here"}
+
+
+def test_an_event_that_is_old_changed_or_signed_by_another_is_refused(followed: GitSource) -> None:
+    answers = [
+        _told(followed.pk, [SECRET], _event(), ago=301),
+        _told(followed.pk, [SECRET], _event(), ago=-301),
+        _told(followed.pk, [new_secret()], _event()),
+        _told(followed.pk, [SECRET], _event(), {"webhook-id": "another"}),
+        _told(followed.pk, [SECRET], _event(), {"webhook-timestamp": "1e9"}),
+        _told(followed.pk, [SECRET], _event(), {"webhook-signature": ""}),
+        # Other forms are those of git hosts.
+        _send(followed.pk, _event(), **{"X-Gitlab-Token": SECRET}),
+        _send(followed.pk, _event(), **{"X-Hub-Signature-256": f"sha256={_signed(SECRET, _event())}"}),
+    ]
+    assert {answer.status_code for answer in answers} == {403}
+    assert _due() == []
+
+
+def test_a_secret_belongs_to_its_kind_of_source(source: GitSource, followed: GitSource) -> None:
+    with pytest.raises(InvalidRequest, match="made here"):
+        source_hooks.keep_secret(source_id=source.pk, secret=SECRET, by=OLGA)
+    with pytest.raises(InvalidRequest, match="makes the secret"):
+        source_hooks.make_secret(source_id=followed.pk, by=OLGA)

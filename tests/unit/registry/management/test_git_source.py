@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from registry.models import Revision
+from registry.notifications.webhook_signatures import new_secret
 from tests.factories import bundle, publish
 from tests.git_https import commit, git, make_certificate, served
 
@@ -79,7 +80,7 @@ def test_the_secret_of_its_pushes_is_printed_once(manage: Any, settings: Any) ->
     settings.PUBLIC_URL = "https://studio.example.com"
     source_id = str(manage("git_source", "add", "https://git.example/a", "--format", "json").document["id"])
     made = manage("git_source", "secret", source_id, "--format", "json").document
-    assert made["address"] == f"https://studio.example.com/hooks/git/{source_id}"
+    assert made["address"] == f"https://studio.example.com/hooks/sources/{source_id}"
     assert len(made["secret"]) >= 40
     assert made["secret"] not in manage("git_source", "secret", source_id).out
     (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
@@ -98,6 +99,8 @@ def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
     left = manage("git_source", "change", source_id, "--leave", "--format", "json").document
     assert (left["mode"], left["every_minutes"], left["may_adopt"]) == ("publish", 10, False)
     assert manage("git_source", "secret", source_id).code == 1
+    kept = manage("git_source", "secret", source_id, "--given-stdin", stdin=new_secret())
+    assert (kept.code, f"/hooks/sources/{source_id} takes what" in kept.out) == (0, True)
     assert manage("git_source", "add", "https://b.example", "--registry", "--branch", "main").code == 1
     assert manage("git_source", "add", "https://git.example/a", "--adopt").code == 1
 

@@ -66,7 +66,7 @@ class GitSource(models.Model):
             ),
             models.CheckConstraint(condition=Q(kind__in=["git", "registry"]), name="git_source_kind_known"),
             models.CheckConstraint(
-                condition=Q(kind="registry", ref="", folder="") | Q(kind="git", read_key="", etag=""),
+                condition=(~Q(kind="registry") | Q(ref="", folder="")) & (~Q(kind="git") | Q(read_key="", etag="")),
                 name="git_source_columns_fit_kind",
             ),
             models.CheckConstraint(

@@ -166,7 +166,11 @@ def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, s
     """Each held against its digest; None where one does not fit it."""
     found: dict[str, bytes | str] = {}
     for path, digest in beside.items():
-        asked = {"capability_id": given["capability"]["capability_id"], "path": path, "revision": str(given.get("revision"))}
+        asked = {
+            "capability_id": given["capability"]["capability_id"],
+            "path": path,
+            "revision": str(given.get("revision")),
+        }
         answer = upstream.get(FILE, asked, also=(404, 422))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None

@@ -171,7 +171,7 @@ def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, s
             "path": path,
             "revision": str(given.get("revision")),
         }
-        answer = upstream.get(FILE, asked, also=(404, 422))
+        answer = upstream.get(FILE, of_release | {"path": path}, also=(404, 422))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None
         if not isinstance(text, str) or f"sha256:{_sha256(text)}" != digest:

@@ -118,7 +118,8 @@ def described(rows: Iterable[DemandMiss]) -> list[UnmetId]:
 
 
 def _meant(wanted: str, published: Sequence[str]) -> list[str]:
-    return close_names(wanted, nearest(wanted, published, most=3), most=3)
+    # A page asks for 25 of them: the few that share most pairs of letters are enough for a suggestion.
+    return close_names(wanted, nearest(wanted, published, most=3, compared=12), most=3)
 
 
 def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:

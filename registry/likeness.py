@@ -26,16 +26,16 @@ def letter_pairs(name: str) -> int:
     return pairs
 
 
-def nearest(wanted: str, names: Sequence[str], *, most: int) -> list[str]:
-    """At most so many names, the most alike first, equally alike ones in order."""
+def nearest(wanted: str, names: Sequence[str], *, most: int, compared: int = COMPARED_MAX) -> list[str]:
+    """At most so many names, the most alike first, equally alike ones in order; `compared` of them letter by letter."""
     # Not kept: anybody can ask for anything.
     pairs = letter_pairs.__wrapped__(wanted)
     count = pairs.bit_count()
     # In one comprehension without a call of our own: at ten thousand names each call would show.
     shared = [((own & pairs).bit_count() / -(own.bit_count() + count)) for own in map(letter_pairs, names)]
-    ranked = [name for _, name in heapq.nsmallest(max(most, COMPARED_MAX), zip(shared, names, strict=True))]
-    compared = sorted(ranked[:COMPARED_MAX], key=lambda name: (-likeness(wanted, name), name))
-    return [*compared, *ranked[COMPARED_MAX:]][:most]
+    ranked = [name for _, name in heapq.nsmallest(max(most, compared), zip(shared, names, strict=True))]
+    by_letters = sorted(ranked[:compared], key=lambda name: (-likeness(wanted, name), name))
+    return [*by_letters, *ranked[compared:]][:most]
 
 
 def likeness(wanted: str, name: str) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from registry.bundles import Bundle
 from registry.changes.change import EFFECTS, Change
 from registry.changes.forms import form_changes
@@ -23,4 +25,16 @@ def bundle_changes(old: Bundle, new: Bundle) -> list[Change]:
         *form_changes(old, new),
         *skill_changes(old, new),
     ]
+    return _by_weight(changes)
+
+
+def first_changes(new: Bundle) -> list[Change]:
+    """What a first release brings, in the same words: its tools with their policies, what leads to it, where it talks
+    to and its forms. Nobody relies on it yet, so nothing loosens or breaks."""
+    nothing = replace(new, capability={}, skill_doc="", tools=[], ui_schemas=[])
+    reach = (change for change in metadata_changes(nothing, new) if change.effect == "widens")
+    return _by_weight([*tool_changes(nothing, new), *reach, *host_changes(nothing, new), *form_changes(nothing, new)])
+
+
+def _by_weight(changes: list[Change]) -> list[Change]:
     return sorted(changes, key=lambda change: EFFECTS.index(change.effect))

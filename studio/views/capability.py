@@ -47,7 +47,6 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
         "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
         "incidents": capability.incidents.filter(closed_at__isnull=True),
-        "others": queries.published_ids(without=capability_id) if capability.status != "draft" else [],
     }
     return render(request, "studio/capability/show.html", context)
 

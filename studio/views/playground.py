@@ -60,7 +60,7 @@ def playground_show(request: StudioRequest) -> HttpResponse:
     }
     if messages:
         environment = _environment(system, there, text_in(request, "has", most=2000))
-        context |= _spoken(request, messages, environment, with_drafts=with_drafts)
+        context |= _spoken(messages, environment, with_drafts=with_drafts)
     return render(request, "studio/playground/show.html", context)
 
 
@@ -84,9 +84,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
 
 
-def _spoken(
-    request: StudioRequest, messages: list[str], environment: Environment, *, with_drafts: bool
-) -> dict[str, Any]:
+def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool) -> dict[str, Any]:
     try:
         talk = converse(messages, environment, with_drafts=with_drafts)
     except RegistryError as error:
@@ -96,7 +94,7 @@ def _spoken(
         "prompt": talk.prompt,
         "forms": talk.forms,
         "form_data": [asdict(form) for form in talk.forms],
-        "capabilities": queries.capability_ids() if request.user.can_edit else [],
+        "has_capabilities": queries.has_capabilities(),
     }
 
 

@@ -83,7 +83,11 @@ def test_who_types_on_while_the_answer_is_on_its_way_loses_nothing(author: Page,
     author.get_by_role("button", name="Add a tool").click()
     expect(author.get_by_label("Called")).to_have_count(2)
     held: list[Route] = []
-    author.route("**/new-capability/", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    author.route("**/new-capability/", hold)
     author.get_by_role("button", name="Add a tool").click()
     expect(author.get_by_role("button", name="Add a tool")).to_be_disabled()
     does = author.get_by_label("Does what").first

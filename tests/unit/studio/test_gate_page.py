@@ -56,6 +56,16 @@ def test_it_shows_findings_changes_in_words_and_the_diff(client: Client) -> None
     assert "<del>Answer in one sentence.</del>" in page
 
 
+def test_a_first_release_says_what_agents_get(client: Client) -> None:
+    _draft(bundle("alpha", [tool("alpha_save", "write")]))
+    page = client.get(GATE).content.decode()
+    assert "What agents get" in page
+    assert "The write, approved tool <code>alpha_save</code> is new" in page
+    assert "Reaches further" not in page
+    publish("alpha", [tool("alpha_save", "write")])
+    assert "What agents get" not in client.get(GATE).content.decode()
+
+
 def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: SignIn) -> None:
     _draft(bundle() | {"tools.json": "[\n  1,\n]"})
     link = 'href="/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=1#file-toolsjson"'

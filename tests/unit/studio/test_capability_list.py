@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from registry import drafts, incidents, publishing
 from registry.models import Capability, Revision
-from tests.factories import OLGA, damage, publish
+from tests.factories import OLGA, bundle, damage, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import forms_in
 

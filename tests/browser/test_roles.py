@@ -143,6 +143,7 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     expect(author.get_by_role("heading", name="Publish plant_care")).to_be_visible()
     finding = author.locator(".finding-error").filter(has_text="watering_store")
     expect(finding).to_be_visible()
+    expect(author.get_by_text("1 error must be mended before somebody can be asked")).to_be_visible()
     expect(author.get_by_role("button", name="Ask for a review")).to_have_count(0)
     take(author, folder, "role-author")
     finding.locator("a.finding-place").click()
@@ -175,6 +176,12 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     publisher.get_by_label(re.compile(r"Your words on skill.md, line \d+")).fill(QUESTION)
     publisher.get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text(QUESTION)
+    # Words on a line do not squeeze a text that has nothing to stand beside.
+    said = publisher.locator("tr.is-said").evaluate("row => row.cells[0].getBoundingClientRect().right")
+    text = publisher.locator("tr.is-said").evaluate(
+        "row => row.previousElementSibling.lastElementChild.getBoundingClientRect().right"
+    )
+    assert text == pytest.approx(said, abs=2)
     publisher.locator("tr.is-said").scroll_into_view_if_needed()
     take(publisher, folder, "role-publisher")
     publisher.get_by_label("Your words").fill("One question, see there")

@@ -86,6 +86,14 @@ def test_an_error_blocks_the_button_and_the_verb(client: Client) -> None:
     assert _revision() is None
 
 
+def test_an_author_is_told_that_errors_come_before_a_review(signed_in: SignIn) -> None:
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = signed_in("author").get(GATE).content.decode()
+    assert "3 errors must be mended before somebody can be asked to review it." in page
+    assert 'name="note"' not in page
+    assert "Ask for a review" not in page
+
+
 @pytest.mark.parametrize("note", ["", "   ", "\0", "\t\n"])
 def test_a_note_is_asked_for_and_a_tick_is_kept(note: str, client: Client) -> None:
     publish("alpha", [tool("alpha_save", "write")])

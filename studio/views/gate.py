@@ -17,7 +17,7 @@ from registry.errors import DraftConflict, DraftNotFound
 from registry.gate import GateReport
 from registry.models import Capability, Draft
 from registry.validation import Finding
-from studio.access import StudioRequest, actor_of, operator_required
+from studio.access import StudioRequest, actor_of, operator_required, why_not
 from studio.views.capability import get_capability_or_404
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
 
@@ -131,7 +131,7 @@ def gate_page(
 
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
-        error = f"Your role, {request.user.role}, may not publish."
+        error = why_not(request, "publish", capability.capability_id)
         return gate_page(request, capability, draft, error=error, status=403)
     note = note_of(request)
     if not note:

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agent_client.environment import KINDS, Environment, Kind
 from registry import queries
 from registry.errors import RegistryError
+from studio import tour
 from studio.access import StudioRequest, operator_required
 from studio.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, converse
 from studio.form_calls import form_call
@@ -61,7 +62,7 @@ def playground_show(request: StudioRequest) -> HttpResponse:
     if messages:
         environment = _environment(system, there, text_in(request, "has", most=2000))
         context |= _spoken(messages, environment, with_drafts=with_drafts)
-    return render(request, "studio/playground/show.html", context)
+    return tour.noticed(request, render(request, "studio/playground/show.html", context), "playground")
 
 
 def _last(messages: list[str]) -> list[str]:

@@ -19,7 +19,8 @@ import fill
 from django.core.management import call_command
 from django.utils import timezone
 
-from registry import audit, operators
+from registry import audit
+from registry.access import operators
 from registry.actors import SYSTEM
 from registry.models import (
     AgentKey,

@@ -15,7 +15,8 @@ from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods
 
-from registry import log_context, teams
+from registry import log_context
+from registry.access import teams
 from registry.actors import Actor
 from registry.errors import Forbidden
 from registry.models import Operator

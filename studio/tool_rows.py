@@ -13,7 +13,7 @@ from typing import Final
 
 from django.http import QueryDict
 
-from registry.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
+from registry.authoring.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAME_WORDS: Final = "Use lower-case words and digits, joined by underscores, such as order_find."

@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from registry.catalogue import STATUSES
+from registry.browsing.catalogue import STATUSES
 from registry.validation import Finding
 from studio.access import StudioRequest, operator_required
 from studio.charts import bars

@@ -11,11 +11,12 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from registry import drafts, publishing, standing
+from registry import drafts, publishing
 from registry.changes import EFFECTS, Change
 from registry.errors import DraftConflict, DraftNotFound
-from registry.gate import GateReport
 from registry.models import Capability, Draft
+from registry.releases import standing
+from registry.releases.gate import GateReport
 from registry.validation import Finding
 from studio.access import StudioRequest, actor_of, operator_required, why_not
 from studio.views.capability import get_capability_or_404

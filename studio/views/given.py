@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from django.http import HttpRequest
 
-from registry.gate import ACKNOWLEDGEABLE
+from registry.releases.gate import ACKNOWLEDGEABLE
 
 NOTE_MAX = 2000
 

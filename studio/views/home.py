@@ -6,7 +6,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from registry import home as sections
+from registry.browsing import home as sections
 from studio import tour
 from studio.access import StudioRequest, operator_required, posted_from
 from studio.charts import bars

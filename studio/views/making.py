@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
-from registry import creating, skeletons
-from registry.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
+from registry.authoring import creating, skeletons
+from registry.authoring.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
 from registry.errors import DraftConflict, RegistryError
 from studio.access import StudioRequest, actor_of, author_required
 from studio.tool_rows import ToolRow, tool_rows

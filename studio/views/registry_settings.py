@@ -7,8 +7,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from registry import rules
 from registry.errors import RegistryError
+from registry.releases import rules
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of
 

@@ -12,8 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from registry import drafts, publishing, reviews
-from registry.audience import audience_of
+from registry import drafts, publishing
 from registry.errors import (
     DraftConflict,
     DraftNotFound,
@@ -25,6 +24,8 @@ from registry.errors import (
     ReviewConflict,
 )
 from registry.models import Review, ReviewEntry
+from registry.releases import reviews
+from registry.releases.audience import audience_of
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from, why_not
 from studio.views.capability import get_capability_or_404

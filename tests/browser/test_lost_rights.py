@@ -47,7 +47,9 @@ def as_new(studio: Studio, browser: Browser) -> Iterator[Callable[[str, str], Pa
 def _do(studio: Studio, what: str, name: str, to: str = "") -> None:
     """As an admin would, in a process of their own."""
     script = SCRIPTS[what].format(name=name, to=to)
-    studio.manage("shell", "-c", f"from registry import operators, teams; from registry.actors import SYSTEM; {script}")
+    studio.manage(
+        "shell", "-c", f"from registry.access import operators, teams; from registry.actors import SYSTEM; {script}"
+    )
 
 
 def _wish_to_save(page: Page) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # Name, address, what must be seen before it is taken.
 PAGES = (
     ("home", "/", "heading:Home"),

@@ -10,23 +10,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from registry import (
-    drafts,
-    feedback,
-    incidents,
-    keys,
-    operators,
-    proposals,
-    publishing,
-    reviews,
-    rules,
-    schedules,
-    skill_groups,
-    teams,
-    webhooks,
-)
+from registry import drafts, incidents, publishing, skill_groups
+from registry.access import keys, operators, teams
 from registry.actors import Actor
 from registry.models import DemandMiss, LoadCount, Review, Revision, Team, UnmatchedMessage, Webhook
+from registry.notifications import webhooks
+from registry.releases import proposals, reviews, rules, schedules
+from registry.usage import feedback
 from tests.factories import OLGA, bundle, tool
 from tests.unit.studio.conftest import SignIn
 

@@ -8,6 +8,7 @@ writes them to docs/img; otherwise they are taken, looked at for what they shoul
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,13 +29,15 @@ def folder_for(scratch: Path) -> Path:
     return PICTURES if os.environ.get("STUDIO_PICTURES") else scratch
 
 
-def take(page: Page, folder: Path, name: str) -> None:
-    """One picture in each theme; the page has its own size and theme again afterwards."""
+def take(page: Page, folder: Path, name: str, *, until: Callable[[], object] = lambda: None) -> None:
+    """One picture in each theme; the page has its own size and theme again afterwards. `until` waits for what another
+    theme draws anew."""
     before = page.viewport_size
     page.set_viewport_size({"width": SIZE[0], "height": SIZE[1]})
     for theme in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.wait_for_timeout(200)
+        until()
         path = folder / f"{name}-{theme}.png"
         page.screenshot(path=path, animations="disabled")
         assert path.stat().st_size > 15_000, f"{name} is all but empty"

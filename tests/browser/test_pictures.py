@@ -61,9 +61,13 @@ def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path
     page.get_by_role("tab", name="tools.json").click()
     page.locator("details.tool").nth(2).locator("summary").click()
     page.get_by_role("tab", name=re.compile("^Forms")).click()
-    expect(page.locator("iframe").first).to_be_visible()
-    page.wait_for_timeout(1500)
-    take(page, folder, "editor")
+    drawn = page.frame_locator("iframe.preview-form").get_by_role("button", name="Save weigh-in")
+
+    def form_is_drawn() -> None:
+        expect(drawn).to_be_visible(timeout=20_000)
+        page.wait_for_timeout(1500)
+
+    take(page, folder, "editor", until=form_is_drawn)
 
 
 def test_every_picture_that_the_docs_show_is_there() -> None:

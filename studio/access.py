@@ -35,6 +35,7 @@ WRITTEN: Final = (
     "skill_md",
     "tools_json",
     "ui_schemas_json",
+    "text",
 )
 
 

@@ -19,6 +19,8 @@ RAISED_ELSEWHERE = {
     "CONTRACT_BROKEN": "test_gate.py",
     "FILE_TOO_LARGE": "test_limits.py",
     "APPROVAL_REQUIRED": "test_rules.py",
+    "FILES_TOO_MANY": "test_supporting.py",
+    "FILE_PATH_INVALID": "test_supporting.py",
     "FINDINGS_CUT": "test_limits.py",
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
     "NOTE_REQUIRED": "test_rules.py",

@@ -32,10 +32,16 @@ def bundle_changes(old: Bundle, new: Bundle) -> list[Change]:
 
 def first_changes(new: Bundle) -> list[Change]:
     """What a first release brings, in the same words: its tools with their policies, what leads to it, where it talks
-    to and its forms. Nobody relies on it yet, so nothing loosens or breaks."""
-    nothing = replace(new, capability={}, skill_doc="", tools=[], ui_schemas=[])
-    reach = (change for change in metadata_changes(nothing, new) if change.effect == "widens")
-    return _by_weight([*tool_changes(nothing, new), *reach, *host_changes(nothing, new), *form_changes(nothing, new)])
+    to, its forms and its supporting files. Nobody relies on it yet, so nothing loosens or breaks."""
+    nothing = replace(new, files={}, capability={}, skill_doc="", tools=[], ui_schemas=[])
+    changes = [
+        *tool_changes(nothing, new),
+        *(change for change in metadata_changes(nothing, new) if change.effect == "widens"),
+        *host_changes(nothing, new),
+        *form_changes(nothing, new),
+        *supporting_changes(nothing, new),
+    ]
+    return _by_weight(changes)
 
 
 def _by_weight(changes: list[Change]) -> list[Change]:

@@ -31,7 +31,7 @@ _EFFECT_WORDS: Final = {
     "changes": "Changes",
 }
 # Of a first release, of which nothing else can be said.
-_FIRST_WORDS: Final = {"widens": "What agents get", "changes": "Forms for the user"}
+_FIRST_WORDS: Final = {"widens": "What agents get", "changes": "Forms and files"}
 
 
 @operator_required

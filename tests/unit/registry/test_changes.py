@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -357,10 +358,12 @@ def test_a_first_release_says_what_it_brings() -> None:
     write = tool("a", "write")
     write["policy"]["requires_approval"] = True
     write["description"] = "Asks https://plants.example.com for it."
-    changes = first_changes(_bundle([write, tool("b", "read")]))
+    with_file = replace(_bundle([write, tool("b", "read")]), files={"references/leaves.md": "Green."})
+    changes = first_changes(with_file)
     words = [change.words for change in changes]
     assert words[:2] == ["The write, approved tool `a` is new", "The read tool `b` is new"]
     assert "It talks to one new host: `plants.example.com`" in words
+    assert "The file `references/leaves.md` is new" in words
     assert any(each.startswith("The trigger") for each in words)
     assert {change.effect for change in changes} <= {"widens", "changes"}
 

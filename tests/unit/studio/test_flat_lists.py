@@ -41,6 +41,7 @@ PAGES = (
     "/demand/",
     "/demand/?what=messages",
     "/incidents/",
+    "/sources/",
     "/feedback/",
     "/feedback/?order=most",
     "/capabilities/alpha0/feedback/",

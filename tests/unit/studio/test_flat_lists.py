@@ -13,6 +13,7 @@ from django.utils import timezone
 from registry import drafts, incidents, publishing, skill_groups
 from registry.access import keys, operators, teams
 from registry.actors import Actor
+from registry.imports import followed_sources
 from registry.models import DemandMiss, LoadCount, Review, Revision, Team, UnmatchedMessage, Webhook
 from registry.notifications import webhooks
 from registry.releases import proposals, reviews, rules, schedules
@@ -103,6 +104,7 @@ def _grow_people(number: int, name: str) -> None:
     keys.create_key(name=f"k{number}", by=OLGA)
     webhooks.create_webhook(name=f"hook{number}", url="https://hooks.example.com/x", by=OLGA)
     webhooks.send_test(name="hook0", by=OLGA)
+    followed_sources.add_source(spec=f"https://git.example/{name}", mode="draft", every_minutes=60, by=OLGA)
 
 
 def _queries(client: Client) -> dict[str, int]:

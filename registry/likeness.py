@@ -7,7 +7,10 @@ import heapq
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Only so many are compared letter by letter, at some 30 us each; the others follow by the pairs of letters they share.
 COMPARED_MAX: Final = 100
@@ -26,16 +29,41 @@ def letter_pairs(name: str) -> int:
     return pairs
 
 
-def nearest(wanted: str, names: Sequence[str], *, most: int) -> list[str]:
-    """At most so many names, the most alike first, equally alike ones in order."""
+def nearest(wanted: str, names: Sequence[str], *, most: int, compared: int = COMPARED_MAX) -> list[str]:
+    """At most so many names, the most alike first, equally alike ones in order; `compared` of them letter by letter."""
     # Not kept: anybody can ask for anything.
     pairs = letter_pairs.__wrapped__(wanted)
     count = pairs.bit_count()
     # In one comprehension without a call of our own: at ten thousand names each call would show.
     shared = [((own & pairs).bit_count() / -(own.bit_count() + count)) for own in map(letter_pairs, names)]
-    ranked = [name for _, name in heapq.nsmallest(max(most, COMPARED_MAX), zip(shared, names, strict=True))]
-    compared = sorted(ranked[:COMPARED_MAX], key=lambda name: (-likeness(wanted, name), name))
-    return [*compared, *ranked[COMPARED_MAX:]][:most]
+    ranked = [name for _, name in heapq.nsmallest(max(most, compared), zip(shared, names, strict=True))]
+    by_letters = sorted(ranked[:compared], key=lambda name: (-likeness(wanted, name), name))
+    return [*by_letters, *ranked[compared:]][:most]
+
+
+def nearest_of_each(wanted: Sequence[str], names: Sequence[str], *, most: int, compared: int) -> list[list[str]]:
+    """As `nearest` for several at once: the pairs of letters of all names are laid out as rows of bits, once."""
+    import numpy as np
+
+    ordered = sorted(names)
+    if not ordered:
+        return [[] for _ in wanted]
+    rows = _rows_of_bits([letter_pairs(name) for name in ordered])
+    counts = np.bitwise_count(rows).sum(1)
+    found = []
+    for one in wanted:
+        own = _rows_of_bits([letter_pairs.__wrapped__(one)])
+        shared = np.bitwise_count(rows & own).sum(1) / (counts + np.bitwise_count(own).sum())
+        best = np.argsort(-shared, kind="stable")[: max(most, compared)]
+        found.append(nearest(one, [ordered[place] for place in best], most=most, compared=compared))
+    return found
+
+
+def _rows_of_bits(pairs: Sequence[int]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+    import numpy as np
+
+    size = _BITS // 8
+    return np.frombuffer(b"".join(each.to_bytes(size, "little") for each in pairs), np.uint64).reshape(len(pairs), -1)
 
 
 def likeness(wanted: str, name: str) -> float:

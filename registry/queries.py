@@ -32,10 +32,15 @@ def published_names() -> Published:
     return Published(tool_owners=owners, capability_ids=frozenset(ids))
 
 
-def published_ids(*, without: str = "") -> list[str]:
-    """The ids that readers can load, in order, but for one."""
-    found = Capability.objects.filter(status__in=LISTED).exclude(capability_id=without)
+def published_ids() -> list[str]:
+    """The ids that readers can load, in order."""
+    found = Capability.objects.filter(status__in=LISTED)
     return list(found.order_by("capability_id").values_list("capability_id", flat=True))
+
+
+def has_capabilities() -> bool:
+    """Whether there is any, drafts included."""
+    return Capability.objects.exists()
 
 
 def capability_ids() -> list[str]:

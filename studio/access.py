@@ -62,7 +62,7 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
         if "capability_id" in kwargs:
             keep_to_reading(request, kwargs["capability_id"])
         if not may(request.user):
-            raise PermissionDenied(_why_not(request, right, kwargs))
+            raise PermissionDenied(why_not(request, right, kwargs.get("capability_id", "")))
         try:
             response = view(request, *args, **kwargs)
         except Forbidden as error:
@@ -82,9 +82,10 @@ def keep_to_reading(request: StudioRequest, capability_id: str) -> None:
         request.user.kept_out_by = teams.owner_that_keeps_out(request.user.get_username(), capability_id)
 
 
-def _why_not(request: StudioRequest, right: str, kwargs: dict[str, Any]) -> str:
+def why_not(request: StudioRequest, right: str, capability_id: str) -> str:
+    """The sentence for whoever may not do something: the team that the capability belongs to, or the role."""
     if request.user.kept_out_by:
-        return f"{teams.kept_out_words(kwargs['capability_id'], request.user.kept_out_by)}."
+        return f"{teams.kept_out_words(capability_id, request.user.kept_out_by)}."
     return f"Your role, {request.user.role}, may not {right}."
 
 

@@ -125,6 +125,10 @@ class Conversation:
     forms: tuple[ShownForm, ...]
 
 
+# The list of the newest snapshot that was asked for, made once: of thousands it takes as long as all the rest.
+_listed: tuple[object, tuple[Entry, ...]] | None = None
+
+
 @dataclass(frozen=True)
 class SnapshotSource:
     """What there is, for a session in this process."""
@@ -133,8 +137,12 @@ class SnapshotSource:
 
     def list(self) -> Listing:
         """Every capability that can be loaded."""
-        entries = tuple(Entry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values())
-        return Listing(entries, self.snapshot.registry_revision)
+        global _listed
+        kept = _listed
+        if kept is None or kept[0] is not self.snapshot.entries:
+            entries = tuple(Entry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values())
+            kept = _listed = (self.snapshot.entries, entries)
+        return Listing(kept[1], self.snapshot.registry_revision)
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
         """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""

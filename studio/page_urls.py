@@ -54,6 +54,7 @@ urlpatterns = [
     path("password/", session.password, name="password"),
     path("capabilities/", catalogue.capability_list, name="capability_list"),
     path("matrix/", catalogue.capability_matrix, name="capability_matrix"),
+    path("capability-ids/", catalogue.capability_ids, name="capability_ids"),
     path("bulk/deprecate/", catalogue.bulk_deprecate, name="bulk_deprecate"),
     path("bulk/revalidate/", catalogue.bulk_revalidate, name="bulk_revalidate"),
     path("bulk/export/", catalogue.bulk_export, name="bulk_export"),

@@ -93,6 +93,12 @@ def look_at(request: StudioRequest, response: HttpResponse, key: str) -> HttpRes
     return _keep(request, response, _marks(request) | {key})
 
 
+def noticed(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
+    """As `look_at`, for whoever found the page without the tour; nothing is kept of somebody who has left it."""
+    marks = _marks(request)
+    return response if marks & {key, _LEFT} else look_at(request, response, key)
+
+
 def leave(request: StudioRequest, response: HttpResponse) -> HttpResponse:
     """Show it no more."""
     return _keep(request, response, _marks(request) | {_LEFT})

@@ -169,10 +169,14 @@ class Editor {
     event.preventDefault();
   }
 
-  // To a place of the text; the form alone has none.
+  // To a place of the text; in the form to the field that holds it, where there is one.
   goTo({ file, line, column }) {
     if (!this.documentOf(file)) return;
     this.here = this.documentOf(file);
+    if (this.mode === "form" && line && this.here.form.goTo) {
+      this.open(file);
+      if (this.here.form.goTo(line, column ?? 1)) return;
+    }
     this.setMode(this.mode === "form" ? "text" : this.mode);
     if (line) this.here.code.goTo(line, column ?? 1);
     else this.here.code.view.focus();

@@ -24,10 +24,25 @@ export class SkillForm {
   bound(label, stretch, { at, rows, help, oneLine = false, ...more }) {
     const own = { from: stretch.from, to: stretch.to };
     this.stretches.push(own);
-    return text(label, this.document.text.slice(own.from, own.to), {
+    const made = text(label, this.document.text.slice(own.from, own.to), {
       at, rows, help, ...more,
       changed: (now) => this.put(own, oneLine ? now.replaceAll("\n", " ") : now),
     });
+    own.field = made.querySelector("input, textarea");
+    return made;
+  }
+
+  // To a place of the text, where a field holds it: its line is marked there. Says whether one does.
+  goTo(line, column) {
+    const rows = this.document.text.split("\n");
+    const start = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
+    const at = start + [...(rows[line - 1] ?? "")].slice(0, column - 1).join("").length;
+    const own = this.stretches.filter((one) => one.field && one.from <= at && at <= one.to).at(-1);
+    if (!own) return false;
+    own.field.focus();
+    own.field.setSelectionRange(Math.max(0, start - own.from), Math.min(own.to, start + rows[line - 1].length) - own.from);
+    own.field.scrollIntoView({ block: "center" });
+    return true;
   }
 
   put(own, words) {

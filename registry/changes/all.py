@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from registry.bundles import Bundle
 from registry.changes.change import EFFECTS, Change
 from registry.changes.forms import form_changes
@@ -25,4 +27,22 @@ def bundle_changes(old: Bundle, new: Bundle) -> list[Change]:
         *skill_changes(old, new),
         *supporting_changes(old, new),
     ]
+    return _by_weight(changes)
+
+
+def first_changes(new: Bundle) -> list[Change]:
+    """What a first release brings, in the same words: its tools with their policies, what leads to it, where it talks
+    to, its forms and its supporting files. Nobody relies on it yet, so nothing loosens or breaks."""
+    nothing = replace(new, files={}, capability={}, skill_doc="", tools=[], ui_schemas=[])
+    changes = [
+        *tool_changes(nothing, new),
+        *(change for change in metadata_changes(nothing, new) if change.effect == "widens"),
+        *host_changes(nothing, new),
+        *form_changes(nothing, new),
+        *supporting_changes(nothing, new),
+    ]
+    return _by_weight(changes)
+
+
+def _by_weight(changes: list[Change]) -> list[Change]:
     return sorted(changes, key=lambda change: EFFECTS.index(change.effect))

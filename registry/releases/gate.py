@@ -10,7 +10,7 @@ import rfc8785
 
 from registry.authoring.text_diffs import FileDiff, text_diffs
 from registry.bundles import Bundle
-from registry.changes import Change, bundle_changes
+from registry.changes import Change, bundle_changes, first_changes
 from registry.matching.findings import matching_findings
 from registry.matching.overlaps import Overlap
 from registry.releases.rules import NO_RULE, NO_TERMS, Rule, Terms, rule_findings
@@ -29,7 +29,8 @@ ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
 
 @dataclass(frozen=True)
 class GateReport:
-    """Everything to know before publishing. `refused` says that it cannot be published as things stand."""
+    """Everything to know before publishing. `refused` says that it cannot be published as things stand; `changes` are
+    those against what readers have; where they have nothing yet, `brings` is what a first release gives them."""
 
     report: Report
     findings: tuple[Finding, ...]
@@ -40,6 +41,7 @@ class GateReport:
     overlaps: tuple[Overlap, ...] = ()
     rule: Rule = NO_RULE
     approved_by: str = ""
+    brings: tuple[Change, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -86,6 +88,7 @@ def gate_report(
         overlaps=tuple(overlaps),
         rule=terms.rule,
         approved_by=terms.approved_by,
+        brings=tuple(first_changes(report.bundle)) if report.bundle and comparable and published is None else (),
     )
 
 

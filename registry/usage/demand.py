@@ -20,7 +20,7 @@ from registry import audit
 from registry.actors import Actor
 from registry.background.jobs import Lease, Write
 from registry.errors import NotFound
-from registry.likeness import close_names, nearest
+from registry.likeness import close_names, nearest_of_each
 from registry.models import Capability, DemandMiss, UnmatchedMessage
 from registry.queries import LISTED
 from registry.usage.demand_counting import stems_of
@@ -112,14 +112,12 @@ def described(rows: Iterable[DemandMiss]) -> list[UnmetId]:
     published = list(Capability.objects.filter(status__in=LISTED).values_list("capability_id", flat=True))
     wanted = [row.capability_id for row in shown]
     begun = set(Capability.objects.filter(capability_id__in=wanted).values_list("capability_id", flat=True))
+    # The few that share most pairs of letters are enough for a suggestion.
+    near = nearest_of_each(wanted, published, most=3, compared=12)
     return [
-        UnmetId(row, _by_key([row]), tuple(_meant(row.capability_id, published)), row.capability_id in begun)
-        for row in shown
+        UnmetId(row, _by_key([row]), tuple(close_names(row.capability_id, names, most=3)), row.capability_id in begun)
+        for row, names in zip(shown, near, strict=True)
     ]
-
-
-def _meant(wanted: str, published: Sequence[str]) -> list[str]:
-    return close_names(wanted, nearest(wanted, published, most=3), most=3)
 
 
 def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:

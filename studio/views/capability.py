@@ -13,6 +13,7 @@ from registry import publishing, queries
 from registry.errors import CapabilityNotFound, RegistryError
 from registry.models import Capability
 from registry.soundness import is_intact
+from studio import tour
 from studio.access import (
     StudioRequest,
     actor_of,
@@ -47,9 +48,10 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
         "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
         "incidents": capability.incidents.filter(closed_at__isnull=True),
-        "others": queries.published_ids(without=capability_id) if capability.status != "draft" else [],
     }
-    return render(request, "studio/capability/show.html", context)
+    response = render(request, "studio/capability/show.html", context)
+    # What is only a draft is no example of what agents can load.
+    return tour.noticed(request, response, "example") if revision else response
 
 
 def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:

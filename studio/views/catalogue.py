@@ -21,7 +21,7 @@ from registry.browsing.catalogue import FINDINGS, NO_GROUP, SORTS, STATUSES, Cat
 from registry.browsing.facets import LEVELS, PROFILES, SYSTEMS
 from registry.errors import RegistryError
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
-from studio.views.given import line_of, note_of
+from studio.views.given import line_of, note_of, text_in
 
 PAGE_SIZE: Final = 50
 TEXT_MAX: Final = 100
@@ -117,14 +117,21 @@ def _chosen(request: StudioRequest) -> list[str]:
     return [_clean(one) for one in request.POST.getlist("chosen")]
 
 
+@operator_required
+@require_safe
+def capability_ids(request: StudioRequest) -> HttpResponse:
+    """What can be chosen where an id is asked for: all of them, or with `listed` those that agents can load."""
+    ids = queries.published_ids() if text_in(request, "listed", most=3) else queries.capability_ids()
+    return render(request, "studio/capability/ids.html", {"ids": ids})
+
+
 @publisher_required
 @posted_from("studio:capability_list")
 def bulk_deprecate(request: StudioRequest) -> HttpResponse:
     """Ask for a note and a replacement first; deprecate with them then."""
     chosen = _chosen(request)
     if chosen and "confirmed" not in request.POST:
-        context = {"chosen": chosen, "offered": queries.published_ids()}
-        return render(request, "studio/capability/deprecate.html", context)
+        return render(request, "studio/capability/deprecate.html", {"chosen": chosen})
     try:
         told = bulk.deprecate_each(
             capability_ids=chosen,

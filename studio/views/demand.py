@@ -42,7 +42,7 @@ def demand_list(request: StudioRequest) -> HttpResponse:
         "said": page.object_list if what == "messages" else [],
         "days": settings.KEEP_UNMATCHED_DAYS,
         "returns_after": demand.RETURNS_AFTER,
-        "capabilities": queries.capability_ids() if what == "messages" and request.user.can_edit else [],
+        "has_capabilities": what == "messages" and queries.has_capabilities(),
         "id_count": demand.misses().count(),
         "message_count": demand.messages().count(),
     }

@@ -25,7 +25,11 @@ class _Fields(forms.Form):
 
     line = forms.CharField(label="A line", help_text="With help below it.")
     text = forms.CharField(label="A text", widget=forms.Textarea(attrs={"rows": 2}), required=False)
-    choice = forms.ChoiceField(label="A choice", choices=[("a", "One"), ("b", "Another")])
+    choice = forms.ChoiceField(
+        label="A choice",
+        choices=[("a", "One"), ("b", "Another")],
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
     ticks = forms.MultipleChoiceField(
         label="Several", choices=[("a", "One"), ("b", "Another")], widget=forms.CheckboxSelectMultiple, required=False
     )

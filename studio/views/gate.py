@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from registry.models import Capability, Draft
 from registry.releases import standing
 from registry.releases.gate import GateReport
 from registry.validation import Finding
-from studio.access import StudioRequest, actor_of, operator_required
+from studio.access import StudioRequest, actor_of, operator_required, why_not
 from studio.views.capability import get_capability_or_404
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
 
@@ -29,6 +30,8 @@ _EFFECT_WORDS: Final = {
     "widens": "Reaches further",
     "changes": "Changes",
 }
+# Of a first release, of which nothing else can be said.
+_FIRST_WORDS: Final = {"widens": "What agents get", "changes": "Forms and files"}
 
 
 @operator_required
@@ -74,14 +77,13 @@ def _group(word: str, findings: list[Finding]) -> FindingGroup:
     return FindingGroup(word, tuple(findings[:SHOWN_AT_ONCE]), tuple(findings[SHOWN_AT_ONCE:]))
 
 
-def change_groups(changes: tuple[Change, ...]) -> list[ChangeGroup]:
+def change_groups(changes: tuple[Change, ...], words_of: Mapping[str, str] = _EFFECT_WORDS) -> list[ChangeGroup]:
     """By weight, the heaviest first."""
     groups = []
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)
         if found:
-            words = _EFFECT_WORDS[effect]
-            groups.append(ChangeGroup(effect, words, found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
+            groups.append(ChangeGroup(effect, words_of[effect], found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
     return groups
 
 
@@ -100,7 +102,7 @@ def gate_context(request: StudioRequest, gate: GateReport) -> dict[str, Any]:
         "errors": errors,
         "warnings": warnings,
         "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
-        "change_groups": change_groups(gate.changes),
+        "change_groups": change_groups(gate.brings, _FIRST_WORDS) if gate.brings else change_groups(gate.changes),
         "acknowledged": acknowledged_in(request),
         "note": note_of(request),
         "due_at": line_of(request, "due_at", most=32),
@@ -130,7 +132,7 @@ def gate_page(
 
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
-        error = f"Your role, {request.user.role}, may not publish."
+        error = why_not(request, "publish", capability.capability_id)
         return gate_page(request, capability, draft, error=error, status=403)
     note = note_of(request)
     if not note:

@@ -12,7 +12,6 @@ from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_http_methods
 
-from registry import queries
 from registry.authoring import creating, skeletons
 from registry.authoring.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
 from registry.errors import DraftConflict, RegistryError
@@ -183,15 +182,11 @@ def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], 
 class CopyForm(WithId):
     """Which one, and what the copy is called."""
 
-    copy_of = forms.CharField(label="Copy of", max_length=64, widget=forms.Select(attrs={"class": "form-select"}))
+    copy_of = forms.CharField(label="Copy of", max_length=64, help_text="The id of the one to begin with.")
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.order_fields(["copy_of", "name", "capability_id"])
-        ids = queries.capability_ids()
-        widget = self.fields["copy_of"].widget
-        assert isinstance(widget, forms.Select)  # noqa: S101 (declared above)
-        widget.choices = [("", "Choose one"), *((each, each) for each in ids)]
 
 
 @author_required

@@ -39,7 +39,9 @@ class InviteForm(forms.Form):
         label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, digits and @ . + - _")
     )
     role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=[(role, f"{role}: {words}") for role, words in ROLE_WORDS.items()]
+        label=gettext_lazy("Role"),
+        choices=[(role, f"{role}: {words}") for role, words in ROLE_WORDS.items()],
+        widget=forms.Select(attrs={"class": "form-select"}),
     )
 
 

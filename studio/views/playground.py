@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 from agent_client.environment import KINDS, Environment, Kind
 from registry import queries
 from registry.errors import RegistryError
+from studio import tour
 from studio.access import StudioRequest, operator_required
 from studio.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, converse
 from studio.form_calls import form_call
@@ -60,8 +61,8 @@ def playground_show(request: StudioRequest) -> HttpResponse:
     }
     if messages:
         environment = _environment(system, there, text_in(request, "has", most=2000))
-        context |= _spoken(request, messages, environment, with_drafts=with_drafts)
-    return render(request, "studio/playground/show.html", context)
+        context |= _spoken(messages, environment, with_drafts=with_drafts)
+    return tour.noticed(request, render(request, "studio/playground/show.html", context), "playground")
 
 
 def _last(messages: list[str]) -> list[str]:
@@ -84,9 +85,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
 
 
-def _spoken(
-    request: StudioRequest, messages: list[str], environment: Environment, *, with_drafts: bool
-) -> dict[str, Any]:
+def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool) -> dict[str, Any]:
     try:
         talk = converse(messages, environment, with_drafts=with_drafts)
     except RegistryError as error:
@@ -96,7 +95,7 @@ def _spoken(
         "prompt": talk.prompt,
         "forms": talk.forms,
         "form_data": [asdict(form) for form in talk.forms],
-        "capabilities": queries.capability_ids() if request.user.can_edit else [],
+        "has_capabilities": queries.has_capabilities(),
     }
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from registry import drafts
 from registry.errors import DraftConflict, DraftNotFound, RegistryError
 from registry.releases import schedules
-from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
+from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required, why_not
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
@@ -51,7 +51,7 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     due_at, note = due_in(request), note_of(request)
     error, status = "", 400
     if not request.user.can_publish:
-        error, status = f"Your role, {request.user.role}, may not publish.", 403
+        error, status = why_not(request, "publish", capability_id), 403
     elif not note:
         error = "Write a note: it stands in the history."
     elif due_at is None:

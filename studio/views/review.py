@@ -27,7 +27,7 @@ from registry.models import Review, ReviewEntry
 from registry.releases import reviews
 from registry.releases.audience import audience_of
 from registry.validation import BUNDLE_FILES
-from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from
+from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from, why_not
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_context, gate_page, no_draft
 from studio.views.given import line_of, note_of, number_of
@@ -65,7 +65,7 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftNotFound:
         return no_draft(request, capability_id)
     if not request.user.can_edit:
-        error = f"Your role, {request.user.role}, may not ask for a review."
+        error = why_not(request, "ask for a review", capability_id)
         return gate_page(request, capability, draft, error=error, status=403)
     try:
         review = reviews.ask_review(
@@ -155,8 +155,9 @@ def _tried(request: StudioRequest, number: int, verb: Any, done: str, **argument
 
 def _refused(request: StudioRequest, number: int, right: str) -> HttpResponse:
     """The page again, with what was typed: a role may have changed while it was open."""
-    error = f"Your role, {request.user.role}, may not {right}."
-    return _page(request, _review_or_404(number), error=error, status=403)
+    review = _review_or_404(number)
+    error = why_not(request, right, review.capability.capability_id)
+    return _page(request, review, error=error, status=403)
 
 
 @operator_required

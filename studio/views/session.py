@@ -64,7 +64,7 @@ def password(request: StudioRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _change(request, form):
         messages.success(request, "Your password is changed.")
-        return redirect("studio:capability_list")
+        return redirect("studio:home")
     return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
 
 

@@ -222,6 +222,24 @@ def test_a_section_is_written_and_a_heading_typed_into_it_doubles_nothing(editor
     expect(form.get_by_role("textbox", name="Text of Another")).to_have_value("words")
 
 
+def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None:
+    open_form(editor, "skill.md")
+    editor.get_by_role("tab", name="capability.json").click()
+    editor.locator("#findings a.finding-place").first.click()
+    field = editor.get_by_role("textbox", name="Text of Default behavior")
+    expect(field).to_be_focused()
+    marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
+    assert marked == "Say here what the agent does unless the user asks for something else."
+    editor.keyboard.type("Answer in one sentence.")
+    assert "\n\nAnswer in one sentence.\n\n## " in texts_of(editor)["skill_md"]
+    # A line of the examples that is not the first one of its field.
+    editor.locator("#findings a.finding-place").last.click()
+    field = editor.get_by_role("textbox", name="Text of Examples")
+    expect(field).to_be_focused()
+    marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
+    assert marked == "**Agent:** what the agent does then"
+
+
 def test_a_playbook_is_written_in_steps(editor: Page) -> None:
     form = open_form(editor, "capability.json")
     form.get_by_role("combobox", name="Kind").select_option("playbook")

@@ -61,6 +61,12 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
         .evaluate("body => getComputedStyle(body).backgroundColor")
     )
     assert colour == "rgb(25, 32, 42)"
+    ink = (
+        editor.frame_locator("iframe.preview-form")
+        .get_by_role("button", name="Save weigh-in")
+        .evaluate("button => getComputedStyle(button).color")
+    )
+    assert ink == "rgb(6, 36, 31)"
     assert editor.evaluate("violations") == []
 
 

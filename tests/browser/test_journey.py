@@ -95,7 +95,7 @@ def _first_sign_in(studio: Studio, page: Page) -> None:
     page.get_by_label("New password again").fill(NEW_PASSWORD)
     page.get_by_role("button", name="Change password").click()
     expect(page.get_by_text("Your password is changed.")).to_be_visible()
-    expect(page.get_by_role("link", name="Weight Tracking")).to_be_visible()
+    expect(page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
 
 
 def _an_error_appears_and_is_mended(page: Page) -> None:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.servers import Studio
 
@@ -32,6 +32,23 @@ def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], P
     page.go_back()
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page.get_by_role("banner")).to_be_visible()
+
+
+def test_what_is_typed_before_the_scripts_are_there_is_searched_for(
+    as_role: Callable[[str], Page], studio: Studio
+) -> None:  # fmt: skip
+    page = as_role("viewer")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/htmx*.js", hold)
+    page.goto(f"{studio.url}/capabilities/", wait_until="commit")
+    page.get_by_label("Search by id, name or what it is for").fill("weig")
+    held.pop().continue_()
+    expect(page).to_have_url(re.compile(r"q=weig"))
+    expect(page.locator("tbody tr")).to_have_count(1)
 
 
 def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Page]) -> None:

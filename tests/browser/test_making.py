@@ -15,7 +15,7 @@ from tests.factories import bundle
 
 if TYPE_CHECKING:
     import httpx
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
     from tests.servers import Studio
 
@@ -77,6 +77,50 @@ def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studi
     expect(author.locator("#findings .tag-error")).to_have_count(0)
 
 
+def test_who_types_on_while_the_answer_is_on_its_way_loses_nothing(author: Page, studio: Studio) -> None:
+    _begin(author, studio.url, "Slow Log")
+    author.get_by_role("button", name="Add a tool").click()
+    author.get_by_role("button", name="Add a tool").click()
+    expect(author.get_by_label("Called")).to_have_count(2)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    author.route("**/new-capability/", hold)
+    author.get_by_role("button", name="Add a tool").click()
+    expect(author.get_by_role("button", name="Add a tool")).to_be_disabled()
+    does = author.get_by_label("Does what").first
+    does.fill("Finds naps")
+    author.get_by_label("Called").last.fill("nap_save")
+    author.get_by_label("Show the user a form for it").last.check()
+    does.focus()
+    does.press("ArrowLeft")
+    _let_go(held)
+    expect(author.get_by_label("Called")).to_have_count(3)
+    expect(does).to_be_focused()
+    does.press_sequentially("!")
+    expect(does).to_have_value("Finds nap!s")
+    expect(author.get_by_label("Called").nth(1)).to_have_value("nap_save")
+    expect(author.get_by_label("Show the user a form for it").nth(1)).to_be_checked()
+    # The rows behind one that goes move up, and what is typed into them meanwhile moves with them.
+    author.get_by_role("button", name="Remove the tool 1").click()
+    author.get_by_label("Does what").nth(1).fill("Saves naps")
+    author.get_by_label("meaning").nth(1).fill("Which")
+    _let_go(held)
+    expect(author.get_by_label("Called")).to_have_count(2)
+    expect(author.get_by_label("Called").first).to_have_value("nap_save")
+    expect(author.get_by_label("Does what").first).to_have_value("Saves naps")
+    expect(author.get_by_label("meaning").first).to_be_focused()
+    expect(author.get_by_label("meaning").first).to_have_value("Which")
+
+
+def _let_go(held: list[Route]) -> None:
+    """The request that is held back goes its way; words to look up may be held as well."""
+    while held:
+        held.pop().continue_()
+
+
 def test_what_is_wrong_stands_where_it_was_typed(
     author: Page, studio: Studio, allowed_on_console: list[str]
 ) -> None:  # fmt: skip
@@ -117,7 +161,7 @@ def test_a_git_address_that_is_refused_is_told_when_the_job_has_ended(author: Pa
     author.get_by_label("Address").fill("https://127.0.0.1/skills")
     author.get_by_role("button", name="Fetch and import").click()
     expect(author.get_by_role("heading", name="Importing")).to_be_visible()
-    studio.manage("shell", "-c", "from registry import jobs; jobs.run_next(in_lane=True)")
+    studio.manage("shell", "-c", "from registry.background import jobs; jobs.run_next(in_lane=True)")
     expect(author.get_by_role("alert").filter(has_text="Nothing was imported")).to_be_visible(timeout=20_000)
 
 

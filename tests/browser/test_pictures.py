@@ -1,22 +1,17 @@
-"""The pictures of docs/studio.md: taken of the running Studio in both themes.
-
-    STUDIO_PICTURES=1 python3 run.py test --all tests/browser/test_pictures.py
-
-writes them to docs/img; otherwise they are taken, looked at for what they should show, and thrown away.
-"""
+"""The pictures of docs/studio.md; pictures.py says how they are written."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, folder_for, take
 from tests.servers import ROOT
 
 if TYPE_CHECKING:
@@ -25,8 +20,6 @@ if TYPE_CHECKING:
     from tests.servers import Studio
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PICTURES = ROOT / "docs" / "img"
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Name, address, what must be seen before it is taken.
 PAGES = (
     ("home", "/", "heading:Home"),
@@ -40,17 +33,7 @@ PAGES = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return PICTURES if os.environ.get("STUDIO_PICTURES") else tmp_path
-
-
-def _take(page: Page, folder: Path, name: str) -> None:
-    page.set_viewport_size({"width": 1440, "height": 900})
-    for theme in THEMES:
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        page.wait_for_timeout(200)
-        path = folder / f"{name}-{theme}.png"
-        page.screenshot(path=path, animations="disabled")
-        assert path.stat().st_size > 15_000, f"{name} is all but empty"
+    return folder_for(tmp_path)
 
 
 def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path, tmp_path: Path) -> None:
@@ -68,7 +51,7 @@ def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path,
         page.goto(f"{studio.url}{address}")
         role, _, words = seen.partition(":")
         expect(page.get_by_role(role, name=words).first).to_be_visible()  # type: ignore[arg-type]
-        _take(page, folder, name)
+        take(page, folder, name)
 
 
 def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path) -> None:
@@ -78,14 +61,18 @@ def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path
     page.get_by_role("tab", name="tools.json").click()
     page.locator("details.tool").nth(2).locator("summary").click()
     page.get_by_role("tab", name=re.compile("^Forms")).click()
-    expect(page.locator("iframe").first).to_be_visible()
-    page.wait_for_timeout(1500)
-    _take(page, folder, "editor")
+    drawn = page.frame_locator("iframe.preview-form").get_by_role("button", name="Save weigh-in")
+
+    def form_is_drawn() -> None:
+        expect(drawn).to_be_visible(timeout=20_000)
+        page.wait_for_timeout(1500)
+
+    take(page, folder, "editor", until=form_is_drawn)
 
 
 def test_every_picture_that_the_docs_show_is_there() -> None:
     shown = set(re.findall(r"img/([\w-]+\.png)", "".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))))
     shown |= set(re.findall(r"docs/img/([\w-]+\.png)", (ROOT / "README.md").read_text()))
-    taken = {f"{name}-{theme}.png" for name in (*(page[0] for page in PAGES), "editor") for theme in THEMES}
+    taken = {f"{name}-{theme}.png" for name in (*(page[0] for page in PAGES), "editor", *OF_ROLES) for theme in THEMES}
     assert shown <= taken
     assert {path.name for path in PICTURES.glob("*.png")} == taken

@@ -34,6 +34,11 @@
       if (detail.parameters[name] === "") delete detail.parameters[name];
     }
   });
+  // What was typed before the scripts were there is searched for as well.
+  const search = document.getElementById("search");
+  document.addEventListener("DOMContentLoaded", () => {
+    if (search && search.value !== search.defaultValue) htmx.trigger(search.form, "submit");
+  });
   prepareAll(document);
   document.body.addEventListener("htmx:load", ({ target }) => {
     if (target !== document.body) prepareAll(target);

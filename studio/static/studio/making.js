@@ -89,6 +89,51 @@
   form.addEventListener("change", ({ target }) => target.matches("[data-kind]") && choices(form));
   document.body.addEventListener("htmx:afterSwap", () => choices(form));
 
+  // Who types on while the answer with the new rows is on its way keeps the words, and the place of the caret.
+  const tools = form.querySelector("#tools");
+  if (tools) {
+    const isTicked = (field) => field.type === "checkbox";
+    const state = () => new Map(
+      [...tools.querySelectorAll("input, select")].map((field) => [field.id, isTicked(field) ? field.checked : field.value]),
+    );
+    // The rows behind one that was removed move up, and their fields with them.
+    const moved = (id, step) => {
+      const [, tool, argument] = /^drop-(?:tool|arg)-(\d+)(?:-(\d+))?$/.exec(step) ?? [];
+      if (tool === undefined) return id;
+      const start = argument === undefined ? "tool-" : `tool-${tool}-arg-`;
+      const gone = Number(argument ?? tool);
+      const [, place, rest] = id.startsWith(start) ? /^(\d+)(-.*)$/.exec(id.slice(start.length)) ?? [] : [];
+      if (place === undefined || Number(place) < gone) return id;
+      return Number(place) === gone ? null : `${start}${place - 1}${rest}`;
+    };
+    let sent = new Map();
+    let step = "";
+    let put = () => {};
+    const ofTools = (handle) => ({ detail }) => detail.target === tools && handle(detail);
+    document.body.addEventListener("htmx:configRequest", ofTools((detail) => {
+      [sent, step] = [state(), detail.elt.value];
+    }));
+    document.body.addEventListener("htmx:beforeSwap", ofTools(() => {
+      const typed = [...state()].filter(([id, value]) => sent.get(id) !== value);
+      const here = document.activeElement;
+      const caret = here.matches("input[type=text], input:not([type])") ? [here.selectionStart, here.selectionEnd] : null;
+      const isWriting = form.contains(here) && here.matches("input, select, textarea");
+      const back = isWriting && (tools.contains(here) ? moved(here.id, step) : here.id);
+      put = (isSettled) => {
+        for (const [id, value] of isSettled ? [] : typed) {
+          const field = document.getElementById(moved(id, step));
+          if (field) field[isTicked(field) ? "checked" : "value"] = value;
+        }
+        const field = back && document.getElementById(back);
+        if (!field || document.activeElement === field) return;
+        field.focus();
+        if (caret) field.setSelectionRange(...caret);
+      };
+    }));
+    document.body.addEventListener("htmx:afterSwap", ofTools(() => put(false)));
+    document.body.addEventListener("htmx:afterSettle", ofTools(() => put(true)));
+  }
+
   // A browser sends the names of a folder's files without their places in it.
   for (const folder of form.querySelectorAll("[data-paths]")) {
     folder.addEventListener("change", () => {

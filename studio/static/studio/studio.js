@@ -28,16 +28,21 @@ const WORDS = {
   0: `The server cannot be reached. ${KEPT} Try again when it is back.`,
   400: `The server could not take this; the four files have at most 2 MiB together. ${KEPT}`,
   401: `You are signed out. ${KEPT}`,
-  403: `The server refused this: your role may have changed. ${KEPT}`,
+  403: `The server refused this: what you may do has changed. ${KEPT}`,
   404: `This is no longer on the server. ${KEPT}`,
   413: `This is too large: the four files have at most 2 MiB together. ${KEPT}`,
 };
 let renewal = null;
 let wasRetried = false;
 
-function tell(status, { path }) {
+// What a refusal says of itself; empty where it is of another kind.
+const reasonIn = (page) => page.getElementById("why")?.textContent.trim() ?? "";
+const pageOf = (html) => new DOMParser().parseFromString(html, "text/html");
+
+function tell(status, { path }, why = "") {
   document.dispatchEvent(new Event("studio:failed"));
-  const words = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
+  const usual = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
+  const words = why ? `${why} ${KEPT}` : usual;
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);
   notice.dataset.path = path;
@@ -54,16 +59,16 @@ function tell(status, { path }) {
 }
 
 // Whoever signs in gets a new CSRF token: a page that was open before must fetch it, or it could never save again.
-// Answers the status that this comes to: 200 where the token is new, 401 where nobody is signed in.
+// Answers the status that this comes to, 200 where the token is new and 401 where nobody is signed in, and why.
 async function renewToken() {
   const response = await fetch(location.href);
-  if (new URL(response.url).pathname === new URL(document.body.dataset.signIn, location.href).pathname) return 401;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  if (new URL(response.url).pathname === new URL(document.body.dataset.signIn, location.href).pathname) return [401, ""];
+  const fresh = pageOf(await response.text());
   const token = fresh.querySelector("[name=csrfmiddlewaretoken]")?.value;
-  if (!response.ok || !token) return 403;
+  if (!response.ok || !token) return [403, reasonIn(fresh)];
   for (const field of document.querySelectorAll("[name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
-  return 200;
+  return [200, ""];
 }
 
 document.body.addEventListener("htmx:responseError", async (event) => {
@@ -74,14 +79,14 @@ document.body.addEventListener("htmx:responseError", async (event) => {
   const isFirst = !wasRetried;
   wasRetried = true;
   // A check and a save may be refused at one moment: both learn from one renewal why.
-  if (isFirst) renewal = renewToken().catch(() => 0);
-  const status = await renewal;
+  if (isFirst) renewal = renewToken().catch(() => [0, ""]);
+  const [status, why] = await renewal;
   if (status !== 200) {
     // Who signs in meanwhile and tries again gets a new one.
     wasRetried = false;
-    return tell(status, requestConfig);
+    return tell(status, requestConfig, why);
   }
-  if (!isFirst) return tell(403, requestConfig);
+  if (!isFirst) return tell(403, requestConfig, reasonIn(pageOf(xhr.responseText)));
   if (elt.matches("button")) elt.click();
   else htmx.trigger(elt, "input");
 });

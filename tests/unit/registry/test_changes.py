@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.bundles import Bundle
-from registry.changes import EFFECTS, bundle_changes
+from registry.changes import EFFECTS, bundle_changes, first_changes
 from registry.validation import validate
 from tests.cases import valid_bundle, valid_names
 from tests.factories import bundle, tool
@@ -351,3 +352,26 @@ def test_whatever_an_old_row_holds_a_valid_bundle_is_held_against_it(
     old = Bundle(files={}, capability=capability, skill_doc="# x", tools=tools, ui_schemas=forms)
     new = _bundle([tool("a", properties={"unit": UNIT}, required=["unit"])])
     assert all(change.words for change in bundle_changes(old, new))
+
+
+def test_a_first_release_says_what_it_brings() -> None:
+    write = tool("a", "write")
+    write["policy"]["requires_approval"] = True
+    write["description"] = "Asks https://plants.example.com for it."
+    with_file = replace(_bundle([write, tool("b", "read")]), files={"references/leaves.md": "Green."})
+    changes = first_changes(with_file)
+    words = [change.words for change in changes]
+    assert words[:2] == ["The write, approved tool `a` is new", "The read tool `b` is new"]
+    assert "It talks to one new host: `plants.example.com`" in words
+    assert "The file `references/leaves.md` is new" in words
+    assert any(each.startswith("The trigger") for each in words)
+    assert {change.effect for change in changes} <= {"widens", "changes"}
+
+
+@pytest.mark.parametrize("name", valid_names())
+def test_a_first_release_neither_loosens_nor_breaks(name: str) -> None:
+    new = validate(valid_bundle(name)).bundle
+    assert new is not None
+    changes = first_changes(new)
+    assert {change.effect for change in changes} <= {"widens", "changes"}
+    assert len([change for change in changes if change.tool and "is new" in change.words]) == len(new.tools)

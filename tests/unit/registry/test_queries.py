@@ -56,7 +56,8 @@ def test_names_that_are_published_and_no_others() -> None:
     save_draft(capability_id="gamma", files=bundle("gamma"), based_on=None, by=OLGA)
     published = queries.published_names()
     assert (published.tool_owners, published.capability_ids) == ({"alpha_list": "alpha"}, frozenset({"alpha"}))
-    assert queries.published_ids(without="alpha") == []
+    assert queries.published_ids() == ["alpha"]
+    assert queries.has_capabilities()
 
 
 def test_a_stored_bundle_reads_back() -> None:

@@ -36,6 +36,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "password": ("viewer", "viewer"),
     "capability_list": ("viewer", None),
     "capability_matrix": ("viewer", None),
+    "capability_ids": ("viewer", None),
     "bulk_deprecate": ("publisher", "publisher"),
     "bulk_revalidate": ("publisher", "publisher"),
     "bulk_export": ("viewer", "viewer"),

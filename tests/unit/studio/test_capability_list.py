@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from registry import drafts, incidents, publishing
 from registry.models import Capability, Revision
-from tests.factories import OLGA, damage, publish
+from tests.factories import OLGA, bundle, damage, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import forms_in
 
@@ -247,3 +247,15 @@ def test_the_matrix_leads_to_what_it_counts(client: Client) -> None:
     page = client.get("/matrix/").content.decode()
     assert 'href="/capabilities/?os=linux&amp;level=external"' in page
     assert _ids(client.get("/capabilities/?os=linux&level=external")) == ["alpha"]
+
+
+def test_ids_to_choose_from_are_fetched_and_stand_in_no_page(signed_in: SignIn) -> None:
+    publish("alpha")
+    publish("beta")
+    drafts.save_draft(capability_id="gamma", files=bundle("gamma"), based_on=None, by=OLGA)
+    client = signed_in("publisher")
+    options = '<option value="alpha"></option><option value="beta"></option>'
+    assert client.get("/capability-ids/").content.decode().strip() == options + '<option value="gamma"></option>'
+    assert client.get("/capability-ids/?listed=yes").content.decode().strip() == options
+    for page in ("/capabilities/alpha/", "/new-capability/copy/", "/playground/?m=alpha+please"):
+        assert 'value="gamma"' not in client.get(page).content.decode(), page

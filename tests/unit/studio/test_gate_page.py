@@ -56,6 +56,16 @@ def test_it_shows_findings_changes_in_words_and_the_diff(client: Client) -> None
     assert "<del>Answer in one sentence.</del>" in page
 
 
+def test_a_first_release_says_what_agents_get(client: Client) -> None:
+    _draft(bundle("alpha", [tool("alpha_save", "write")]))
+    page = client.get(GATE).content.decode()
+    assert "What agents get" in page
+    assert "The write, approved tool <code>alpha_save</code> is new" in page
+    assert "Reaches further" not in page
+    publish("alpha", [tool("alpha_save", "write")])
+    assert "What agents get" not in client.get(GATE).content.decode()
+
+
 def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: SignIn) -> None:
     _draft(bundle() | {"tools.json": "[\n  1,\n]"})
     link = 'href="/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=1#file-toolsjson"'
@@ -74,6 +84,14 @@ def test_an_error_blocks_the_button_and_the_verb(client: Client) -> None:
     assert answer.status_code == 422
     assert "It was not published" in answer.content.decode()
     assert _revision() is None
+
+
+def test_an_author_is_told_that_errors_come_before_a_review(signed_in: SignIn) -> None:
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = signed_in("author").get(GATE).content.decode()
+    assert "3 errors must be mended before somebody can be asked to review it." in page
+    assert 'name="note"' not in page
+    assert "Ask for a review" not in page
 
 
 @pytest.mark.parametrize("note", ["", "   ", "\0", "\t\n"])

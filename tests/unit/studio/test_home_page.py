@@ -90,6 +90,21 @@ def test_the_tour_knows_what_was_looked_at_and_what_was_written(signed_in: SignI
     assert "Done: hide this" in page.content.decode()
 
 
+def test_a_page_that_was_found_without_the_tour_counts(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    publish("alpha")
+    for page in ("/playground/", "/capabilities/alpha/"):
+        client.get(page)
+    assert client.get("/").context["tour"].done == 3
+    assert "studio_tour" not in str(client.get("/playground/").cookies)
+
+
+def test_who_left_the_tour_is_noticed_no_more(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    client.post("/tour/leave/")
+    assert "studio_tour" not in str(client.get("/playground/").cookies)
+
+
 def test_the_tour_can_be_left_and_found_again(signed_in: SignIn) -> None:
     client = signed_in("viewer")
     client.get("/tour/to/example/")

@@ -79,8 +79,8 @@ def test_the_first_password_is_changed_and_then_the_door_is_open(signed_in: Sign
     page = client.get("/password/")
     assert "The first password was shown on a screen" in page.content.decode()
     answer = form_with(page, "Change password").submit(client, current=PASSWORD, new=NEW, again=NEW)
-    assert answer["Location"] == "/capabilities/"
-    assert client.get("/capabilities/").status_code == 200
+    assert answer["Location"] == "/"
+    assert client.get("/").status_code == 200
     assert Operator.objects.get(username="the-viewer").must_change_password is False
     assert AuditEvent.objects.filter(verb="operator.set_password", actor_name="the-viewer").count() == 1
 

@@ -75,8 +75,12 @@ def test_all_tools_gone_with_their_file() -> None:
     assert (finding.code, finding.file, finding.line, finding.column) == ("CONTRACT_BROKEN", "tools.json", None, None)
 
 
-def test_the_first_release_loosens_nothing() -> None:
+def test_the_first_release_loosens_nothing_and_says_what_it_brings() -> None:
+    report = publishing.preview(files=bundle(tools=[tool("a", "write", requires_approval=False)]))
+    assert report.changes == ()
+    assert "The write tool `a` is new" in [change.words for change in report.brings]
     publish(tools=[tool("a", "write", requires_approval=False)])
+    assert publishing.preview(files=bundle(tools=[tool("b")])).brings == ()
 
 
 def test_a_preview_says_what_publishing_does() -> None:

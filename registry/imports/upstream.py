@@ -165,12 +165,8 @@ def _known_as(digest: str, beside: dict[str, str]) -> str:
 def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, str]) -> dict[str, bytes | str] | None:
     """Each held against its digest; None where one does not fit it."""
     found: dict[str, bytes | str] = {}
+    of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
-        asked = {
-            "capability_id": given["capability"]["capability_id"],
-            "path": path,
-            "revision": str(given.get("revision")),
-        }
         answer = upstream.get(FILE, of_release | {"path": path}, also=(404, 422))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None

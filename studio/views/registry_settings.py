@@ -51,6 +51,7 @@ def _set(request: StudioRequest) -> HttpResponse:
             four_eyes="four_eyes" in request.POST,
             loosening=line_of(request, "loosening", most=32),
             note_required="note_required" in request.POST,
+            comments_resolved="comments_resolved" in request.POST,
             by=actor_of(request),
         )
     except RegistryError as error:

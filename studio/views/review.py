@@ -10,9 +10,10 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from registry import drafts, publishing, reviews
+from registry import drafts, publishing, review_comments, reviews
 from registry.audience import audience_of
 from registry.errors import (
     DraftConflict,
@@ -24,7 +25,8 @@ from registry.errors import (
     RegistryError,
     ReviewConflict,
 )
-from registry.models import Review, ReviewEntry
+from registry.models import Review
+from registry.review_comments import Thread
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from
 from studio.views.capability import get_capability_or_404
@@ -36,6 +38,8 @@ SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"),
 WORDS_MAX: Final = reviews.WORDS_MAX + 1
 _STATUS: Final[dict[type[RegistryError], int]] = {
     InvalidRequest: 400,
+    # Of a comment: the review itself stands in the address.
+    NotFound: 400,
     Forbidden: 403,
     OwnReview: 403,
     ReviewConflict: 409,
@@ -95,20 +99,26 @@ def review_show(request: StudioRequest, number: int) -> HttpResponse:
     return _page(request, _review_or_404(number))
 
 
-def _page(request: StudioRequest, review: Review, *, error: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: StudioRequest, review: Review, *, error: str = "", status: int = 200, answering: int | None = None
+) -> HttpResponse:
+    """With what was typed: in the form of the comment that was being answered, or in the one below."""
     keep_to_reading(request, review.capability.capability_id)
     actor = actor_of(request)
-    entries = list(review.entries.all())
+    threads = review_comments.threads_of(review)
     needs_other = reviews.review_wants_second_person(review) and not reviews.is_second_person(review, str(actor))
     is_current = review.is_active and reviews.is_current(review)
     context: dict[str, Any] = {
         "review": review,
         "capability": review.capability,
         "capability_id": review.capability.capability_id,
-        "entries": entries,
-        "said_at": _by_line(entries, review),
+        "threads": threads,
+        "open_count": sum(thread.is_open for thread in threads),
+        "resolved_count": sum(thread.is_resolved for thread in threads),
+        "said_at": _by_line(threads, review),
         "place": _place(request),
         "words": line_of(request, "words", most=WORDS_MAX),
+        "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
         "can_decide": review.state == "open" and request.user.can_publish,
@@ -123,12 +133,12 @@ def _page(request: StudioRequest, review: Review, *, error: str = "", status: in
     return render(request, "studio/review/show.html", context, status=status)
 
 
-def _by_line(entries: list[ReviewEntry], review: Review) -> dict[str, dict[int, list[ReviewEntry]]]:
+def _by_line(threads: list[Thread], review: Review) -> dict[str, dict[int, list[Thread]]]:
     """`{file: {line: comments}}` of the round that is shown: earlier ones stood on other texts."""
-    found: dict[str, dict[int, list[ReviewEntry]]] = defaultdict(lambda: defaultdict(list))
-    for entry in entries:
-        if entry.line is not None and entry.round == review.round:
-            found[entry.file][entry.line].append(entry)
+    found: dict[str, dict[int, list[Thread]]] = defaultdict(lambda: defaultdict(list))
+    for thread in threads:
+        if thread.entry.line is not None and thread.entry.round == review.round:
+            found[thread.entry.file][thread.entry.line].append(thread)
     return {file: dict(lines) for file, lines in found.items()}
 
 
@@ -152,10 +162,10 @@ def _tried(request: StudioRequest, number: int, verb: Any, done: str, **argument
     return redirect("studio:review_show", number)
 
 
-def _refused(request: StudioRequest, number: int, right: str) -> HttpResponse:
+def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
     """The page again, with what was typed: a role may have changed while it was open."""
     error = f"Your role, {request.user.role}, may not {right}."
-    return _page(request, _review_or_404(number), error=error, status=403)
+    return _page(request, _review_or_404(number), error=error, status=403, answering=answering)
 
 
 @operator_required
@@ -167,7 +177,43 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
     more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, reviews.comment, "Your comment is kept.", **more)
+    return _tried(request, number, review_comments.comment, "Your comment is kept.", **more)
+
+
+def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
+    """Do something about a comment and show the review again, at that comment."""
+    review, entry = _review_or_404(number), number_of(request, "entry") or 0
+    if not request.user.can_edit:
+        return _refused(request, number, "comment", answering=entry)
+    try:
+        verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
+    except RegistryError as error:
+        status = _STATUS.get(type(error), 422)
+        return _page(request, review, error=error.message, status=status, answering=entry)
+    messages.success(request, done)
+    return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_reply(request: StudioRequest, number: int) -> HttpResponse:
+    """Answer a comment."""
+    words = line_of(request, "words", most=WORDS_MAX)
+    return _on_comment(request, number, review_comments.reply, "Your answer is kept.", words=words)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
+    """What a comment asks for is settled."""
+    return _on_comment(request, number, review_comments.resolve, "The comment is resolved.")
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
+    """It is not settled after all."""
+    return _on_comment(request, number, review_comments.reopen, "The comment is open again.")
 
 
 @operator_required

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from registry import log_context, teams
@@ -83,7 +84,7 @@ def keep_to_reading(request: StudioRequest, capability_id: str) -> None:
 def _why_not(request: StudioRequest, right: str, kwargs: dict[str, Any]) -> str:
     if request.user.kept_out_by:
         return f"{teams.kept_out_words(kwargs['capability_id'], request.user.kept_out_by)}."
-    return f"Your role, {request.user.role}, may not {right}."
+    return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
@@ -142,12 +143,12 @@ def posted_from(page: str) -> Callable[[View], View]:
 
 def operator_required(view: View) -> View:
     """Any role may read."""
-    return _guarded(view, lambda _: True, "open this page")
+    return _guarded(view, lambda _: True, _("open this page"))
 
 
 def author_required(view: View) -> View:
     """Authors, publishers and admins save drafts."""
-    return _guarded(view, lambda operator: operator.can_edit, "change drafts")
+    return _guarded(view, lambda operator: operator.can_edit, _("change drafts"))
 
 
 def publisher_required(view: View) -> View:
@@ -157,4 +158,4 @@ def publisher_required(view: View) -> View:
 
 def admin_required(view: View) -> View:
     """Admins manage keys."""
-    return _guarded(view, lambda operator: operator.can_administer, "manage keys")
+    return _guarded(view, lambda operator: operator.can_administer, _("manage keys"))

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent_client.bundle import Bundle, Entry, Listing
 from agent_client.environment import Environment
@@ -31,7 +33,11 @@ MESSAGES_MAX: Final = 20
 MESSAGE_LENGTH_MAX: Final = 2000
 _SHOWN: Final = 5
 _FORMS_MAX: Final = 20
-_PARTS: Final = (("trigger", "Trigger"), ("sentence", "Sentence"), ("probability", "Probability"))
+_PARTS: Final = (
+    ("trigger", gettext_lazy("Trigger")),
+    ("sentence", gettext_lazy("Sentence")),
+    ("probability", gettext_lazy("Probability")),
+)
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ def _candidate(one: Match, verdict: Verdict, snapshot: Snapshot) -> Candidate:
     standing = "near miss" if one.is_below_threshold else "tie" if verdict.decision == "ambiguous" else "fits"
     return Candidate(
         one.capability_id,
-        Bar("Score", one.score),
+        Bar(_("Score"), one.score),
         tuple(Bar(label, one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
         standing,

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agent_client.bundle import Bundle
 from agent_client.forms import FormError, form_action
 from agent_client.session.calls import ApprovalRequired, CallRefused, Gate
@@ -41,14 +43,14 @@ def form_call(*, capability_id: str, schema_id: str, event: Mapping[str, Any], w
     except FormError as error:
         return FormCall("refused", str(error))
     if action.kind == "dismiss":
-        return FormCall("none", "The form closes; no tool is called.")
+        return FormCall("none", _("The form closes; no tool is called."))
     if action.kind == "reply":
         return FormCall(
-            "none", "The answer goes back to the agent; no tool is called.", arguments=_json(action.arguments)
+            "none", _("The answer goes back to the agent; no tool is called."), arguments=_json(action.arguments)
         )
     tool = next((each for each in bundle.tools if each["name"] == action.tool), None)
     if tool is None:
-        return FormCall("refused", f"There is no tool {action.tool}.")
+        return FormCall("refused", _("There is no tool %(tool)s.") % {"tool": action.tool})
     return _held(bundle, tool, action.arguments)
 
 
@@ -57,18 +59,18 @@ def _held(bundle: Bundle, tool: Mapping[str, Any], arguments: dict[str, Any]) ->
     try:
         call = Gate(tool["policy"].get("allowed_roles") or ()).open(bundle, tool, arguments, from_form=True)
     except ApprovalRequired as wait:
-        words = "The call waits until a person approves exactly this."
+        words = _("The call waits until a person approves exactly this.")
         return FormCall("approval", words, name, policy, _json(wait.call.arguments))
     except CallRefused as error:
         return FormCall("refused", str(error), name, policy, _json(arguments))
-    return FormCall("runs", "The call runs at once.", name, policy, _json(call.arguments))
+    return FormCall("runs", _("The call runs at once."), name, policy, _json(call.arguments))
 
 
 def _policy(policy: Mapping[str, Any]) -> str:
-    kind = "writes" if policy.get("kind") == "write" else "only reads"
-    approval = "needs a person's approval" if policy.get("requires_approval") is True else "needs no approval"
+    kind = "writes" if policy.get("kind") == "write" else _("only reads")
+    approval = _("needs a person's approval") if policy.get("requires_approval") is True else _("needs no approval")
     roles = policy.get("allowed_roles")
-    return f"{kind}, {approval}" + (f", for {', '.join(map(str, roles))} alone" if roles else "")
+    return f"{kind}, {approval}" + (_(", for %(join)s alone") % {"join": ", ".join(map(str, roles))} if roles else "")
 
 
 def _json(value: Any) -> str:

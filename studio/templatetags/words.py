@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 register = template.Library()
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -25,7 +26,11 @@ def words(text: object) -> SafeString:
 @register.filter
 def ago(moment: datetime) -> str:
     """How long it is since then, such as `2 hours, 5 minutes ago`."""
-    return "just now" if timezone.now() - moment < timedelta(minutes=1) else f"{timesince(moment, depth=2)} ago"
+    return (
+        _("just now")
+        if timezone.now() - moment < timedelta(minutes=1)
+        else _("%(timesince)s ago") % {"timesince": timesince(moment, depth=2)}
+    )
 
 
 @register.simple_tag
@@ -52,5 +57,9 @@ def _utc_words(utc: datetime) -> str:
 def who(actor: str) -> str:
     """An actor as it is stored (`registry.actors.Actor`), in words: people by their name alone."""
     kind, _, name = actor.partition(":")
-    kinds = {"operator": name, "agent_key": f"the key {name}", "command_line": f"{name} at the command line"}
+    kinds = {
+        "operator": name,
+        "agent_key": _("the key %(name)s") % {"name": name},
+        "command_line": _("%(name)s at the command line") % {"name": name},
+    }
     return kinds.get(kind, "Capability Studio" if kind == "system" else actor)

@@ -23,12 +23,18 @@ from studio.views.given import line_of, one_of
 PAGE_SIZE: Final = 50
 STATES: Final = ("force", "ended", "all")
 SCOPE_WORDS = {
-    "read": "list and load",
-    "feedback": "say how it went",
-    "propose": "hand in drafts",
-    "publish": "publish from a pipeline",
+    "read": gettext_lazy("list and load"),
+    "feedback": gettext_lazy("say how it went"),
+    "propose": gettext_lazy("hand in drafts"),
+    "publish": gettext_lazy("publish from a pipeline"),
 }
-OVERLAPS: Final = {"0": "not at all", "1": "one hour", "24": "one day", "168": "seven days", "720": "30 days"}
+OVERLAPS: Final = {
+    "0": gettext_lazy("not at all"),
+    "1": gettext_lazy("one hour"),
+    "24": gettext_lazy("one day"),
+    "168": gettext_lazy("seven days"),
+    "720": "30 days",
+}
 
 
 class RightsForm(forms.Form):
@@ -202,5 +208,5 @@ def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"The key '{row.name}' is revoked.")
+        messages.success(request, _("The key '%(name)s' is revoked.") % {"name": row.name})
     return redirect("studio:agent_key_list")

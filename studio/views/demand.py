@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import demand, queries, sentences
@@ -55,14 +56,14 @@ def _groups(is_dismissed: bool) -> list[demand.Said]:  # noqa: FBT001 (one calle
 @posted_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
     """Put something of the board away."""
-    return _done(request, demand.dismiss, "Put away. It comes back when it is asked for again often enough.")
+    return _done(request, demand.dismiss, _("Put away. It comes back when it is asked for again often enough."))
 
 
 @author_required
 @posted_from("studio:demand_list")
 def demand_bring_back(request: StudioRequest) -> HttpResponse:
     """Show it on the board again."""
-    return _done(request, demand.bring_back, "It is on the board again.")
+    return _done(request, demand.bring_back, _("It is on the board again."))
 
 
 def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
@@ -98,7 +99,9 @@ def sentence_add(request: StudioRequest) -> HttpResponse:
         messages.error(request, f"{error.message}.")
     else:
         words = "stands there already" if saved is None else "is in its draft now; publish it to let agents know"
-        messages.success(request, f"{capability_id}: the sentence {words}.")
+        messages.success(
+            request, _("%(capability_id)s: the sentence %(words)s.") % {"capability_id": capability_id, "words": words}
+        )
     if request.POST.get("back") == "playground":
         query = line_of(request, "query", most=8000)
         return redirect(f"{reverse('studio:playground_show')}?{query}")

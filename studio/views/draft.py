@@ -12,6 +12,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from registry import drafts, merging
@@ -29,10 +31,10 @@ from studio.views.given import line_of, number_of
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
 HELP: Final[dict[str, str]] = {
-    "capability.json": "What it is, and which phrases lead to it.",
-    "skill.md": "Instructions for the agent.",
-    "tools.json": "The tools that it may call, with their policies.",
-    "ui_schemas.json": "Forms that the agent can show.",
+    "capability.json": gettext_lazy("What it is, and which phrases lead to it."),
+    "skill.md": gettext_lazy("Instructions for the agent."),
+    "tools.json": gettext_lazy("The tools that it may call, with their policies."),
+    "ui_schemas.json": gettext_lazy("Forms that the agent can show."),
 }
 # More than anybody mends at once; the rest shows as these go.
 FINDINGS_SHOWN: Final = 200
@@ -160,7 +162,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
         return _answer(request, context | {"saved": True}, status=200)
     if request.POST.get("then") == "publish":
         return redirect("studio:gate_show", capability_id)
-    messages.success(request, "Draft saved.")
+    messages.success(request, _("Draft saved."))
     return _back_to_editor(request, capability_id)
 
 
@@ -180,7 +182,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         context = _context(capability_id, mine, based_on, drafts.check_texts(capability_id, mine))
         return _answer(request, context | {"error": error.message}, status=422)
-    messages.success(request, "The two versions are one draft now. Look through it before you go on.")
+    messages.success(request, _("The two versions are one draft now. Look through it before you go on."))
     return _back_to_editor(request, capability_id)
 
 
@@ -259,7 +261,7 @@ def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, "The draft is put away. It is kept for 30 days and can be brought back below.")
+        messages.success(request, _("The draft is put away. It is kept for 30 days and can be brought back below."))
     return redirect("studio:capability_show", capability_id)
 
 
@@ -273,9 +275,9 @@ def draft_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
             capability_id=capability_id, version=number_of(request, "version") or 0, by=actor_of(request)
         )
     except DraftConflict:
-        messages.error(request, "There is a draft already: publish it or put it away first.")
+        messages.error(request, _("There is a draft already: publish it or put it away first."))
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, "The draft is back.")
+        messages.success(request, _("The draft is back."))
     return redirect("studio:capability_show", capability_id)

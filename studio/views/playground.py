@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from agent_client.environment import KINDS, Environment, Kind
@@ -22,11 +23,11 @@ from studio.views.given import line_of, text_in
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
 WORDS: Final = {
-    "bins": ("Programs", "ffmpeg, git"),
-    "python": ("Python packages", "openpyxl, pandas"),
-    "apps": ("Apps", "Microsoft Excel"),
-    "env": ("Keys (environment variables)", "BILLING_API_KEY"),
-    "permissions": ("Permissions", "screen_recording"),
+    "bins": (gettext_lazy("Programs"), "ffmpeg, git"),
+    "python": (gettext_lazy("Python packages"), "openpyxl, pandas"),
+    "apps": (gettext_lazy("Apps"), "Microsoft Excel"),
+    "env": (gettext_lazy("Keys (environment variables)"), "BILLING_API_KEY"),
+    "permissions": (gettext_lazy("Permissions"), "screen_recording"),
 }
 _NAMES_MAX: Final = 20
 _NAMES_LENGTH_MAX: Final = 300

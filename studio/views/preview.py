@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from registry import form_making, previewing
@@ -59,6 +60,9 @@ def draft_form(request: StudioRequest, capability_id: str) -> HttpResponse:  # n
         made = form_making.make_form(files=submitted(request), tool_name=line_of(request, "tool", most=200))
     except RegistryError as error:
         return JsonResponse({"words": error.message})
-    left = f" Without a field: {', '.join(made.left_out)[:300]}." if made.left_out else ""
-    words = f"{made.schema_id} was made. Say in skill.md when to open it.{left}"
+    left = _(" Without a field: %(join)s.") % {"join": ", ".join(made.left_out)[:300]} if made.left_out else ""
+    words = _("%(schema_id)s was made. Say in skill.md when to open it.%(left)s") % {
+        "schema_id": made.schema_id,
+        "left": left,
+    }
     return JsonResponse({"schema_id": made.schema_id, "texts": dict(made.texts), "words": words})

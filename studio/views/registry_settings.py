@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry import rules
@@ -13,9 +15,9 @@ from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of
 
 LOOSENING = (
-    ("publisher", "Every publisher"),
-    ("admin", "Admins alone"),
-    ("second_person", "Publishers, once a second person has approved"),
+    ("publisher", gettext_lazy("Every publisher")),
+    ("admin", gettext_lazy("Admins alone")),
+    ("second_person", gettext_lazy("Publishers, once a second person has approved")),
 )
 
 
@@ -44,7 +46,7 @@ def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> Http
 def _set(request: StudioRequest) -> HttpResponse:
     group_id = line_of(request, "group_id", most=80)
     if not group_id and request.POST.get("scope") == "group":
-        return _page(request, error="Name the group.", status=400)
+        return _page(request, error=_("Name the group."), status=400)
     try:
         rules.set_rule(
             group_id=group_id,
@@ -57,7 +59,9 @@ def _set(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         return _page(request, error=error.message, status=400)
     messages.success(
-        request, f"Saved: what publishing asks for in {f'the group {group_id}' if group_id else 'the registry'}."
+        request,
+        _("Saved: what publishing asks for in %(registry)s.")
+        % {"registry": f"the group {group_id}" if group_id else "the registry"},
     )
     return redirect("studio:release_rule_list")
 
@@ -72,5 +76,5 @@ def release_rule_drop(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"The group {group_id} has no rule of its own any more.")
+        messages.success(request, _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id})
     return redirect("studio:release_rule_list")

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import drafts, schedules
@@ -50,11 +51,11 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     due_at, note = due_in(request), note_of(request)
     error, status = "", 400
     if not request.user.can_publish:
-        error, status = f"Your role, {request.user.role}, may not publish.", 403
+        error, status = _("Your role, %(role)s, may not publish.") % {"role": request.user.role}, 403
     elif not note:
-        error = "Write a note: it stands in the history."
+        error = _("Write a note: it stands in the history.")
     elif due_at is None:
-        error = "Name the day and the time, such as 2030-05-01T09:00 (UTC)."
+        error = _("Name the day and the time, such as 2030-05-01T09:00 (UTC).")
     if error or due_at is None:
         return gate_page(request, capability, draft, error=error, status=status)
     try:
@@ -71,7 +72,7 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
-        return gate_page(request, capability, draft, error="It was not planned; see below why.", status=422)
+        return gate_page(request, capability, draft, error=_("It was not planned; see below why."), status=422)
     messages.success(request, f"{capability_id} will be published on {due_at:%Y-%m-%d at %H:%M} UTC.")
     return redirect("studio:release_list")
 
@@ -82,7 +83,7 @@ def release_change(request: StudioRequest) -> HttpResponse:
     """Another time."""
     due_at = due_in(request)
     if due_at is None:
-        messages.error(request, "Name the day and the time, such as 2030-05-01T09:00 (UTC).")
+        messages.error(request, _("Name the day and the time, such as 2030-05-01T09:00 (UTC)."))
         return redirect("studio:release_list")
     try:
         release = schedules.change_release(
@@ -104,5 +105,8 @@ def release_cancel(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"The release of {release.capability.capability_id} is called off.")
+        messages.success(
+            request,
+            _("The release of %(capability_id)s is called off.") % {"capability_id": release.capability.capability_id},
+        )
     return redirect("studio:release_list")

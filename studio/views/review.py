@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import drafts, publishing, review_comments, reviews
@@ -68,7 +69,7 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftNotFound:
         return no_draft(request, capability_id)
     if not request.user.can_edit:
-        error = f"Your role, {request.user.role}, may not ask for a review."
+        error = _("Your role, %(role)s, may not ask for a review.") % {"role": request.user.role}
         return gate_page(request, capability, draft, error=error, status=403)
     try:
         review = reviews.ask_review(
@@ -81,7 +82,7 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
         return gate_page(request, capability, draft, error=MOVED_ON, status=409)
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
-    messages.success(request, "A review is asked for. Whoever may publish sees it in the list of reviews.")
+    messages.success(request, _("A review is asked for. Whoever may publish sees it in the list of reviews."))
     return redirect("studio:review_show", review.pk)
 
 
@@ -164,7 +165,7 @@ def _tried(request: StudioRequest, number: int, verb: Any, done: str, **argument
 
 def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
     """The page again, with what was typed: a role may have changed while it was open."""
-    error = f"Your role, {request.user.role}, may not {right}."
+    error = _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
     return _page(request, _review_or_404(number), error=error, status=403, answering=answering)
 
 
@@ -177,7 +178,7 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
     more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, review_comments.comment, "Your comment is kept.", **more)
+    return _tried(request, number, review_comments.comment, _("Your comment is kept."), **more)
 
 
 def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
@@ -199,21 +200,21 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
     """Answer a comment."""
     words = line_of(request, "words", most=WORDS_MAX)
-    return _on_comment(request, number, review_comments.reply, "Your answer is kept.", words=words)
+    return _on_comment(request, number, review_comments.reply, _("Your answer is kept."), words=words)
 
 
 @operator_required
 @posted_from("studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
     """What a comment asks for is settled."""
-    return _on_comment(request, number, review_comments.resolve, "The comment is resolved.")
+    return _on_comment(request, number, review_comments.resolve, _("The comment is resolved."))
 
 
 @operator_required
 @posted_from("studio:review_show")
 def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
     """It is not settled after all."""
-    return _on_comment(request, number, review_comments.reopen, "The comment is open again.")
+    return _on_comment(request, number, review_comments.reopen, _("The comment is open again."))
 
 
 @operator_required
@@ -222,7 +223,7 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
     """These texts may be published."""
     if not request.user.can_publish:
         return _refused(request, number, "approve")
-    done = "Approved. These very texts can be published now."
+    done = _("Approved. These very texts can be published now.")
     return _tried(request, number, reviews.approve, done, round_seen=number_of(request, "round") or 0)
 
 
@@ -231,8 +232,8 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
 def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
     """Something should change first."""
     if not request.user.can_publish:
-        return _refused(request, number, "send back")
-    done = "Sent back, with your words."
+        return _refused(request, number, _("send back"))
+    done = _("Sent back, with your words.")
     return _tried(request, number, reviews.send_back, done, round_seen=number_of(request, "round") or 0)
 
 
@@ -242,4 +243,4 @@ def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """Nobody need look any more."""
     if not request.user.can_edit:
         return _refused(request, number, "withdraw")
-    return _tried(request, number, reviews.withdraw, "Withdrawn.")
+    return _tried(request, number, reviews.withdraw, _("Withdrawn."))

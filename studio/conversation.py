@@ -24,6 +24,7 @@ from agent_client.session import Session, SessionOptions, User
 from registry.errors import CapabilityNotFound, RegistryError
 from registry.snapshot import Snapshot
 from registry.snapshot.bodies import load_body
+from studio.plain_forms import PlainForm, plain_form
 
 if TYPE_CHECKING:
     from registry.matching.index import Index
@@ -113,13 +114,14 @@ class Step:
 
 @dataclass(frozen=True)
 class ShownForm:
-    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`."""
+    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`, `plain` is for no scripts."""
 
     capability_id: str
     schema_id: str
     title: str
     messages: list[dict[str, Any]]
     calls: tuple[tuple[str, str], ...]
+    plain: PlainForm
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def _candidate(one: Match, verdict: Verdict, snapshot: Snapshot) -> Candidate:
     return Candidate(
         one.capability_id,
         Bar(_("Score"), one.score),
-        tuple(Bar(label, one.parts.get(part, 0.0)) for part, label in _PARTS),
+        tuple(Bar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
         standing,
         one.capability_id in snapshot.drafts,
@@ -230,8 +232,8 @@ def _forms(session: Session) -> Iterator[ShownForm]:
         for entry in one.bundle.ui_schemas:
             name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
             calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
-            messages = form_messages(one.bundle, name)
-            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls)
+            messages, plain = form_messages(one.bundle, name), plain_form(entry["definition"])
+            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls, plain)
 
 
 def _words(event: Any) -> str:

@@ -139,7 +139,7 @@ def _find_faults(rows: list[ToolRow]) -> None:
     taken: set[str] = set()
     for row in rows:
         if not _NAME.fullmatch(row.name):
-            row.faults.append(_("Name of the tool: %(_NAME_WORDS)s") % {"_NAME_WORDS": _NAME_WORDS})
+            row.faults.append(_("Name of the tool: %(rule)s") % {"rule": _NAME_WORDS})
         elif row.name in taken:
             row.faults.append(_("There are two tools called %(name)s.") % {"name": row.name})
         if not row.does:
@@ -152,10 +152,7 @@ def _argument_faults(row: ToolRow) -> list[str]:
     found, taken = [], set[str]()
     for each in row.given:
         if not _NAME.fullmatch(each.name):
-            found.append(
-                _("Argument %(number)s: %(_NAME_WORDS)s")
-                % {"number": each.name or each.number + 1, "_NAME_WORDS": _NAME_WORDS}
-            )
+            found.append(_("Argument %(name)s: %(rule)s") % {"name": each.name or each.number + 1, "rule": _NAME_WORDS})
         elif each.name in taken:
             found.append(_("There are two arguments called %(name)s.") % {"name": each.name})
         if each.kind == "choice" and not each.choices:

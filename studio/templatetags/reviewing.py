@@ -48,14 +48,14 @@ def happened(event: AuditEvent) -> str:
     """A row of the audit log about a capability, as one would say it."""
     detail = event.detail
     numbered = {
-        "capability.publish": _("Published as revision %(get)s") % {"get": detail.get("revision")},
-        "capability.rollback": _("Rolled back to revision %(get)s") % {"get": detail.get("to")},
-        "capability.visibility": _("Made %(get)s") % {"get": detail.get("visibility")},
-        "release.schedule": _("Release planned for %(str)s UTC")
-        % {"str": str(detail.get("due_at", ""))[:16].replace("T", " ")},
-        "release.done": _("Planned release made, revision %(get)s") % {"get": detail.get("revision")},
+        "capability.publish": _("Published as revision %(number)s") % {"number": detail.get("revision")},
+        "capability.rollback": _("Rolled back to revision %(number)s") % {"number": detail.get("to")},
+        "capability.visibility": _("Made %(visibility)s") % {"visibility": detail.get("visibility")},
+        "release.schedule": _("Release planned for %(time)s UTC")
+        % {"time": str(detail.get("due_at", ""))[:16].replace("T", " ")},
+        "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
     }
-    return numbered.get(event.verb) or _HAPPENED.get(event.verb, event.verb)
+    return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
 
 
 @register.filter

@@ -26,11 +26,9 @@ def words(text: object) -> SafeString:
 @register.filter
 def ago(moment: datetime) -> str:
     """How long it is since then, such as `2 hours, 5 minutes ago`."""
-    return (
-        _("just now")
-        if timezone.now() - moment < timedelta(minutes=1)
-        else _("%(timesince)s ago") % {"timesince": timesince(moment, depth=2)}
-    )
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("just now")
+    return _("%(how_long)s ago") % {"how_long": timesince(moment, depth=2)}
 
 
 @register.simple_tag
@@ -56,7 +54,7 @@ def _utc_words(utc: datetime) -> str:
 @register.filter
 def who(actor: str) -> str:
     """An actor as it is stored (`registry.actors.Actor`), in words: people by their name alone."""
-    kind, _, name = actor.partition(":")
+    kind, _colon, name = actor.partition(":")
     kinds = {
         "operator": name,
         "agent_key": _("the key %(name)s") % {"name": name},

@@ -33,7 +33,7 @@ OVERLAPS: Final = {
     "1": gettext_lazy("one hour"),
     "24": gettext_lazy("one day"),
     "168": gettext_lazy("seven days"),
-    "720": "30 days",
+    "720": gettext_lazy("30 days"),
 }
 
 

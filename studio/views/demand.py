@@ -98,10 +98,10 @@ def sentence_add(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, f"{error.message}.")
     else:
-        words = "stands there already" if saved is None else "is in its draft now; publish it to let agents know"
-        messages.success(
-            request, _("%(capability_id)s: the sentence %(words)s.") % {"capability_id": capability_id, "words": words}
-        )
+        words = _("%(capability_id)s: the sentence is in its draft now; publish it to let agents know.")
+        if saved is None:
+            words = _("%(capability_id)s: the sentence stands there already.")
+        messages.success(request, words % {"capability_id": capability_id})
     if request.POST.get("back") == "playground":
         query = line_of(request, "query", most=8000)
         return redirect(f"{reverse('studio:playground_show')}?{query}")

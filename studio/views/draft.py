@@ -30,7 +30,7 @@ from studio.views.given import line_of, number_of
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
-HELP: Final[dict[str, str]] = {
+HELP: Final = {
     "capability.json": gettext_lazy("What it is, and which phrases lead to it."),
     "skill.md": gettext_lazy("Instructions for the agent."),
     "tools.json": gettext_lazy("The tools that it may call, with their policies."),

@@ -81,7 +81,7 @@ def change_groups(changes: tuple[Change, ...]) -> list[ChangeGroup]:
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)
         if found:
-            words = _EFFECT_WORDS[effect]
+            words = str(_EFFECT_WORDS[effect])
             groups.append(ChangeGroup(effect, words, found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
     return groups
 
@@ -146,7 +146,7 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
             acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except DraftNotFound:
         messages.info(request, _("Somebody else has just published this draft."))
         return redirect("studio:capability_show", capability_id)

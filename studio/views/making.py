@@ -11,7 +11,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from registry import creating, queries, skeletons
@@ -25,9 +25,9 @@ TRIGGERS_MAX: Final = 50
 _IDS: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
-def id_field(help_text: str) -> forms.CharField:
+def id_field(help_text: Any) -> forms.CharField:
     """An id that somebody chooses; left empty it is made of the name."""
-    return forms.CharField(label=_("Id"), max_length=64, required=False, help_text=help_text)
+    return forms.CharField(label=gettext_lazy("Id"), max_length=64, required=False, help_text=help_text)
 
 
 class WithId(forms.Form):
@@ -95,7 +95,7 @@ class NewCapabilityForm(WithId):
 def _lines(text: str, *, most: int) -> list[str]:
     found = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
     if len(found) > TRIGGERS_MAX:
-        raise forms.ValidationError(_("At most %(TRIGGERS_MAX)s lines.") % {"TRIGGERS_MAX": TRIGGERS_MAX})
+        raise forms.ValidationError(_("At most %(most)s lines.") % {"most": TRIGGERS_MAX})
     if any(len(line) > most for line in found):
         raise forms.ValidationError(_("A line has at most %(most)s characters.") % {"most": most})
     return found
@@ -139,8 +139,12 @@ def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
     if count:
         messages.warning(
             request,
-            _("The draft is there. %(count)s finding%(else)s left to look at.")
-            % {"count": count, "else": "s" if count > 1 else ""},
+            ngettext(
+                "The draft is there. %(count)s finding left to look at.",
+                "The draft is there. %(count)s findings left to look at.",
+                count,
+            )
+            % {"count": count},
         )
     else:
         messages.success(request, _("The draft is there, and nothing is wrong with it. Write its skill doc next."))

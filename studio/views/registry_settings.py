@@ -58,11 +58,10 @@ def _set(request: StudioRequest) -> HttpResponse:
         )
     except RegistryError as error:
         return _page(request, error=error.message, status=400)
-    messages.success(
-        request,
-        _("Saved: what publishing asks for in %(registry)s.")
-        % {"registry": f"the group {group_id}" if group_id else "the registry"},
-    )
+    saved = _("Saved: what publishing asks for in the registry.")
+    if group_id:
+        saved = _("Saved: what publishing asks for in the group %(group_id)s.") % {"group_id": group_id}
+    messages.success(request, saved)
     return redirect("studio:release_rule_list")
 
 

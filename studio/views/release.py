@@ -39,6 +39,10 @@ def due_in(request: HttpRequest) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
+def _day_and_time(due_at: datetime) -> dict[str, str]:
+    return {"day": f"{due_at:%Y-%m-%d}", "time": f"{due_at:%H:%M}"}
+
+
 @operator_required
 @posted_from("studio:gate_show")
 def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
@@ -68,12 +72,13 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
             acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
         return gate_page(request, capability, draft, error=_("It was not planned; see below why."), status=422)
-    messages.success(request, f"{capability_id} will be published on {due_at:%Y-%m-%d at %H:%M} UTC.")
+    words = _("%(capability_id)s will be published on %(day)s at %(time)s UTC.")
+    messages.success(request, words % {"capability_id": capability_id, **_day_and_time(due_at)})
     return redirect("studio:release_list")
 
 
@@ -92,7 +97,8 @@ def release_change(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{release.capability.capability_id}: {due_at:%Y-%m-%d at %H:%M} UTC.")
+        words = _("%(capability_id)s: %(day)s at %(time)s UTC.")
+        messages.success(request, words % {"capability_id": release.capability.capability_id, **_day_and_time(due_at)})
     return redirect("studio:release_list")
 
 

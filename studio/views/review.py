@@ -79,7 +79,7 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
             note=note_of(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
     messages.success(request, _("A review is asked for. Whoever may publish sees it in the list of reviews."))
@@ -174,7 +174,7 @@ def _refused(request: StudioRequest, number: int, right: str, *, answering: int 
 def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
     if not request.user.can_edit:
-        return _refused(request, number, "comment")
+        return _refused(request, number, _("comment"))
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
     more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
@@ -185,7 +185,7 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
     """Do something about a comment and show the review again, at that comment."""
     review, entry = _review_or_404(number), number_of(request, "entry") or 0
     if not request.user.can_edit:
-        return _refused(request, number, "comment", answering=entry)
+        return _refused(request, number, _("comment"), answering=entry)
     try:
         verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
     except RegistryError as error:
@@ -222,7 +222,7 @@ def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
 def review_approve(request: StudioRequest, number: int) -> HttpResponse:
     """These texts may be published."""
     if not request.user.can_publish:
-        return _refused(request, number, "approve")
+        return _refused(request, number, _("approve"))
     done = _("Approved. These very texts can be published now.")
     return _tried(request, number, reviews.approve, done, round_seen=number_of(request, "round") or 0)
 
@@ -242,5 +242,5 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """Nobody need look any more."""
     if not request.user.can_edit:
-        return _refused(request, number, "withdraw")
+        return _refused(request, number, _("withdraw"))
     return _tried(request, number, reviews.withdraw, _("Withdrawn."))

@@ -129,7 +129,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
-    "playground_action": (None, "viewer"),
+    "playground_action": ("viewer", "viewer"),
 }
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome"}

@@ -47,9 +47,8 @@ def untranslated(source: str) -> Iterator[tuple[int, str]]:
 def _written_by_tags(source: str) -> Iterator[tuple[int, str]]:
     for token in DebugLexer(source).tokenize():
         is_tag = token.token_type == TokenType.BLOCK and token.contents.startswith("include ")
-        if is_tag or token.token_type == TokenType.VAR:
-            if _WRITTEN.search(_FORMATS.sub("", token.contents)):
-                yield token.lineno or 0, token.contents
+        if (is_tag or token.token_type == TokenType.VAR) and _WRITTEN.search(_FORMATS.sub("", token.contents)):
+            yield token.lineno or 0, token.contents
 
 
 def _plain(source: str) -> str:

@@ -31,6 +31,7 @@ def ago(moment: datetime) -> str:
     return _("%(how_long)s ago") % {"how_long": timesince(moment, depth=2)}
 
 
+@register.filter
 @register.simple_tag
 def since(moment: datetime) -> SafeString:
     """As `ago`, in an element that knows the moment: times.js tells it in the reader's zone."""
@@ -40,6 +41,7 @@ def since(moment: datetime) -> SafeString:
     )
 
 
+@register.filter
 @register.simple_tag
 def when(moment: datetime) -> SafeString:
     """The moment itself, such as `2026-01-31 09:30 UTC`; times.js shows it in the reader's zone."""

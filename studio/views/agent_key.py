@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
@@ -42,7 +43,7 @@ class RightsForm(forms.Form):
 
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("May"),
-        choices=[(scope, f"{scope}: {words}") for scope, words in SCOPE_WORDS.items()],
+        choices=[(scope, format_lazy("{}: {}", scope, words)) for scope, words in SCOPE_WORDS.items()],
         initial=list(keys.DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )

@@ -21,7 +21,7 @@ from registry.errors import DraftConflict, RegistryError
 from registry.mends import Mend, mends_of
 from registry.models import Capability
 from registry.schemas import read_schema
-from registry.skeletons import PROFILE_CHOICES
+from registry.skeletons import PROFILES
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from
@@ -88,13 +88,13 @@ def _facts() -> dict[str, Any]:
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in sections_of_profile(profile)]
-        for profile, _ in PROFILE_CHOICES
+        for profile in PROFILES
     }
     return {"schemas": schemas, "sections": sections}
 
 
 def _panels(files: Mapping[str, str]) -> list[FilePanel]:
-    return [FilePanel(name, FIELDS[name], HELP[name], files.get(name, "")) for name in BUNDLE_FILES]
+    return [FilePanel(name, FIELDS[name], str(HELP[name]), files.get(name, "")) for name in BUNDLE_FILES]
 
 
 def submitted(request: StudioRequest) -> dict[str, str]:

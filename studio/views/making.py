@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from registry import creating, queries, skeletons
+from registry import creating, queries
 from registry.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
 from registry.errors import DraftConflict, RegistryError
 from studio.access import StudioRequest, actor_of, author_required
@@ -49,6 +49,14 @@ class WithId(forms.Form):
         return value
 
 
+PROFILE_CHOICES: Final = (
+    ("capability", gettext_lazy("Capability: instructions with tools and forms")),
+    ("playbook", gettext_lazy("Playbook: steps to solve a customer's problem")),
+    ("runbook", gettext_lazy("Runbook: what to do about an alert")),
+    ("agent_skill", gettext_lazy("Agent skill: free text in the Agent Skills format")),
+)
+
+
 class NewCapabilityForm(WithId):
     """What a first draft is made of, but for its tools."""
 
@@ -62,7 +70,7 @@ class NewCapabilityForm(WithId):
     )
     skill_profile = forms.ChoiceField(
         label=gettext_lazy("Kind"),
-        choices=skeletons.PROFILE_CHOICES,
+        choices=PROFILE_CHOICES,
         widget=forms.Select(attrs={"class": "form-select"}),
     )
     triggers = forms.CharField(

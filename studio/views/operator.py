@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -21,6 +22,7 @@ from registry import operators
 from registry.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.templatetags.vocabulary import WORDS
 from studio.views.given import line_of, text_in
 
 PAGE_SIZE: Final = 50
@@ -39,7 +41,8 @@ class InviteForm(forms.Form):
         label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, digits and @ . + - _")
     )
     role = forms.ChoiceField(
-        label=gettext_lazy("Role"), choices=[(role, f"{role}: {words}") for role, words in ROLE_WORDS.items()]
+        label=gettext_lazy("Role"),
+        choices=[(role, format_lazy("{}: {}", WORDS[role], words)) for role, words in ROLE_WORDS.items()],
     )
 
 

@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
@@ -38,7 +39,9 @@ class ChangeForm(forms.Form):
         required=False,
         choices=[(kind, kind) for kind in EVENT_KINDS],
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("None ticked: all of them, but for %(chatty)s.") % {"chatty": ", ".join(sorted(CHATTY))},
+        help_text=format_lazy(
+            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(CHATTY))
+        ),
     )
 
 

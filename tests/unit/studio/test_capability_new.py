@@ -10,7 +10,7 @@ from django.test import Client
 
 from registry import drafts
 from registry.models import Capability
-from registry.skeletons import PROFILE_CHOICES
+from registry.skeletons import PROFILES
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -29,7 +29,7 @@ def _create(client: Client, **changes: str) -> Any:
     return form_with(client.get("/new-capability/"), "Create the draft").submit(client, **GIVEN | changes)
 
 
-@pytest.mark.parametrize("profile", [name for name, _ in PROFILE_CHOICES])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_every_kind_begins_without_a_fault(profile: str, client: Client) -> None:
     answer = _create(client, skill_profile=profile)
     assert answer["Location"] == "/capabilities/sleep_tracking/edit/"

@@ -17,9 +17,9 @@ FILLED: Final = "\x00"
 READ_ALOUD: Final = ("title", "aria-label", "placeholder", "alt", "data-label", "label", "data-title", "data-confirm")
 # What is the same in every language: names, units, systems and formats.
 SAME_EVERYWHERE: Final = re.compile(
-    r"Capability Studio|Studio|UTC|JSON|YAML|CSV|SARIF|MCP|A2UI|HTTP|URL|URI|API|OS|ID|id|SHA-256|zip|git|GitHub|curl"
-    r"|Linux|macOS|Windows|Python|Esc|Ctrl|Enter|Tab|Alt|KiB|MiB|skill\.md|capability\.json|tools\.json"
-    r"|ui_schemas\.json|https?://\S+|[a-z]+_[a-z_]+|&[a-z]+;"
+    r"\b(?:Capability Studio|Studio|UTC|JSON|YAML|CSV|SARIF|MCP|A2UI|HTTP|URL|URI|API|OS|ID|id|SHA-256|zip|git|GitHub"
+    r"|Linux|macOS|Windows|Python|Microsoft Excel|Ctrl|KiB|MiB|ms|linux|darwin|win32|common|[\w-]+\.(?:md|json)"
+    r"|[a-z_]+\.[a-z_]+|[a-zA-Z]+_[a-zA-Z_]+)\b|https?://\S+|&[a-z]+;"
 )
 _BLOCKS: Final = {"blocktranslate": "endblocktranslate", "blocktrans": "endblocktrans", "comment": "endcomment"}
 # A word that a filter or an include writes: default:"none", pluralize, with title="History".

@@ -20,6 +20,7 @@ from registry.errors import NotFound, RegistryError
 from registry.models import AgentKey
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of, one_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 STATES: Final = ("force", "ended", "all")
@@ -204,10 +205,6 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
 @posted_from("studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""
-    try:
-        row = keys.revoke_key(name=line_of(request, "name", most=80), by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The key '%(name)s' is revoked.") % {"name": row.name})
-    return redirect("studio:agent_key_list")
+    name = line_of(request, "name", most=80)
+    words = _("The key '%(name)s' is revoked.") % {"name": name}
+    return tell(request, keys.revoke_key, words, to=redirect("studio:agent_key_list"), name=name)

@@ -20,6 +20,7 @@ from registry.errors import RegistryError
 from registry.sentences import PLACES
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
 from studio.views.given import line_of, text_in
+from studio.views.telling import tell
 
 _ON_A_PAGE: Final = 25
 
@@ -68,13 +69,7 @@ def demand_bring_back(request: StudioRequest) -> HttpResponse:
 
 def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
     what: What = "messages" if request.POST.get("what") == "messages" else "ids"
-    try:
-        verb(what=what, chosen=request.POST.getlist("chosen")[:500], by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, f"{error.message}.")
-    else:
-        messages.success(request, words)
-    return _board(what)
+    return tell(request, verb, words, to=_board(what), what=what, chosen=request.POST.getlist("chosen")[:500])
 
 
 def _board(what: What) -> HttpResponse:

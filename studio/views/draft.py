@@ -27,6 +27,7 @@ from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from
 from studio.views.capability import get_capability_or_404
 from studio.views.given import line_of, number_of
+from studio.views.telling import tell
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
@@ -256,13 +257,9 @@ def _merged_file(name: str, chunks: Sequence[merging.Chunk]) -> MergedFile:
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Put the draft away for 30 days."""
     get_capability_or_404(capability_id)
-    try:
-        drafts.discard_draft(capability_id=capability_id, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The draft is put away. It is kept for 30 days and can be brought back below."))
-    return redirect("studio:capability_show", capability_id)
+    words = _("The draft is put away. It is kept for 30 days and can be brought back below.")
+    to = redirect("studio:capability_show", capability_id)
+    return tell(request, drafts.discard_draft, words, to=to, capability_id=capability_id)
 
 
 @author_required

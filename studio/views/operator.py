@@ -24,6 +24,7 @@ from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.templatetags.vocabulary import WORDS
 from studio.views.given import line_of, text_in
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
@@ -97,13 +98,8 @@ def _username(request: StudioRequest) -> str:
 def _told(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back with a sentence on what happened."""
     username = _username(request)
-    try:
-        verb(username=username, by=actor_of(request), **arguments)
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, words % {"name": username})
-    return redirect("studio:operator_list")
+    to = redirect("studio:operator_list")
+    return tell(request, verb, words % {"name": username}, to=to, username=username, **arguments)
 
 
 @admin_required

@@ -13,6 +13,7 @@ from registry import rules
 from registry.errors import RegistryError
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of
+from studio.views.telling import tell
 
 LOOSENING = (
     ("publisher", gettext_lazy("Every publisher")),
@@ -70,10 +71,5 @@ def _set(request: StudioRequest) -> HttpResponse:
 def release_rule_drop(request: StudioRequest) -> HttpResponse:
     """Take a group's rule away."""
     group_id = line_of(request, "group_id", most=80)
-    try:
-        rules.drop_rule(group_id=group_id, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id})
-    return redirect("studio:release_rule_list")
+    words = _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id}
+    return tell(request, rules.drop_rule, words, to=redirect("studio:release_rule_list"), group_id=group_id)

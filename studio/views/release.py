@@ -13,10 +13,12 @@ from django.views.decorators.http import require_safe
 
 from registry import drafts, schedules
 from registry.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.models import ScheduledRelease
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
+from studio.views.telling import tell
 
 PAGE_SIZE = 50
 
@@ -90,29 +92,23 @@ def release_change(request: StudioRequest) -> HttpResponse:
     if due_at is None:
         messages.error(request, _("Name the day and the time, such as 2030-05-01T09:00 (UTC)."))
         return redirect("studio:release_list")
-    try:
-        release = schedules.change_release(
-            scheduled_id=number_of(request, "release") or 0, due_at=due_at, by=actor_of(request)
-        )
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        words = _("%(capability_id)s: %(day)s at %(time)s UTC.")
-        messages.success(request, words % {"capability_id": release.capability.capability_id, **_day_and_time(due_at)})
-    return redirect("studio:release_list")
+
+    def words(release: ScheduledRelease) -> str:
+        found = {"capability_id": release.capability.capability_id, **_day_and_time(release.due_at)}
+        return _("%(capability_id)s: %(day)s at %(time)s UTC.") % found
+
+    number, to = number_of(request, "release") or 0, redirect("studio:release_list")
+    return tell(request, schedules.change_release, words, to=to, scheduled_id=number, due_at=due_at)
 
 
 @publisher_required
 @posted_from("studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
     """Call it off."""
-    try:
-        release = schedules.cancel_release(scheduled_id=number_of(request, "release") or 0, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(
-            request,
-            _("The release of %(capability_id)s is called off.") % {"capability_id": release.capability.capability_id},
-        )
-    return redirect("studio:release_list")
+
+    def words(release: ScheduledRelease) -> str:
+        capability_id = release.capability.capability_id
+        return _("The release of %(capability_id)s is called off.") % {"capability_id": capability_id}
+
+    number = number_of(request, "release") or 0
+    return tell(request, schedules.cancel_release, words, to=redirect("studio:release_list"), scheduled_id=number)

@@ -21,6 +21,7 @@ from registry.models import Webhook
 from registry.webhook_events import CHATTY, EVENT_KINDS
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import number_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 
@@ -123,13 +124,8 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
 
 def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     webhook = _webhook_or_404(number)
-    try:
-        verb(by=actor_of(request), **(arguments or {"name": webhook.name}))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, words)
-    return redirect("studio:webhook_show", number)
+    to = redirect("studio:webhook_show", number)
+    return tell(request, verb, words, to=to, **(arguments or {"name": webhook.name}))
 
 
 @admin_required

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from registry.models import AuditEvent
+from registry.text_diffs import Block
 from studio.templatetags.words import who
 
 register = template.Library()
@@ -19,6 +20,12 @@ register = template.Library()
 def at(table: Mapping[Any, Any] | None, key: object) -> Any:
     """What stands under a key; nothing where there is none."""
     return table.get(key) if table else None
+
+
+@register.filter
+def holds(block: Block, said: Mapping[int, Any] | None) -> bool:
+    """Whether somebody has said something about a line of it: that is not folded away."""
+    return bool(said) and any(row.new_number in said for row in block.rows)
 
 
 _HAPPENED: Final = {

@@ -357,3 +357,16 @@ def test_a_long_conversation_takes_no_more_queries(signed_in: SignIn) -> None:
     with CaptureQueriesContext(connection) as many:
         client.get(address)
     assert len(many) == len(few)
+
+
+def test_a_line_that_somebody_spoke_about_is_not_folded_away(signed_in: SignIn) -> None:
+    long = "\n".join(f"Line {number}." for number in range(60))
+    publish(body=long)
+    _draft(body=f"{long}\nOne more.")
+    client = signed_in("author")
+    address = _asked(client)
+    assert '<details class="sides-fold" >' in client.get(address).content.decode()
+    _comment("About the beginning", file="skill.md", line=2)
+    page = client.get(address).content.decode()
+    assert '<details class="sides-fold" open>' in page
+    assert '<details class="sides-fold" >' not in page

@@ -8,11 +8,12 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest
 
-from registry import limits, log_context, snapshot, tallies
+from registry import limits, log_context, snapshot
+from registry.access.keys import Scope, hash_key
 from registry.actors import Actor
 from registry.errors import Forbidden, Unauthenticated
-from registry.keys import Scope, hash_key
 from registry.snapshot import Principal, Snapshot
+from registry.usage import tallies
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser, JSONParser
 
 from agent_api.parameters import parse_json
-from registry.archives import ARCHIVE_BYTES_MAX
 from registry.errors import RegistryError
+from registry.imports.archives import ARCHIVE_BYTES_MAX
 
 
 class PayloadTooLarge(RegistryError):

@@ -20,11 +20,11 @@ from django.http.request import split_domain_port, validate_host
 from agent_api.representations import entity_tag, form_of
 from agent_api.streamed import measure_body
 from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
-from registry import tallies
-from registry.keys import hash_key
+from registry.access.keys import hash_key
 from registry.snapshot import HOLDER, PUBLIC, Entry, Principal, Snapshot
 from registry.snapshot.bodies import BODIES, Rendered, body_key
 from registry.snapshot.visibility import entry_for
+from registry.usage import tallies
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any, Final
 
-from registry.archives import ARCHIVE_BYTES_MAX
+from registry.imports.archives import ARCHIVE_BYTES_MAX
 
 _CHUNK_BYTES: Final = 64 * 1024
 

@@ -16,8 +16,8 @@ from rest_framework.response import Response
 
 from agent_api.authentication import Caller, require_scope
 from registry import limits, repeats, snapshot
+from registry.access.keys import Scope
 from registry.errors import InvalidRequest, Unauthenticated
-from registry.keys import Scope
 
 HEADER: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotency-Replayed"

@@ -22,8 +22,8 @@ os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
 
 from registry.agent_skills.giving import skill_files
 from registry.agent_skills.taking import Taken, skill_file_name, take
-from registry.import_sources import read_source
-from registry.sources import SourceBundle
+from registry.imports.import_sources import read_source
+from registry.imports.sources import SourceBundle
 from registry.validation import Report, validate
 
 # A folder's other files say nothing of SKILL.md, and a profile is our own word.

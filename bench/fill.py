@@ -21,7 +21,8 @@ django.setup()
 from django.conf import settings
 from django.core.management import call_command
 
-from registry import keys, publishing
+from registry import publishing
+from registry.access import keys
 from registry.actors import SYSTEM
 from registry.models import Capability, Release, Revision, ToolName
 from registry.queries import bundle_of, texts_digest

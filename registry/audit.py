@@ -33,7 +33,7 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     event.hash = event_hash(event)
     event.save(force_insert=True)
     # Deliveries and letters are jobs, and the jobs' module imports this one.
-    from registry import mail, webhook_events
+    from registry.notifications import mail, webhook_events
 
     webhook_events.announce(event)
     mail.announce(event)

@@ -13,9 +13,9 @@ from registry import drafts, publishing
 from registry.actors import Actor
 from registry.agent_skills.taking import Taken, take
 from registry.errors import InvalidRequest
-from registry.gate import GateReport
+from registry.imports.sources import SourceBundle
 from registry.queries import published_names
-from registry.sources import SourceBundle
+from registry.releases.gate import GateReport
 from registry.validation import Finding, Published, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate

@@ -8,9 +8,9 @@ from typing import Final
 
 from registry import publishing
 from registry.actors import Actor
-from registry.archives import ARCHIVE_BYTES_MAX, write_zip
 from registry.errors import InvalidRequest, RegistryError
 from registry.exporting import Export, export
+from registry.imports.archives import ARCHIVE_BYTES_MAX, write_zip
 from registry.models import Capability
 
 AT_ONCE_MAX: Final = 200

@@ -11,11 +11,11 @@ from typing import Final
 from django.utils import timezone
 
 from registry import audit
+from registry.access.teams import require_may_change
 from registry.actors import Actor
 from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import published_names
-from registry.teams import require_may_change
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate

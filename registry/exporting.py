@@ -10,8 +10,8 @@ from typing import Final, Literal
 from registry.agent_skills.giving import skill_files
 from registry.agent_skills.names import skill_name_of
 from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, JSON_FILES
-from registry.archives import write_tar_gz, write_zip
 from registry.errors import StatusConflict
+from registry.imports.archives import write_tar_gz, write_zip
 from registry.models import Capability, Revision
 from registry.queries import LISTED, files_of
 from registry.validation import BUNDLE_FILES, validate

@@ -6,11 +6,12 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry import batches, keys, operators
+from registry import batches
+from registry.access import keys, operators
 from registry.actors import SYSTEM
 from registry.batches import Result
+from registry.imports.sources import read_path
 from registry.models import AgentKey, Capability, Operator
-from registry.sources import read_path
 
 FIRST_OPERATOR = "admin"
 FIRST_KEY = "first agent"

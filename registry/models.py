@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from registry.access.install_code_form import new_code
+from registry.access.key_models import AgentKey, Redemption
+from registry.access.operator_models import Operator
+from registry.access.share_models import ShareLink
+from registry.access.team_models import Team, TeamMember
+from registry.background.job_models import Job
 from registry.bundle_texts import BundleTexts
-from registry.demand_models import DemandMiss, UnmatchedMessage
-from registry.feedback_models import Confidence, Outcome
-from registry.git_source_models import GitSource, GitSourceItem
-from registry.import_models import GitImport
-from registry.install_code_form import new_code
-from registry.key_models import AgentKey, Redemption
+from registry.imports.git_source_models import GitSource, GitSourceItem
+from registry.imports.import_models import GitImport
+from registry.imports.upload_models import SkillUpload, UploadedSkill
 from registry.matching.models import MatchHead, SentenceVector, SkillGroup
-from registry.proposal_models import Proposal
+from registry.notifications.webhook_models import Webhook, WebhookDelivery
+from registry.releases.proposal_models import Proposal
+from registry.releases.review_models import ReleaseRule, Review, ReviewEntry
+from registry.releases.schedule_models import ScheduledRelease
 from registry.repeat_models import KeptAnswer
-from registry.review_models import ReleaseRule, Review, ReviewEntry
-from registry.schedule_models import ScheduledRelease
-from registry.share_models import ShareLink
-from registry.team_models import Team, TeamMember
-from registry.upload_models import SkillUpload, UploadedSkill
-from registry.webhook_models import Webhook, WebhookDelivery
+from registry.usage.demand_models import DemandMiss, UnmatchedMessage
+from registry.usage.feedback_models import Confidence, Outcome
+from registry.usage.load_models import LoadCount
 
 __all__ = [
     "AgentKey",
@@ -66,56 +67,6 @@ __all__ = [
     "Webhook",
     "WebhookDelivery",
 ]
-
-
-class Operator(AbstractUser):
-    """A person who signs in to the Studio."""
-
-    class Role(models.TextChoices):
-        VIEWER = "viewer"
-        AUTHOR = "author"
-        PUBLISHER = "publisher"
-        ADMIN = "admin"
-
-    role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
-    must_change_password = models.BooleanField(default=False)
-    session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
-    # Set for one request by whoever found that the capability of a page belongs to a team of others: its name.
-    kept_out_by: str = ""
-
-    class Meta:
-        constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(role__in=["viewer", "author", "publisher", "admin"]), name="operator_role_known"
-            )
-        ]
-
-    @property
-    def can_edit(self) -> bool:
-        """Whether this person may save drafts."""
-        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
-
-    @property
-    def can_publish(self) -> bool:
-        """Whether this person may change what readers see."""
-        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
-
-    @property
-    def can_administer(self) -> bool:
-        """Whether this person may manage keys and operators."""
-        return self.role == self.Role.ADMIN
-
-    def get_session_auth_hash(self) -> str:
-        """What a session is held against: it ends with another password, and with another epoch."""
-        return self._of_epoch(super().get_session_auth_hash())
-
-    def get_session_auth_fallback_hash(self) -> Iterator[str]:
-        """As above, under the keys before the newest SECRET_KEY."""
-        return (self._of_epoch(one) for one in super().get_session_auth_fallback_hash())
-
-    def _of_epoch(self, one: str) -> str:
-        # The first epoch as it was before there were any, so that an upgrade signs nobody out.
-        return f"{one}:{self.session_epoch}" if self.session_epoch else one
 
 
 class RegistryState(models.Model):
@@ -215,7 +166,11 @@ class Revision(BundleTexts):
         help_text="Without write tools; empty: unknown.",
     )
     words_print = models.CharField(
-        max_length=32, blank=True, default="", db_default="", help_text="registry/near_duplicates.py; empty: not known."
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of authoring/near_duplicates.py; empty: not known.",
     )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
@@ -292,25 +247,6 @@ class ToolName(models.Model):
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="tool_names")
 
 
-class LoadCount(models.Model):
-    """How often a capability was loaded on a day (UTC), by revision and key.
-
-    Counted in memory, added every few seconds. What is older than 90 days is kept by month: one row, on the first of
-    it (registry/usage.py).
-    """
-
-    day = models.DateField()
-    capability_id = models.CharField(max_length=64)
-    revision = models.PositiveIntegerField()
-    key_name = models.CharField(max_length=80, blank=True, default="")
-    count = models.PositiveBigIntegerField(default=0)
-
-    class Meta:
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["day", "capability_id", "revision", "key_name"], name="load_count_unique")
-        ]
-
-
 class Incident(models.Model):
     """A stored bundle that agents could not be given, or a scheduled release that could not be made, once per cause.
 
@@ -350,72 +286,6 @@ class Incident(models.Model):
                 condition=Q(kind="release") | Q(revision__isnull=False), name="incident_revision_fits_kind"
             ),
         ]
-
-
-class Job(models.Model):
-    """Work that a write left behind, stored in the writer's own transaction (registry/jobs.py).
-
-    Whoever works on it holds a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
-    """
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        PARKED = "parked"
-        CANCELLED = "cancelled"
-
-    kind = models.CharField(max_length=64)
-    payload = models.JSONField(default=dict)
-    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
-    dedupe_key = models.CharField(max_length=200, blank=True, default="", help_text="One open job a key; empty: any.")
-    lane = models.CharField(
-        max_length=64,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Jobs of one lane follow one another; empty: any.",
-    )
-    run_after = models.DateTimeField(default=timezone.now)
-    tries = models.PositiveSmallIntegerField(default=0)
-    tries_max = models.PositiveSmallIntegerField(default=5, db_default=5)
-    leased_until = models.DateTimeField(null=True)
-    fence = models.PositiveIntegerField(default=0, help_text="The number of the newest lease.")
-    last_error = models.TextField(blank=True, default="")
-    created_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering: ClassVar = ["id"]
-        indexes: ClassVar = [
-            # What a poll asks for once a second, however many finished jobs there are.
-            models.Index(fields=["state", "run_after"], name="job_due"),
-            models.Index(fields=["dedupe_key"], name="job_of_dedupe_key"),
-        ]
-        constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(state__in=["queued", "running", "done", "parked", "cancelled"]), name="job_state_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(state="running", leased_until__isnull=False)
-                | (~Q(state="running") & Q(leased_until__isnull=True)),
-                name="job_lease_fits_state",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=["done", "parked", "cancelled"], finished_at__isnull=False)
-                | (~Q(state__in=["done", "parked", "cancelled"]) & Q(finished_at__isnull=True)),
-                name="job_end_fits_state",
-            ),
-            models.CheckConstraint(condition=~Q(kind=""), name="job_kind_not_empty"),
-            models.UniqueConstraint(
-                fields=["dedupe_key"],
-                condition=Q(state__in=["queued", "running"]) & ~Q(dedupe_key=""),
-                name="job_open_once",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"job {self.pk} ({self.kind})"
 
 
 class AuditEvent(models.Model):

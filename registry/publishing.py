@@ -12,21 +12,22 @@ from typing import Literal
 
 from django.utils import timezone
 
-from registry import audit, reviews
+from registry import audit
+from registry.access.teams import require_may_change
 from registry.actors import Actor
+from registry.authoring.near_duplicates import stem_counts, words_print
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
 from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
-from registry.gate import GateReport
-from registry.holding import Asked, find_capability, hold
 from registry.incidents import close_incidents
 from registry.matching import learning
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
-from registry.near_duplicates import stem_counts, words_print
-from registry.proposals import note_published
 from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
+from registry.releases import reviews
+from registry.releases.gate import GateReport
+from registry.releases.holding import Asked, find_capability, hold
+from registry.releases.proposals import note_published
 from registry.soundness import is_intact
-from registry.teams import require_may_change
 from registry.validation import RULES_VERSION, Finding, Report, validate
 from registry.writing import move_registry, registry_revision, writing
 
@@ -201,7 +202,7 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
 def _end_what_waits(capability: Capability, report: Report, revision: Revision, by: Actor) -> None:
     """A review or a scheduled release of the capability has nothing left to wait for."""
     # Scheduled releases publish, so their module imports this one.
-    from registry.schedules import note_published as note_overtaken
+    from registry.releases.schedules import note_published as note_overtaken
 
     reviews.note_published(capability, report, revision=revision.number, by=by)
     note_overtaken(capability, revision=revision.number)

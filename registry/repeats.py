@@ -17,8 +17,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from registry.actors import Actor
+from registry.background.jobs import Lease, Write
 from registry.errors import IdempotencyKeyReused
-from registry.jobs import Lease, Write
 from registry.models import KeptAnswer
 
 KIND: Final = "repeats.prune"

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from registry import audit, jobs
+from registry import audit
 from registry.actors import Actor
+from registry.background import jobs
+from registry.background.jobs import Lease, Write
 from registry.incidents import close_incidents
-from registry.jobs import Lease, Write
 from registry.models import Capability, Incident, Job, Revision
 from registry.queries import LISTED
 from registry.soundness import Fault, find_fault, note_fault

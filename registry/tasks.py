@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from registry import jobs
-from registry.job_messages import TASK
+from registry.background import jobs
+from registry.background.job_messages import TASK
 
 
 @shared_task(name=TASK)  # type: ignore[untyped-decorator] # Celery carries no types

@@ -18,7 +18,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from registry import log_context, teams
+from registry import log_context
+from registry.access import teams
 from registry.actors import Actor
 from registry.errors import Forbidden
 from registry.models import Operator

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from registry.lifecycle import Point
+from registry.usage.lifecycle import Point
 
 WIDTH: Final = 600
 HEIGHT: Final = 100

@@ -81,7 +81,7 @@ def logging_settings(*, log_format: LogFormat, access_log: bool, debug: bool) ->
             # A 4xx is the answer that the caller gets; only what fails here is logged.
             "django.request": {"handlers": [], "level": "ERROR"},
             # One line a job, which is all that a worker says.
-            "registry.jobs": {"handlers": [], "level": "INFO"},
+            "registry.background.jobs": {"handlers": [], "level": "INFO"},
             # One line a request that Django answers.
             "studio.access": {"handlers": [], "level": "INFO" if access_log else "WARNING"},
             # Under LOG_FORMAT=json Celery speaks through us, else in its own words.

@@ -39,7 +39,7 @@ RATE_LIMITS = ENVIRONMENT.rate_limits
 # Where webhooks may go beside public addresses, and the only ones that they may reach by plain http.
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 IMPORT_ALLOWED_NETWORKS = ENVIRONMENT.import_allowed_networks
-# For so many days; 0 keeps none (registry/demand.py).
+# For so many days; 0 keeps none (registry/usage/demand.py).
 KEEP_UNMATCHED_DAYS = ENVIRONMENT.keep_unmatched_days
 ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
@@ -252,7 +252,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-# Letters to members (registry/mail.py): printed where no server is named.
+# Letters to members (registry/notifications/mail.py): printed where no server is named.
 _MAIL = ENVIRONMENT.mail_server
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'console'}.EmailBackend"
 if _MAIL is not None:

@@ -15,7 +15,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
+from registry.authoring.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _NAME_WORDS: Final = gettext_lazy("Use lower-case words and digits, joined by underscores, such as order_find.")

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from registry.first_steps import steps_done
+from registry.browsing.first_steps import steps_done
 from studio.access import StudioRequest, actor_of
 from studio.navigation import MAY, Right
 

@@ -9,13 +9,16 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry import facets, keys, publishing, tallies
+from registry import publishing
+from registry.access import keys
 from registry.actors import Actor
+from registry.browsing import facets
 from registry.limits import LIMITER
 from registry.models import AgentKey, Capability, Revision
 from registry.publishing import Outcome
 from registry.snapshot import HOLDER, pins, skills
 from registry.snapshot.bodies import BODIES
+from registry.usage import tallies
 
 OLGA = Actor("operator", "olga")
 Files = dict[str, str]

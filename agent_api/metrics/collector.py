@@ -10,10 +10,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.registry import Collector
 
 from agent_api.fast_path import ANSWERED
-from registry import tallies
 from registry.figures import StoredFigures, snapshot_figures, stored_figures
 from registry.limits import LIMITED, LIMITER
 from registry.snapshot.bodies import BODIES
+from registry.usage import tallies
 from registry.validation import RULES_VERSION
 
 _STATUS: Final = {False: "200", True: "304"}

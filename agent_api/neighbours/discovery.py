@@ -15,13 +15,14 @@ from rest_framework.request import Request
 from agent_api.endpoint import endpoint
 from agent_api.neighbours.doors import Visit, visit
 from agent_api.representations import respond
-from registry import snapshot, tallies
+from registry import snapshot
 from registry.agent_skills.names import capability_id_of
 from registry.errors import NotFound
 from registry.snapshot import Entry
 from registry.snapshot.bodies import Rendered
 from registry.snapshot.pins import pinned_revision
 from registry.snapshot.skills import ZIP, SkillFacts, load_artifact, skill_facts
+from registry.usage import tallies
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 _MEDIA_TYPES: Final = {"SKILL.md": "text/markdown; charset=utf-8", ZIP: "application/zip"}

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 
 from agent_api import parameters
 from registry.errors import InvalidRequest
-from registry.sources import SourceBundle, read_zip
+from registry.imports.sources import SourceBundle, read_zip
 from registry.validation.structure import type_word
 
 BUNDLES_MAX: Final = 100

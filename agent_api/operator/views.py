@@ -18,7 +18,7 @@ from agent_api.operator.parsing import read_batch
 from agent_api.writes import writes
 from registry import batches, drafts, exporting, publishing, queries, snapshot
 from registry.errors import InvalidRequest
-from registry.import_sources import read_archive
+from registry.imports.import_sources import read_archive
 from registry.models import Capability
 
 _ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)

@@ -13,10 +13,11 @@ from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import NOT_FOUND, describe
 from agent_api.v1.loading import find_entry
 from agent_api.writes import writes
-from registry import feedback, snapshot
-from registry.confidence import OUTCOMES
+from registry import snapshot
 from registry.errors import InvalidRequest
 from registry.snapshot import Snapshot
+from registry.usage import feedback
+from registry.usage.confidence import OUTCOMES
 
 
 @describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND)

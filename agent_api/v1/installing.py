@@ -10,7 +10,8 @@ from agent_api.authentication import Caller
 from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import describe
 from agent_api.writes import writes
-from registry import install_codes, limits
+from registry import limits
+from registry.access import install_codes
 from registry.errors import InstallCodeNotFound, InvalidRequest
 
 _UNKNOWN = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}

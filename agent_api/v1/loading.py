@@ -7,13 +7,13 @@ from typing import Any
 
 from agent_api import parameters
 from agent_api.authentication import Caller
-from registry import tallies
 from registry.errors import InvalidRequest, RevisionNotFound
 from registry.queries import not_found
 from registry.snapshot import Entry, Snapshot
 from registry.snapshot.bodies import Rendered, load_body
 from registry.snapshot.pins import pinned_revision
 from registry.snapshot.visibility import entry_for, seen
+from registry.usage import tallies
 
 
 def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False) -> Rendered:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from agent_api import parameters
 from agent_api.authentication import Caller
 from agent_api.v1.listing import OS
-from registry import tallies
 from registry.errors import InvalidRequest
 from registry.snapshot import Snapshot
 from registry.snapshot.visibility import is_restricted, seen
+from registry.usage import tallies
 
 if TYPE_CHECKING:
     from registry.matching.search import Ranking

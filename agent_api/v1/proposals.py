@@ -12,9 +12,10 @@ from agent_api.authentication import Caller, require_scope
 from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import describe, query
 from agent_api.writes import writes
-from registry import proposals, snapshot
+from registry import snapshot
 from registry.errors import InvalidRequest
 from registry.models import Proposal
+from registry.releases import proposals
 from registry.snapshot.visibility import entry_for
 from registry.validation import Report
 

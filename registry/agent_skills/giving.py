@@ -14,7 +14,7 @@ from registry.agent_skills.names import skill_name_of
 from registry.agent_skills.taking import take
 from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, to_json
 from registry.bundles import Bundle
-from registry.sources import SourceBundle
+from registry.imports.sources import SourceBundle
 from registry.validation.front_matter import split
 
 

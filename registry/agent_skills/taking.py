@@ -10,7 +10,7 @@ from registry.agent_skills.losses import Losses
 from registry.agent_skills.mapping import capability_of
 from registry.agent_skills.skill_file import read_skill
 from registry.agent_skills.travelling import merge_travelled, skill_md_of, to_json, travelled_files
-from registry.sources import SourceBundle
+from registry.imports.sources import SourceBundle
 from registry.validation.documents import BUNDLE_FILES
 from registry.validation.findings import Finding
 from registry.validation.skill_text import SkillText

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from registry.matching import head
-from registry.matching.features import ALONE, BESIDE_VECTORS, Floats, WordSpaces
+from registry.matching.features import ALONE, BESIDE_VECTORS, Floats, Numbers, WordSpaces
 
 # Beyond these, single sentences are too many to compare with each message: centroids answer.
 SENTENCES_MAX: Final = 20_000
@@ -55,13 +55,21 @@ class Nearness:
 class Evidence:
     """Immutable; made anew when a capability's sentences change."""
 
-    def __init__(self, samples: Samples, vectors: Floats | None, weights: Floats | None = None) -> None:
-        """`vectors` are the samples' own, in order; `weights` those of a head that was fitted on these samples."""
+    def __init__(
+        self,
+        samples: Samples,
+        vectors: Floats | None,
+        weights: Floats | None = None,
+        numbers: Numbers | None = None,
+    ) -> None:
+        """`vectors` are the samples' own, in order; `weights` those of a head that was fitted on these samples;
+        `numbers` those of the evidence before, to be gone on with."""
         self.samples = samples
         self.vectors = vectors
         self.starts = np.searchsorted(samples.labels, np.arange(samples.classes))
         is_large = len(samples.texts) > SENTENCES_MAX
-        self.spaces = None if is_large else WordSpaces(samples.texts, ALONE if vectors is None else BESIDE_VECTORS)
+        shares = ALONE if vectors is None else BESIDE_VECTORS
+        self.spaces = None if is_large else WordSpaces(samples.texts, shares, numbers)
         self.centroids = None if vectors is None else _centroids(vectors, self.starts)
         if is_large:
             self.vectors = None

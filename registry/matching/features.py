@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,12 @@ import numpy.typing as npt
 from agent_client.words import folded, words
 
 Floats = npt.NDArray[np.float32]
+# Numbers of parts, and how often each is there.
+Counted = tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]
+_NO_NUMBERS: Final = np.array([], np.int32)
+_NO_COUNTS: Final = np.array([], np.float64)
+# Past these, parts of texts that are long gone are forgotten with all others.
+_PARTS_KEPT_MAX: Final = 2_000_000
 # Weights of the three spaces beside vectors, and without them.
 BESIDE_VECTORS: Final = (0.3, 0.15, 0.3)
 ALONE: Final = (0.4, 0.2, 0.4)
@@ -37,42 +43,76 @@ def parts(text: str) -> tuple[list[str], list[str], list[str]]:
     return stems, pairs, pieces
 
 
+class Numbers:
+    """A number for each part, and known texts as the numbers of their parts.
+
+    Kept between two indexes, because nearly all texts of the next one are those of the last.
+    """
+
+    of_part: Mapping[str, int] = {}
+    _texts: Mapping[str, tuple[Counted, ...]] = {}
+
+    def of_texts(self, texts: Sequence[str]) -> list[tuple[Counted, ...]]:
+        """For each text its stems, pairs and pieces: the numbers, each once, and how often each is in it."""
+        if len(self.of_part) > _PARTS_KEPT_MAX:
+            self.of_part, self._texts = {}, {}
+        of_part = dict(self.of_part)
+        self._texts = {text: self._texts.get(text) or _counted(text, of_part) for text in texts}
+        self.of_part = of_part
+        return [self._texts[text] for text in texts]
+
+
+def _counted(text: str, of_part: dict[str, int]) -> tuple[Counted, ...]:
+    """A part that is met for the first time is given the next number."""
+    found = []
+    for kind in parts(text):
+        counts = Counter(kind)
+        numbers = [of_part.setdefault(part, len(of_part)) for part in counts]
+        found.append((np.array(numbers, np.int32), np.array([*counts.values()], np.float64)))
+    return tuple(found)
+
+
 class WordSpace:
     """TF-IDF vectors of known sentences for one kind of parts, kept by part."""
 
-    def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
+    def __init__(self, of_part: Mapping[str, int], sentences: Sequence[Counted]) -> None:
+        """`of_part` has the number of each part that `sentences` are made of."""
         self.count = len(sentences)
-        counts = [Counter(sentence) for sentence in sentences]
-        frequency = Counter(part for count in counts for part in count)
-        self.idf = {part: float(np.log((1 + self.count) / (1 + known))) + 1 for part, known in frequency.items()}
-        rows: dict[str, list[int]] = {part: [] for part in frequency}
-        values: dict[str, list[float]] = {part: [] for part in frequency}
-        for row, count in enumerate(counts):
-            for part, weight in self._unit(count).items():
-                rows[part].append(row)
-                values[part].append(weight)
-        self._postings = {
-            part: (np.array(rows[part], np.int32), np.array(values[part], np.float32)) for part in frequency
-        }
-
-    def _unit(self, count: Counter[str]) -> dict[str, float]:
-        weights = {part: (1 + float(np.log(n))) * self.idf[part] for part, n in count.items() if part in self.idf}
-        length = sum(weight * weight for weight in weights.values()) ** 0.5 or 1.0
-        return {part: weight / length for part, weight in weights.items()}
+        self._of_part = of_part
+        numbers = np.concatenate([numbers for numbers, _ in sentences] or [_NO_NUMBERS])
+        counts = np.concatenate([counts for _, counts in sentences] or [_NO_COUNTS])
+        rows = np.repeat(np.arange(self.count, dtype=np.int32), [len(numbers) for numbers, _ in sentences])
+        self._numbers, places, known = np.unique(numbers, return_inverse=True, return_counts=True)
+        self._idf = np.log((1 + self.count) / (1 + known)) + 1
+        values = (1 + np.log(counts)) * self._idf[places]
+        lengths = np.sqrt(np.bincount(rows, values * values, minlength=self.count))
+        by_part = np.argsort(places, kind="stable")
+        self._rows = rows[by_part]
+        self._values = (values / lengths[rows])[by_part].astype(np.float32)
+        self._starts = np.concatenate([[0], np.cumsum(known)])
 
     def likeness(self, sentence: Sequence[str]) -> Floats:
         """The cosine with each known sentence."""
-        known = [(self._postings[part], weight) for part, weight in self._unit(Counter(sentence)).items()]
-        if not known:
+        counts = Counter(sentence)
+        known = [(self._of_part[part], count) for part, count in counts.items() if part in self._of_part]
+        numbers = np.array([number for number, _ in known], np.int32)
+        places = np.searchsorted(self._numbers, numbers)
+        is_here = np.isin(numbers, self._numbers)
+        places = places[is_here]
+        if not len(places):
             return np.zeros(self.count, np.float32)
-        rows = np.concatenate([rows for (rows, _), _ in known])
-        values = np.concatenate([values * np.float32(weight) for (_, values), weight in known])
+        weights = (1 + np.log(np.array([count for _, count in known], np.float64)[is_here])) * self._idf[places]
+        weights = (weights / np.sqrt(np.sum(weights * weights))).astype(np.float32)
+        found = [slice(self._starts[place], self._starts[place + 1]) for place in places]
+        rows = np.concatenate([self._rows[one] for one in found])
+        values = np.concatenate([self._values[one] * weight for one, weight in zip(found, weights, strict=True)])
         return np.bincount(rows, weights=values, minlength=self.count).astype(np.float32)
 
     def matrix(self) -> Floats:
         """The cosines of all known sentences with each other."""
         found = np.zeros((self.count, self.count), np.float32)
-        for rows, values in self._postings.values():
+        for start, end in itertools.pairwise(self._starts):
+            rows, values = self._rows[start:end], self._values[start:end]
             found[np.ix_(rows, rows)] += np.outer(values, values)
         return found
 
@@ -80,10 +120,14 @@ class WordSpace:
 class WordSpaces:
     """The three spaces together."""
 
-    def __init__(self, texts: Sequence[str], weights: tuple[float, float, float]) -> None:
-        split = [parts(text) for text in texts]
+    def __init__(
+        self, texts: Sequence[str], weights: tuple[float, float, float], numbers: Numbers | None = None
+    ) -> None:
+        """`numbers` are those of the index before, to be gone on with."""
+        numbers = numbers or Numbers()
+        split = numbers.of_texts(texts)
         self.weights = weights
-        self.spaces = [WordSpace([sentence[kind] for sentence in split]) for kind in range(3)]
+        self.spaces = [WordSpace(numbers.of_part, [sentence[kind] for sentence in split]) for kind in range(3)]
 
     def likeness(self, text: str) -> Floats:
         """The weighted sum of the cosines with each known sentence."""

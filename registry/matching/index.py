@@ -16,7 +16,7 @@ import numpy as np
 
 from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
 from registry.matching.evidence import Evidence, Samples, samples_of
-from registry.matching.features import Floats
+from registry.matching.features import Floats, Numbers
 from registry.matching.known import Known
 from registry.matching.matcher import Matcher, Verdict
 from registry.matching.published import forget as forget_known
@@ -101,6 +101,7 @@ class IndexHolder:
     previews: bool = False
     index: Index | None = None
     _words: dict[object, Counter[str]] = field(default_factory=dict)
+    _numbers: Numbers = field(default_factory=Numbers)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -150,7 +151,7 @@ class IndexHolder:
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
         return Index(
             revisions=_revisions(snapshot),
-            matcher=Matcher(known, _evidence(samples, of_known, embedder)),
+            matcher=Matcher(known, _evidence(samples, of_known, embedder, self._numbers)),
             groups=Matcher(groups, Evidence(group_samples, of_groups) if groups else None),
             search=SearchIndex(known, self._stems(snapshot, known), of_search),
             embedder=embedder,
@@ -194,6 +195,7 @@ class IndexHolder:
         """Begin again, as in a new process."""
         with self._lock:
             self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
+            self._numbers = Numbers()
 
 
 def _text_key(entry: Entry) -> tuple[str, int, int]:
@@ -240,10 +242,10 @@ def _by_capability(known: Sequence[Known], vectors: Floats | None) -> dict[str, 
     return found
 
 
-def _evidence(samples: Samples, vectors: Floats | None, embedder: Embedder | None) -> Evidence | None:
+def _evidence(samples: Samples, vectors: Floats | None, embedder: Embedder | None, numbers: Numbers) -> Evidence | None:
     if not samples.classes:
         return None
-    return Evidence(samples, vectors, stored_head(samples, embedder))
+    return Evidence(samples, vectors, stored_head(samples, embedder), numbers)
 
 
 def stored_head(samples: Samples, embedder: Embedder | None) -> Floats | None:

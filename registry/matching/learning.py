@@ -8,8 +8,8 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
-from registry import jobs
-from registry.jobs import Lease, Write
+from registry.background import jobs
+from registry.background.jobs import Lease, Write
 from registry.writing import registry_revision
 
 KIND: Final = "matching.learn"

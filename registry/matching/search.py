@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import log
 from typing import Final, Literal
 
@@ -89,11 +90,13 @@ class SearchIndex:
         self.vectors = vectors
         self._starts = np.cumsum([0, *(len(texts_for_vectors(one)) for one in known)])[:-1]
         self._lengths = np.array([sum(counted.values()) or 1 for counted in stems], np.float32)
-        postings: dict[str, list[tuple[int, int]]] = {}
-        for place, counted in enumerate(stems):
-            for stem, count in counted.items():
-                postings.setdefault(stem, []).append((place, count))
-        self._postings = {stem: np.array(found, np.int32) for stem, found in postings.items()}
+        self._numbers: dict[str, int] = {}
+        numbers = [self._numbers.setdefault(stem, len(self._numbers)) for counted in stems for stem in counted]
+        by_stem = np.argsort(np.array(numbers, np.int32), kind="stable")
+        places = np.repeat(np.arange(len(stems), dtype=np.int32), [len(counted) for counted in stems])
+        self._places = places[by_stem]
+        self._counts = np.array([*chain.from_iterable(counted.values() for counted in stems)], np.float32)[by_stem]
+        self._ends = np.cumsum(np.bincount(np.array(numbers, np.int64), minlength=len(self._numbers)))
 
     def search(
         self,
@@ -151,19 +154,23 @@ class SearchIndex:
         score = min(1.0, max(0.0, score))
         return Found(one.capability_id, one.name, round(score, 4), round(vector, 4), round(keyword, 4))
 
+    def _posting(self, term: str) -> slice:
+        """Where a stem's places and counts stand; empty for one that nobody has."""
+        number = self._numbers.get(term)
+        if number is None:
+            return slice(0, 0)
+        return slice(self._ends[number - 1] if number else 0, self._ends[number])
+
     def _idf(self, term: str) -> float:
-        found = self._postings.get(term)
-        count = 0 if found is None else len(found)
+        count = len(self._places[self._posting(term)])
         return log(1 + (len(self.known) - count + 0.5) / (count + 0.5))
 
     def _bm25(self, terms: Sequence[str]) -> Floats:
         found = np.zeros(len(self.known), np.float32)
         usual = float(self._lengths.mean())
         for term in terms:
-            posting = self._postings.get(term)
-            if posting is None:
-                continue
-            places, counts = posting[:, 0], posting[:, 1].astype(np.float32)
+            posting = self._posting(term)
+            places, counts = self._places[posting], self._counts[posting]
             held_back = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * self._lengths[places] / usual)
             found[places] += np.float32(self._idf(term)) * counts * (_SATURATION + 1) / (counts + held_back)
         return found
@@ -174,9 +181,7 @@ class SearchIndex:
         weights = {term: self._idf(term) for term in terms}
         whole = sum(weights.values()) or 1.0
         for term, weight in weights.items():
-            posting = self._postings.get(term)
-            if posting is not None:
-                found[posting[:, 0]] += np.float32(weight / whole)
+            found[self._places[self._posting(term)]] += np.float32(weight / whole)
         return found
 
 

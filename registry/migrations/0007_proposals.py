@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 blank=True,
                 db_default="",
                 default="",
-                help_text="registry/near_duplicates.py; empty: not known.",
+                help_text="Of authoring/near_duplicates.py; empty: not known.",
                 max_length=32,
             ),
         ),

@@ -18,7 +18,6 @@ from django.db import DatabaseError, InterfaceError
 
 from registry import outages
 from registry.bundles import Bundle
-from registry.confidence import Score
 from registry.drafts import draft_report
 from registry.errors import RegistryUnavailable, SkillMalformed
 from registry.models import Draft, Revision
@@ -26,6 +25,7 @@ from registry.queries import bundle_of, load_answer
 from registry.snapshot.content import Entry
 from registry.snapshot.holder import is_stale
 from registry.soundness import require_sound
+from registry.usage.confidence import Score
 
 BYTES_MAX: Final = 64 * 1024 * 1024
 # How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be mended.

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import orjson
 from django.db.models import Max, QuerySet
 
-from registry.confidence import NEUTRAL, Score
 from registry.likeness import letter_pairs
 from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release
 from registry.queries import LISTED, list_entry
+from registry.usage.confidence import NEUTRAL, Score
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
 

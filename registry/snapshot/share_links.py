@@ -9,8 +9,8 @@ from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
 from registry import outages
+from registry.access.keys import hash_key
 from registry.errors import RegistryUnavailable
-from registry.keys import hash_key
 from registry.models import ShareLink
 from registry.snapshot.content import Snapshot
 

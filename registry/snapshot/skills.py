@@ -15,9 +15,9 @@ from django.db import DatabaseError, InterfaceError
 from registry import outages
 from registry.agent_skills.giving import skill_files
 from registry.agent_skills.names import skill_name_of
-from registry.archives import write_zip
 from registry.bundles import Bundle
 from registry.errors import RegistryUnavailable, SkillMalformed
+from registry.imports.archives import write_zip
 from registry.models import Revision
 from registry.queries import bundle_of
 from registry.snapshot.bodies import BodyCache, Rendered

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
 
-from registry import tallies
 from registry.errors import RegistryUnavailable
 from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.holder import HOLDER
+from registry.usage import tallies
 from registry.writing import CHANNEL
 
 logger = logging.getLogger(__name__)

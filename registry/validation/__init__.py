@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 # Raise it whenever a rule starts to refuse what it let through: stored bundles are then checked again when loaded.
 RULES_VERSION: Final = "1"
 FINDINGS_MAX: Final = 1000
-# CONTRACT 2: one input never takes more than 2 s. What has not begun by then is not begun.
+# CONTRACT 2: one input never takes more than 2 s. What has not begun by then is not begun. Of this thread's own work: a
+# machine that is busy with something else refuses nobody's bundle.
 SECONDS_MAX: Final = 1.8
 
 
@@ -57,9 +58,9 @@ def validate(files: Mapping[str, bytes | str], *, published: Published | None = 
     from registry.validation import checks
 
     documents = read(files, checks.severities())
-    deadline = time.monotonic() + SECONDS_MAX
+    began = time.thread_time()
     for name, check in checks.all_checks(documents, published or Published()):
-        if time.monotonic() > deadline:
+        if time.thread_time() - began > SECONDS_MAX:
             _report_failure(documents, name, "it ran out of time")
             break
         try:

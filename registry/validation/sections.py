@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from registry.skeletons import PLACEHOLDERS
+from registry.authoring.skeletons import PLACEHOLDERS
 from registry.validation.markdown import Heading
 from registry.validation.problems import Problem
 from registry.validation.skill_text import SkillText

@@ -9,8 +9,8 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from registry.authoring.text_diffs import Block
 from registry.models import AuditEvent
-from registry.text_diffs import Block
 from studio.templatetags.words import who
 
 register = template.Library()
@@ -25,7 +25,7 @@ def at(table: Mapping[Any, Any] | None, key: object) -> Any:
 @register.filter
 def holds(block: Block, said: Mapping[int, Any] | None) -> bool:
     """Whether somebody has said something about a line of it: that is not folded away."""
-    return bool(said) and any(row.new_number in said for row in block.rows)
+    return said is not None and any(row.new_number in said for row in block.rows)
 
 
 _HAPPENED: Final = {

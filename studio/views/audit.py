@@ -12,8 +12,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from registry import audit_log
-from registry.audit_log import Wanted
+from registry.browsing import audit_log
+from registry.browsing.audit_log import Wanted
 from studio.access import StudioRequest, admin_required
 from studio.exports import csv_file, json_lines_file
 from studio.views.given import text_in

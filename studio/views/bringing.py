@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from registry import git_imports, importing
 from registry.errors import NotFound, RegistryError, SourceUnreadable
-from registry.importing import Imported
-from registry.sources import SourceBundle
+from registry.imports import git_imports, importing
+from registry.imports.importing import Imported
+from registry.imports.sources import SourceBundle
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, author_required
 from studio.views.given import line_of

@@ -17,9 +17,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from registry import bulk, queries, revalidation
-from registry.catalogue import FINDINGS, NO_GROUP, SORTS, STATUSES, Catalogue, CatalogueRow, Wanted, matrix
+from registry.browsing.catalogue import FINDINGS, NO_GROUP, SORTS, STATUSES, Catalogue, CatalogueRow, Wanted, matrix
+from registry.browsing.facets import LEVELS, PROFILES, SYSTEMS
 from registry.errors import RegistryError
-from registry.facets import LEVELS, PROFILES, SYSTEMS
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.given import line_of, note_of
 

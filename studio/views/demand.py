@@ -14,10 +14,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import demand, queries, sentences
-from registry.demand import What
+from registry import queries
+from registry.authoring import sentences
+from registry.authoring.sentences import PLACES
 from registry.errors import RegistryError
-from registry.sentences import PLACES
+from registry.usage import demand
+from registry.usage.demand import What
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
 from studio.views.given import line_of, text_in
 from studio.views.telling import tell

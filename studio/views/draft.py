@@ -16,12 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
-from registry import drafts, merging
+from registry import drafts
+from registry.authoring import merging
+from registry.authoring.mends import Mend, mends_of
+from registry.authoring.skeletons import PROFILES
 from registry.errors import DraftConflict, RegistryError
-from registry.mends import Mend, mends_of
 from registry.models import Capability
 from registry.schemas import read_schema
-from registry.skeletons import PROFILES
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from

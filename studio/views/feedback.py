@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from registry.lifecycle import SORTS, TREND_DAYS, Fared, FaredList, lifecycle
+from registry.usage.lifecycle import SORTS, TREND_DAYS, Fared, FaredList, lifecycle
 from studio.access import StudioRequest, operator_required
 from studio.confidence_chart import confidence_line
 from studio.views.capability import get_capability_or_404

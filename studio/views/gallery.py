@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from registry.catalogue import STATUSES
+from registry.browsing.catalogue import STATUSES
 from registry.validation import Finding
 from studio.access import StudioRequest, operator_required
 from studio.charts import bars

@@ -12,11 +12,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from registry import drafts, publishing, standing
+from registry import drafts, publishing
 from registry.changes import EFFECTS, Change
 from registry.errors import DraftConflict, DraftNotFound
-from registry.gate import GateReport
 from registry.models import Capability, Draft
+from registry.releases import standing
+from registry.releases.gate import GateReport
 from registry.validation import Finding
 from studio.access import StudioRequest, actor_of, operator_required
 from studio.views.capability import get_capability_or_404

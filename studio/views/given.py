@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
-from registry.gate import ACKNOWLEDGEABLE
+from registry.releases.gate import ACKNOWLEDGEABLE
 
 NOTE_MAX = 2000
 

@@ -11,10 +11,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import comparing, exporting, publishing, queries
+from registry import exporting, publishing, queries
+from registry.authoring.text_diffs import text_diffs
 from registry.errors import RegistryError, RevisionNotFound
 from registry.models import Capability, Revision
-from registry.text_diffs import text_diffs
+from registry.releases import comparing
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import change_groups, gate_context

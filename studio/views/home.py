@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import home as sections
+from registry.browsing import home as sections
 from studio import tour
 from studio.access import StudioRequest, operator_required, posted_from
 from studio.charts import bars

@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from registry import creating, queries
-from registry.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
+from registry import queries
+from registry.authoring import creating
+from registry.authoring.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
 from registry.errors import DraftConflict, RegistryError
 from studio.access import StudioRequest, actor_of, author_required
 from studio.tool_rows import ToolRow, tool_rows

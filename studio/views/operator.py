@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from registry import operators
+from registry.access import operators
 from registry.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from

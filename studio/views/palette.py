@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from registry.finding_capabilities import find_capabilities
+from registry.browsing.finding_capabilities import find_capabilities
 from studio.access import StudioRequest, operator_required
 
 TEXT_MAX: Final = 100

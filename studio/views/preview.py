@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from registry import form_making, previewing
+from registry.authoring import form_making, previewing
 from registry.errors import RegistryError
 from studio.access import StudioRequest, author_required
 from studio.form_calls import in_words

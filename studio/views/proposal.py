@@ -12,9 +12,9 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import proposals
 from registry.errors import ProposalNotFound
 from registry.models import Proposal
+from registry.releases import proposals
 from studio.access import StudioRequest, author_required, keep_to_reading, operator_required, posted_from
 from studio.views.given import note_of, one_of
 from studio.views.telling import tell

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from registry import rules
 from registry.errors import RegistryError
+from registry.releases import rules
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of
 from studio.views.telling import tell

@@ -11,9 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import drafts, schedules
+from registry import drafts
 from registry.errors import DraftConflict, DraftNotFound, RegistryError
 from registry.models import ScheduledRelease
+from registry.releases import schedules
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft

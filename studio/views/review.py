@@ -14,8 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry import drafts, publishing, review_comments, reviews
-from registry.audience import audience_of
+from registry import drafts, publishing
 from registry.errors import (
     DraftConflict,
     DraftNotFound,
@@ -27,7 +26,9 @@ from registry.errors import (
     ReviewConflict,
 )
 from registry.models import Review
-from registry.review_comments import Thread
+from registry.releases import review_comments, reviews
+from registry.releases.audience import audience_of
+from registry.releases.review_comments import Thread
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from
 from studio.views.capability import get_capability_or_404

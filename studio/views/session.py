@@ -15,7 +15,8 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from registry import limits, operators
+from registry import limits
+from registry.access import operators
 from registry.errors import InvalidRequest
 from studio.access import StudioRequest, actor_of, operator_required
 

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
-from registry import operators, teams
+from registry.access import operators, teams
+from registry.access.teams import TeamPage
 from registry.errors import NotFound, RegistryError
-from registry.teams import TeamPage
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from
 from studio.views.given import line_of
 from studio.views.telling import tell

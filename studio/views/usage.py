@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from registry import usage_figures
-from registry.usage_figures import PERIODS, SORTS, VIEWS, Asked
+from registry.usage import usage_figures
+from registry.usage.usage_figures import PERIODS, SORTS, VIEWS, Asked
 from studio.access import StudioRequest, operator_required
 from studio.charts import bars
 from studio.exports import csv_file

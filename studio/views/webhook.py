@@ -15,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
-from registry import webhooks
 from registry.errors import NotFound, RegistryError
 from registry.models import Webhook
-from registry.webhook_events import CHATTY, EVENT_KINDS
+from registry.notifications import webhooks
+from registry.notifications.webhook_events import CHATTY, EVENT_KINDS
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import number_of
 from studio.views.telling import tell

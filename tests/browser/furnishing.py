@@ -3,9 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from registry import feedback, keys, operators, proposals, publishing, teams, webhooks
+from registry import publishing
+from registry.access import keys, operators, teams
 from registry.actors import SYSTEM, Actor
 from registry.models import Capability, LoadCount, Outcome, Proposal, WebhookDelivery
+from registry.notifications import webhooks
+from registry.releases import proposals
+from registry.usage import feedback
 
 AGENT = Actor("agent_key", "support bot, production")
 capability = Capability.objects.select_related("published_revision").get(capability_id="disk_pressure")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 _numbers = itertools.count(1)
 TYPED = "# Typed\n\nNobody may lose this.\n"
 
@@ -343,7 +343,7 @@ def test_a_file_of_twenty_thousand_lines_can_be_typed_in(editor: Page) -> None:
     area.press("Control+End")
     began = time.monotonic()
     area.press_sequentially("typed here")
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     expect(editor.locator("#panel-skill_md .cm-lineNumbers")).to_contain_text("20001")
     assert texts_of(editor)["skill_md"].endswith("a line\ntyped here")
 

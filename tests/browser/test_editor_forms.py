@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 _numbers = itertools.count(1)
 
 

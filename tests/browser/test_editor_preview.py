@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 _numbers = itertools.count(1)
 FORMS = json.loads((ROOT / "examples" / "weights" / "ui_schemas.json").read_text("utf-8"))
 VIOLATIONS = """window.violations = [];

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], Page], studio: Studio) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WIDTHS = (390, 1440)
 THEMES = ("light", "dark")
@@ -88,7 +88,8 @@ ADDRESSES = {
 ASKED = """
 from datetime import timedelta
 from django.utils import timezone
-from registry import drafts, review_comments, reviews, rules, schedules
+from registry import drafts
+from registry.releases import review_comments, reviews, rules, schedules
 from registry.actors import Actor
 from registry.models import DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
 olga, paul = Actor("operator", "olga"), Actor("operator", "paul")

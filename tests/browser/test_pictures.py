@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PICTURES = ROOT / "docs" / "img"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # Name, address, what must be seen before it is taken.

@@ -15,7 +15,7 @@ from tests.servers import Studio, start_studio
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SKILL = """# Sleep log
 

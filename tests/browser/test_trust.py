@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,8 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
 
 
 WORSE = """
-from registry import feedback, publishing
+from registry import publishing
+from registry.usage import feedback
 from registry.actors import SYSTEM, Actor
 from registry.models import Revision
 agent = Actor("agent_key", "agent")

@@ -18,7 +18,8 @@ import django
 
 django.setup()
 
-from registry import audit, drafts, keys, operators, publishing
+from registry import audit, drafts, publishing
+from registry.access import keys, operators
 from registry.first_start import make_first_things
 from registry.incidents import open_incident
 from registry.models import AuditEvent, Draft, Incident, Operator, Revision

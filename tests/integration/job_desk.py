@@ -10,7 +10,8 @@ import django
 
 django.setup()
 
-from registry import audit, jobs  # noqa: E402
+from registry import audit  # noqa: E402
+from registry.background import jobs  # noqa: E402
 from registry.models import AuditEvent  # noqa: E402
 from registry.writing import writing  # noqa: E402
 

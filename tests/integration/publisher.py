@@ -16,7 +16,8 @@ import django
 
 django.setup()
 
-from registry import keys, publishing
+from registry import publishing
+from registry.access import keys
 from tests.factories import OLGA, bundle
 
 

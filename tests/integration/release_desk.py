@@ -13,13 +13,14 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402
 
-from registry import drafts, schedules  # noqa: E402
+from registry import drafts  # noqa: E402
 from registry.models import Revision, ScheduledRelease  # noqa: E402
+from registry.releases import schedules  # noqa: E402
 from tests.factories import OLGA, bundle  # noqa: E402
 
 
 def plan(seconds: float) -> None:
-    from registry.operators import create_operator
+    from registry.access.operators import create_operator
 
     create_operator(username="olga", password="Correct-horse-battery-9", role="publisher", by=OLGA)
     draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)

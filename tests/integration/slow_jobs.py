@@ -12,9 +12,9 @@ from pathlib import Path
 
 from django.db.models import F
 
-from registry import jobs
-from registry.job_handlers import HANDLERS
-from registry.jobs import Lease, Write
+from registry.background import jobs
+from registry.background.job_handlers import HANDLERS
+from registry.background.jobs import Lease, Write
 from registry.models import DemandMiss
 
 

@@ -12,7 +12,8 @@ class TellingApp(AppConfig):
     label = "telling_tests"
 
     def ready(self) -> None:
-        from registry import jobs, publishing
+        from registry import publishing
+        from registry.background import jobs
         from registry.models import RegistryState
 
         module: Any = publishing

@@ -18,6 +18,8 @@ from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, Studio, run_manage, start_studio, studio_environment
 
+pytestmark = pytest.mark.slow
+
 DESK = str(Path(__file__).with_name("backup_desk.py"))
 LIST, LOAD = "/api/v1/capability_registry_list", "/api/v1/capability_skill_load"
 
@@ -132,7 +134,6 @@ def _goes_on(client: httpx.Client, registry_revision: int) -> None:
     assert client.get(LIST).json()["registry_revision"] == registry_revision + 2
 
 
-@pytest.mark.slow
 def test_a_thousand_capabilities(old: Site, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """Figures for docs/operate.md; no clock decides."""
     old.run("backup_desk.py", "many", "1000")

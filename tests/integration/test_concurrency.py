@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from tests.integration.conftest import Site
+
+pytestmark = pytest.mark.slow
 
 RACERS = 20
 

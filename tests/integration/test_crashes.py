@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.integration.conftest import Site
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_publish_that_is_killed_leaves_the_old_state_or_the_new_one(site: Site) -> None:

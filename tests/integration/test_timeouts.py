@@ -17,6 +17,8 @@ from tests.factories import bundle
 from tests.integration.conftest import new_database, on_postgresql
 from tests.servers import Studio, start_studio
 
+pytestmark = pytest.mark.slow
+
 HOLD = "SELECT * FROM registry_registrystate FOR UPDATE"
 
 
@@ -102,7 +104,6 @@ def test_listening_is_no_statement(studio: Studio) -> None:
     assert "away" not in log, log
 
 
-@pytest.mark.slow
 def test_a_file_that_another_holds_is_busy(tmp_path: Path) -> None:
     studio = start_studio(tmp_path, EXAMPLES="off")
     try:

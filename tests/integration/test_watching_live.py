@@ -10,7 +10,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.servers import ROOT, run_manage, studio_environment
+
+pytestmark = pytest.mark.slow
 
 SECONDS = 30.0
 

@@ -18,10 +18,12 @@ from typing import Any
 
 import pytest
 
-from registry.housekeeping import DAILY
+from registry.background.housekeeping import DAILY
 from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
+
+pytestmark = pytest.mark.slow
 
 EMBEDDED = ("manage.py", "worker")
 CELERY = ("-m", "celery", "-A", "studio", "worker", "--concurrency", "1", "--loglevel", "INFO")
@@ -135,7 +137,7 @@ def test_the_embedded_worker_does_a_job_and_leaves_when_asked(desk: Desk) -> Non
     job_id = desk.enqueue()
     desk.wait_for(job_id, "done")
     assert desk.written == 1
-    assert re.search(rf"INFO registry.jobs: job {job_id} slow done, try 1", log.read_text())
+    assert re.search(rf"INFO registry.background.jobs: job {job_id} slow done, try 1", log.read_text())
     os.kill(desk.begun()[0], signal.SIGTERM)
     assert desk.started[0].wait(10) == 0
 
@@ -203,15 +205,15 @@ def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     assert desk.row(job_id)["state"] == "done"
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> None:
     log = desk.start(*EMBEDDED)
     job_id = desk.enqueue(seconds=60)
     wait_until(lambda: len(desk.begun()) == 1, 15, desk)
     asked_at = time.monotonic()
     os.kill(desk.begun()[0], signal.SIGTERM)
-    assert desk.started[0].wait(20) == 0
-    assert 9 < time.monotonic() - asked_at < 15
+    # Before the job's sixty seconds, after the ten that it is given.
+    assert desk.started[0].wait(40) == 0
+    assert time.monotonic() - asked_at > 9
     assert "leaves a job behind" in log.read_text()
     assert desk.row(job_id)["state"] == "running"
 
@@ -242,7 +244,6 @@ def test_celery_does_a_job_that_it_is_told_of(redis_desk: Desk) -> None:
 
 
 @pytest.mark.redis
-@pytest.mark.slow
 def test_the_sweep_leaves_to_celery_what_celery_does(redis_desk: Desk) -> None:
     log = _celery(redis_desk)
     redis_desk.start(*EMBEDDED)
@@ -269,7 +270,6 @@ def test_a_message_that_is_lost_costs_delay_alone(redis_desk: Desk, redis_url: s
 
 
 @pytest.mark.redis
-@pytest.mark.slow
 def test_a_celery_worker_that_is_killed_leaves_its_job_to_the_sweep(redis_desk: Desk) -> None:
     _celery(redis_desk)
     job_id = redis_desk.enqueue(seconds=1.5)

@@ -19,10 +19,11 @@ from agent_api.bodies import read_bounded
 from agent_api.neighbours.clawhub.reading import explore
 from agent_api.neighbours.clawhub.wire import OWNER, answer, clawhub, handle_of, version_of
 from agent_api.neighbours.doors import base_url
-from registry import skill_uploads, snapshot
+from registry import snapshot
 from registry.agent_skills.names import skill_name_of
 from registry.errors import Forbidden, InvalidRequest
-from registry.skill_uploads import Landed
+from registry.imports import skill_uploads
+from registry.imports.skill_uploads import Landed
 from registry.validation.texts import FILE_BYTES_MAX
 
 NOTE_MAX = 2000

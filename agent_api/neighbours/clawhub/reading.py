@@ -30,14 +30,15 @@ from agent_api.neighbours.doors import Visit, base_url, visit
 from agent_api.neighbours.finding import LIMIT_MAX, find
 from agent_api.parameters import query
 from agent_api.representations import respond
-from registry import snapshot, tallies
+from registry import snapshot
+from registry.access.keys import SCOPES
+from registry.agent_skills.fingerprints import number_uploaded_as
 from registry.agent_skills.names import skill_name_of
+from registry.agent_skills.versions import Version, by_age, versions_of
 from registry.errors import InvalidRequest, NotFound, Unauthenticated
-from registry.keys import SCOPES
-from registry.skill_fingerprints import number_uploaded_as
-from registry.skill_versions import Version, by_age, versions_of
 from registry.snapshot import Entry
 from registry.snapshot.skills import ZIP, SkillFile, load_artifact, skill_facts
+from registry.usage import tallies
 
 _PAGE: Final = 25
 # How many versions a local copy is held against; older ones count as changed by hand.

@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from agent_api.neighbours.clawhub.wire import milliseconds, version_of
+from registry.agent_skills.fingerprints import fingerprint
 from registry.agent_skills.names import skill_name_of
-from registry.skill_fingerprints import fingerprint
-from registry.skill_versions import Version, begun, versions_by_revision
+from registry.agent_skills.versions import Version, begun, versions_by_revision
 from registry.snapshot import Entry
 from registry.snapshot.skills import SkillFile
 

@@ -16,8 +16,8 @@ from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, query_of
 from agent_api.v1.loading import load_answer
 from agent_api.v1.matching import MESSAGE_MAX, QUERY_MAX, TOP_FOUND_MAX, TOP_MATCHES_MAX, match_answer, search_answer
 from registry import limits
-from registry.confidence import OUTCOMES
 from registry.errors import Forbidden, RegistryError
+from registry.usage.confidence import OUTCOMES
 
 _GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
 _OS: Final = {"type": "string", "enum": list(OS), "description": "Only what works there; common is included."}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from registry import keys
+from registry.access import keys
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import AgentKey
 from registry.terminal.text import printable

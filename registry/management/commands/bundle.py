@@ -15,14 +15,14 @@ from django.db import close_old_connections
 from registry import batches, drafts, exporting, publishing, queries
 from registry.batches import Result, Validated
 from registry.errors import RegistryError, SourceUnreadable
-from registry.import_sources import read_source
+from registry.imports.import_sources import read_source
+from registry.imports.sources import SourceBundle, read_path
+from registry.imports.watching import POLL_SECONDS, Watch
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
-from registry.sources import SourceBundle, read_path
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
-from registry.watching import POLL_SECONDS, Watch
 
 
 class Command(VerbCommand):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from registry import followed_sources
-from registry.followed_sources import EVERY_MINUTES_MIN
+from registry.imports import followed_sources
+from registry.imports.followed_sources import EVERY_MINUTES_MIN
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import GitSource, GitSourceItem
 from registry.terminal.text import printable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry import install_codes
+from registry.access import install_codes
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Capability
 from registry.queries import get_capability

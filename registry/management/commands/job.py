@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry import job_desk
+from registry.background import job_desk
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Job
 from registry.terminal.text import printable

@@ -6,7 +6,7 @@ import getpass
 import sys
 from typing import Any
 
-from registry import operators
+from registry.access import operators
 from registry.errors import InvalidRequest
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Operator

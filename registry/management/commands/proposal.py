@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry import proposals
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Proposal
+from registry.releases import proposals
 from registry.terminal.text import printable, summary
 
 STATUSES = ("draft", "published", "rejected", "superseded")

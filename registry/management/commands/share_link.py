@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry import shares
+from registry.access import shares
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import ShareLink
 from registry.terminal.text import printable

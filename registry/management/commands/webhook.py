@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from registry import jobs, webhooks
+from registry.background import jobs
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import Webhook, WebhookDelivery
+from registry.notifications import webhooks
+from registry.notifications.webhook_events import EVENT_KINDS
 from registry.terminal.text import printable
-from registry.webhook_events import EVENT_KINDS
 
 # Another worker may have taken the job first; it has this long to end it.
 _TEST_SECONDS: Final = 20.0

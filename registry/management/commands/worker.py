@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
-from registry.worker import Worker
+from registry.background.worker import Worker
 
 # Less than run.py waits before it ends what does not stop.
 GRACE_SECONDS: Final = 10.0

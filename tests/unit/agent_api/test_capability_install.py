@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from registry import defaults, keys, publishing
+from registry import defaults, publishing
+from registry.access import keys
 from registry.models import Capability, DemandMiss
-from registry.tallies import flush
+from registry.usage.tallies import flush
 from studio.values import Rate
 from tests.factories import OLGA, bearer, publish, unlisted
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from registry import drafts, keys, publishing
+from registry import drafts, publishing
+from registry.access import keys
 from registry.limits import LIMITER
 from registry.matching.embedders import chosen_embedder
 from registry.skill_groups import set_group

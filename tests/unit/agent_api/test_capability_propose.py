@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from registry import proposals, publishing
+from registry import publishing
 from registry.models import Proposal
+from registry.releases import proposals
 from tests.factories import OLGA, bearer, bundle, publish
 from tests.shapes import assert_shape
 

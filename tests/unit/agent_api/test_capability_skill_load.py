@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from agent_client.digest import digest_of_load
-from registry import publishing, tallies
+from registry import publishing
 from registry.drafts import save_draft
+from registry.imports.sources import read_path
 from registry.models import DemandMiss, Incident, LoadCount, Revision
 from registry.snapshot import bodies
-from registry.sources import read_path
+from registry.usage import tallies
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool
 from tests.servers import ROOT
 
@@ -384,7 +385,7 @@ def test_without_public_read_a_key_is_needed(api: Any, name: str) -> None:
 
 
 def test_a_revoked_key_opens_nothing(api: Any) -> None:
-    from registry.keys import revoke_key
+    from registry.access.keys import revoke_key
 
     publish()
     headers = bearer("read")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from registry import tallies
+from registry.usage import tallies
 from tests.factories import bearer, publish
 
 pytestmark = pytest.mark.django_db

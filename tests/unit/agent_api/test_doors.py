@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from registry.keys import SCOPES
+from registry.access.keys import SCOPES
 from studio.values import Rate
 from tests.factories import agent_key, bearer, publish
 

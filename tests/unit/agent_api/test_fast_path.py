@@ -17,10 +17,12 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import drafts, feedback, install_codes, keys, publishing
+from registry import drafts, publishing
+from registry.access import install_codes, keys
 from registry.actors import SYSTEM, Actor
 from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
+from registry.usage import feedback
 from studio.proxies import apply_forwarding
 from tests.cases import valid_bundle
 from tests.factories import unlisted

@@ -11,7 +11,7 @@ from registry import drafts, publishing
 from registry.models import Capability, LoadCount, Revision
 from registry.snapshot import HOLDER
 from registry.snapshot.visibility import without_write_tools
-from registry.tallies import flush
+from registry.usage.tallies import flush
 from tests.factories import OLGA, bearer, bundle, publish, tool, unlisted
 from tests.shapes import assert_shape
 

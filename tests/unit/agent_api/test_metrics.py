@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from datetime import timedelta
 from typing import Any
 
@@ -18,7 +17,7 @@ from pytest_django import Settings
 
 from agent_api.fast_path import ANSWERED, LIST
 from agent_api.metrics.exposition import EXPOSED
-from registry import jobs
+from registry.background import jobs
 from registry.models import Job, Revision
 from registry.snapshot import HOLDER
 from registry.writing import writing
@@ -177,18 +176,6 @@ def test_the_database_is_away(client: Client) -> None:
     assert found["studio_snapshot_stale"] == 1
     assert found["studio_registry_revision"] == 1
     assert not [name for name in found if name.startswith(("studio_jobs", "studio_capabilities", "studio_open"))]
-
-
-def test_a_scrape_is_quick(client: Client) -> None:
-    publish()
-    figures(client)
-    seconds = []
-    for _ in range(20):
-        began = time.perf_counter()
-        client.get("/metrics")
-        seconds.append(time.perf_counter() - began)
-    # The promise is 50 ms; the median leaves a busy machine out of it.
-    assert sorted(seconds)[10] < 0.05, seconds
 
 
 def test_no_warm_answer_is_lost_among_threads() -> None:

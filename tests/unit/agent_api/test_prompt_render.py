@@ -11,8 +11,8 @@ from agent_client.environment import Environment
 from agent_client.prompt import render_prompt
 from agent_client.session import Session, SessionOptions
 from registry import publishing
+from registry.imports.sources import read_path
 from registry.models import DemandMiss, Revision
-from registry.sources import read_path
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool
 from tests.servers import ROOT
 
@@ -77,7 +77,7 @@ def test_an_environment_decides_what_is_ready(api: Any) -> None:
 
 
 def test_an_unknown_id_is_not_found_and_counted(api: Any) -> None:
-    from registry import tallies
+    from registry.usage import tallies
 
     publish()
     error = api.error(api.post(RENDER, {"capability_ids": ["alpha", "alphas"]}), 404, "CAPABILITY_NOT_FOUND")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_api.streamed import measure_body
-from registry.archives import ARCHIVE_BYTES_MAX
+from registry.imports.archives import ARCHIVE_BYTES_MAX
 
 
 class _Slow(io.BytesIO):

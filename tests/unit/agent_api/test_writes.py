@@ -13,7 +13,9 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 
 from agent_api.openapi.document import openapi_document
-from registry import drafts, housekeeping, jobs, keys, publishing, repeats
+from registry import drafts, publishing, repeats
+from registry.access import keys
+from registry.background import housekeeping, jobs
 from registry.models import AgentKey, AuditEvent, Capability, Draft, KeptAnswer, Outcome, Revision
 from studio.values import Rate
 from tests.factories import OLGA, agent_key, bearer, bundle, publish, zip_of

@@ -10,9 +10,12 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from registry import audit, defaults, drafts, feedback, install_codes, keys, operators, proposals, publishing
+from registry import audit, defaults, drafts, publishing
+from registry.access import install_codes, keys, operators
 from registry.actors import Actor
 from registry.models import Capability, Proposal, ToolName
+from registry.releases import proposals
+from registry.usage import feedback
 from registry.validation import validate
 from tests.factories import OLGA, bundle, publish, tool
 

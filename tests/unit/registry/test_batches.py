@@ -8,8 +8,8 @@ import pytest
 
 from registry import batches
 from registry.drafts import get_draft, save_draft
+from registry.imports.sources import SourceBundle
 from registry.models import AuditEvent, Capability, Draft
-from registry.sources import SourceBundle
 from tests.factories import OLGA, Files, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from registry import batches, exporting, publishing
 from registry.drafts import save_draft
 from registry.errors import StatusConflict
 from registry.exporting import export, export_all, strangers, write
-from registry.import_sources import read_source
+from registry.imports.import_sources import read_source
 from registry.models import Capability
 from tests.factories import OLGA, bundle, publish, tool
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from registry import publishing
+from registry.access.keys import hash_key
 from registry.first_start import FIRST_OPERATOR, make_first_things
-from registry.keys import hash_key
 from registry.models import AgentKey, Capability, Operator
 from registry.snapshot.content import read_principals
 from tests.factories import OLGA

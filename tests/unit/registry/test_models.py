@@ -12,9 +12,10 @@ from django.apps import apps
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
-from registry import feedback, install_codes, keys, proposals, publishing, rules, shares, teams, webhooks
+from registry import publishing
+from registry.access import install_codes, keys, shares, teams
+from registry.access.install_code_form import new_code
 from registry.actors import Actor
-from registry.install_code_form import new_code
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -53,6 +54,9 @@ from registry.models import (
     Webhook,
     WebhookDelivery,
 )
+from registry.notifications import webhooks
+from registry.releases import proposals, rules
+from registry.usage import feedback
 from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db

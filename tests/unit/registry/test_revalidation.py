@@ -7,7 +7,8 @@ import json
 import pytest
 from django.core.management import call_command
 
-from registry import jobs, publishing, revalidation, soundness
+from registry import publishing, revalidation, soundness
+from registry.background import jobs
 from registry.models import AuditEvent, Capability, Incident, Job, Revision
 from registry.revalidation import Queued
 from tests.factories import OLGA, bundle, damage, publish, tool

@@ -10,9 +10,9 @@ import pytest
 
 from registry import publishing, soundness
 from registry.errors import SkillMalformed
+from registry.imports.sources import read_path
 from registry.models import Capability, Incident, Revision
 from registry.queries import texts_digest
-from registry.sources import read_path
 from tests.factories import OLGA, bundle, damage, publish, tool
 from tests.servers import ROOT
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from registry import jobs, webhooks
-from registry.webhook_events import CHATTY, EVENT_KINDS, TEST
+from registry.background import jobs
+from registry.notifications import webhooks
+from registry.notifications.webhook_events import CHATTY, EVENT_KINDS, TEST
 from tests.factories import OLGA, publish
 from tests.receivers import Receiver
 from tests.servers import ROOT

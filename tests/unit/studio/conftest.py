@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import operators
+from registry.access import operators
 from registry.models import Operator
 from tests import factories
 from tests.factories import OLGA

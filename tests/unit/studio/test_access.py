@@ -12,9 +12,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from registry import drafts, git_imports, keys, operators, proposals, reviews, skill_groups, teams, webhooks
+from registry import drafts, skill_groups
+from registry.access import keys, operators, teams
 from registry.actors import Actor
+from registry.imports import git_imports
 from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, Team, Webhook
+from registry.notifications import webhooks
+from registry.releases import proposals, reviews
 from studio.page_urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from registry import keys
+from registry.access import keys
 from registry.models import AgentKey
 from registry.snapshot import current
 from tests.factories import OLGA

@@ -12,8 +12,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import audit, audit_log, drafts, keys
+from registry import audit, drafts
+from registry.access import keys
 from registry.actors import Actor
+from registry.browsing import audit_log
 from registry.models import AuditEvent
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn

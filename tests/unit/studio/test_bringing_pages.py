@@ -9,10 +9,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from registry import drafts, git_imports, jobs
-from registry.archives import write_zip
+from registry import drafts
+from registry.background import jobs
+from registry.imports import git_imports
+from registry.imports.archives import write_zip
+from registry.imports.sources import SourceBundle
 from registry.models import Capability, GitImport
-from registry.sources import SourceBundle
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

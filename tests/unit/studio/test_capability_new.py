@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from registry import drafts
+from registry.authoring.skeletons import PROFILES
 from registry.models import Capability
-from registry.skeletons import PROFILES
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

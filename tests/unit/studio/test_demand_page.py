@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import demand, drafts, tallies
+from registry import drafts
 from registry.models import DemandMiss, UnmatchedMessage
+from registry.usage import demand, tallies
 from tests.factories import agent_key, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from registry.actors import Actor
-from registry.feedback import record_outcome
 from registry.models import Capability
+from registry.usage.feedback import record_outcome
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

@@ -9,8 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import drafts, incidents, publishing, tallies
+from registry import drafts, incidents, publishing
 from registry.models import Revision
+from registry.usage import tallies
 from studio.charts import HEIGHT, WIDTH, bars
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn

@@ -15,8 +15,9 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from registry import jobs, queries
-from registry.job_handlers import HANDLERS
+from registry import queries
+from registry.background import jobs
+from registry.background.job_handlers import HANDLERS
 from registry.log_context import noted, working_on
 from registry.writing import writing
 from studio.logs import JsonFormatter, TextFormatter, without_secrets
@@ -175,7 +176,7 @@ def test_a_job_logs_with_its_id(lines: Lines, monkeypatch: pytest.MonkeyPatch) -
     assert jobs.run_next() == "done"
     assert {(line["logger"], line["job_id"]) for line in lines()} == {
         ("registry.noisy", str(job.pk)),
-        ("registry.jobs", str(job.pk)),
+        ("registry.background.jobs", str(job.pk)),
     }
 
 

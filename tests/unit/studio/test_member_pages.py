@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import operators
+from registry.access import operators
 from registry.errors import StatusConflict
 from registry.models import AuditEvent, Operator
 from tests.factories import OLGA

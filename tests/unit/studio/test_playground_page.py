@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import drafts, form_making, publishing
+from registry import drafts, publishing
+from registry.authoring import form_making
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

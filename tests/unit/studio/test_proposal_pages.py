@@ -9,9 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import strip_tags
 
-from registry import drafts, operators, proposals, teams
+from registry import drafts
+from registry.access import operators, teams
 from registry.actors import Actor
 from registry.models import AuditEvent, Capability, Draft, Proposal
+from registry.releases import proposals
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

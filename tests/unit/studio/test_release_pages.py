@@ -10,9 +10,9 @@ from django.test import Client
 from django.utils import timezone
 
 from registry import drafts
+from registry.background.worker import Worker
 from registry.models import Job, Operator, Revision, ScheduledRelease
-from registry.schedules import KIND
-from registry.worker import Worker
+from registry.releases.schedules import KIND
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

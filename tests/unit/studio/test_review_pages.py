@@ -9,11 +9,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import drafts, review_comments, reviews
+from registry import drafts
 from registry.actors import Actor
 from registry.models import Operator, Review, Revision
+from registry.releases import review_comments, reviews
 from tests.factories import OLGA, bundle, publish
-from tests.unit.registry.test_rules import set_rule
+from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import Form, form_with
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from registry.models import AuditEvent, ReleaseRule, SkillGroup
-from tests.unit.registry.test_rules import set_rule
+from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with, forms_in
 

@@ -7,7 +7,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import drafts, teams
+from registry import drafts
+from registry.access import teams
 from registry.actors import SYSTEM
 from registry.models import Draft, Team
 from tests.factories import OLGA, bundle, publish

@@ -8,19 +8,12 @@ from typing import Any
 import pytest
 from django.utils.translation import template as extraction
 
-from registry import (
-    drafts,
-    git_imports,
-    keys,
-    proposals,
-    publishing,
-    review_comments,
-    reviews,
-    skill_groups,
-    teams,
-    webhooks,
-)
+from registry import drafts, publishing, skill_groups
+from registry.access import keys, teams
 from registry.actors import Actor
+from registry.imports import git_imports
+from registry.notifications import webhooks
+from registry.releases import proposals, review_comments, reviews
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn

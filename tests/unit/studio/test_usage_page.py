@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from registry import publishing
 from registry.models import LoadCount
-from registry.usage_figures import Asked, loads_by_day, usage_rows
+from registry.usage.usage_figures import Asked, loads_by_day, usage_rows
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
 

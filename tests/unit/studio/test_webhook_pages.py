@@ -9,8 +9,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from registry import jobs, webhooks
+from registry.background import jobs
 from registry.models import AuditEvent, Job, Webhook, WebhookDelivery
+from registry.notifications import webhooks
 from tests.factories import OLGA, publish
 from tests.receivers import Receiver, status
 from tests.unit.studio.conftest import SignIn

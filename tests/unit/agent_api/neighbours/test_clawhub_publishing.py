@@ -11,8 +11,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from registry import housekeeping, skill_uploads, worker
+from registry.background import housekeeping, worker
 from registry.drafts import active_draft
+from registry.imports import skill_uploads
 from registry.models import Capability, Proposal, Revision, SkillUpload
 from studio.values import Rate
 from tests.factories import bearer, bundle, publish, tool

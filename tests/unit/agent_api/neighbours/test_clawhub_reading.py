@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import publishing, shares
+from registry import publishing
+from registry.access import shares
 from registry.models import LoadCount, Revision
-from registry.tallies import flush
+from registry.usage.tallies import flush
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool, unlisted
 
 pytestmark = pytest.mark.django_db

@@ -13,11 +13,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from registry import publishing, shares
+from registry import publishing
+from registry.access import shares
 from registry.agent_skills.taking import take
+from registry.imports.sources import SourceBundle
 from registry.models import LoadCount, Revision, ShareLink
-from registry.sources import SourceBundle
-from registry.tallies import flush
+from registry.usage.tallies import flush
 from registry.validation import validate
 from studio.values import Rate
 from tests.factories import OLGA, agent_key, damage, publish, tool, unlisted

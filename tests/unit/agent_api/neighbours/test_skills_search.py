@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import shares
+from registry.access import shares
 from studio.values import Rate
 from tests.factories import OLGA, bearer, publish, tool, unlisted
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from registry.agent_skills.giving import skill_files, skill_front_matter
 from registry.agent_skills.taking import take
 from registry.bundles import Bundle
-from registry.sources import SourceBundle
+from registry.imports.sources import SourceBundle
 from registry.validation import validate
 from tests.cases import valid_bundle, valid_names
 from tests.factories import Files, bundle, tool

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.agent_skills.taking import Taken, take
-from registry.sources import SourceBundle
+from registry.imports.sources import SourceBundle
 from registry.validation import validate
 from registry.validation.codes import IMPORT
 from tests.factories import bundle

@@ -19,32 +19,15 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.utils import timezone
 
-from registry import (
-    audit,
-    drafts,
-    feedback,
-    followed_sources,
-    install_codes,
-    keys,
-    operators,
-    proposals,
-    publishing,
-    repeats,
-    review_comments,
-    reviews,
-    rules,
-    schedules,
-    shares,
-    skill_uploads,
-    tallies,
-    teams,
-    webhooks,
-)
+from registry import audit, drafts, publishing, repeats
+from registry.access import install_codes, keys, operators, shares, teams
 from registry.actors import Actor
+from registry.agent_skills.fingerprints import remember
 from registry.backup import check_archive, create_backup, restore_backup
 from registry.backup.archive import Table, write_table
 from registry.backup.tables import emptied_models, kept_models, table_name
 from registry.errors import BackupRefused, BackupUnreadable
+from registry.imports import followed_sources, skill_uploads
 from registry.incidents import open_incident
 from registry.models import (
     AuditEvent,
@@ -59,10 +42,12 @@ from registry.models import (
     UnmatchedMessage,
     Webhook,
 )
-from registry.skill_fingerprints import remember
+from registry.notifications import webhooks
+from registry.releases import proposals, review_comments, reviews, rules, schedules
 from registry.snapshot import HOLDER, current
 from registry.snapshot.bodies import BODIES, load_body
 from registry.snapshot.pins import pinned_revision
+from registry.usage import feedback, tallies
 from registry.writing import writing
 from tests.factories import OLGA, bundle, damage, publish, tool
 

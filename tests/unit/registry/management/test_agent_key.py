@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.keys import hash_key
+from registry.access.keys import hash_key
 from registry.models import AgentKey
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from registry import publishing
+from registry.access.install_codes import redeem_code
 from registry.actors import Actor
-from registry.install_codes import redeem_code
 from registry.models import AuditEvent, Capability
 from tests.factories import OLGA, agent_key, publish
 

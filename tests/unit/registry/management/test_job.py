@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry import job_desk, jobs
-from registry.job_handlers import HANDLERS
-from registry.jobs import Lease
+from registry.background import job_desk, jobs
+from registry.background.job_handlers import HANDLERS
+from registry.background.jobs import Lease
 from registry.models import AuditEvent, Job
 from registry.writing import writing
 

@@ -10,7 +10,7 @@ from registry import drafts
 from registry.actors import Actor
 from registry.drafts import get_draft
 from registry.models import Proposal
-from registry.proposals import propose
+from registry.releases.proposals import propose
 from tests.factories import OLGA, bundle
 
 pytestmark = pytest.mark.django_db

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from registry.matching import head
+from registry.matching import features, head
 from registry.matching.evidence import Evidence, samples_of
-from registry.matching.features import ALONE, WordSpaces
+from registry.matching.features import ALONE, Numbers, WordSpaces
 
 SENTENCES = [
     ["log my weight", "i weigh 80 kilos", "track body weight", "weigh in"],
@@ -35,6 +36,26 @@ def test_the_matrix_is_the_likeness_of_each_with_each() -> None:
     spaces = WordSpaces(texts, ALONE)
     rows = np.stack([spaces.likeness(text) for text in texts])
     assert np.allclose(spaces.matrix(), rows, atol=1e-5)
+
+
+def test_an_index_that_goes_on_with_the_one_before_is_the_same_as_a_new_one() -> None:
+    numbers = Numbers()
+    WordSpaces(["other words stood here", *SENTENCES[0]], ALONE, numbers)
+    texts = [text for of in SENTENCES for text in of]
+    going_on, new = WordSpaces(texts, ALONE, numbers), WordSpaces(texts, ALONE)
+    for message in (*texts, "other words of eating apples", ""):
+        assert np.allclose(going_on.likeness(message), new.likeness(message), atol=1e-6)
+    assert np.allclose(going_on.matrix(), new.matrix(), atol=1e-6)
+
+
+def test_parts_that_are_long_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = Numbers()
+    WordSpaces(["other words stood here"], ALONE, numbers)
+    before = len(numbers.of_part)
+    monkeypatch.setattr(features, "_PARTS_KEPT_MAX", before - 1)
+    likeness = WordSpaces(["apples"], ALONE, numbers).likeness("eating apples")
+    assert len(numbers.of_part) < before
+    assert likeness[0] > 0
 
 
 def test_the_mean_of_the_two_nearest() -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from registry import jobs
+from registry.background import jobs
+from registry.background.worker import Worker
 from registry.matching import head, learning
 from registry.matching.embedders import chosen_embedder
 from registry.matching.index import HOLDER, IndexHolder
 from registry.matching.vectors import text_sha256
 from registry.models import Job, MatchHead, RegistryState, Revision, SentenceVector
 from registry.snapshot import HOLDER as SNAPSHOTS
-from registry.worker import Worker
 from tests.factories import publish
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from registry import keys, publishing
+from registry import publishing
+from registry.access import keys
 from registry.errors import RegistryUnavailable
 from registry.models import RegistryState, Release, Revision
 from registry.snapshot import HOLDER, current, is_stale

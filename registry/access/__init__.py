@@ -1,0 +1,1 @@
+"""Who may do what: people, teams, keys of agents, and links and codes that let somebody in."""

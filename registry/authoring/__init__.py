@@ -1,0 +1,1 @@
+"""What helps somebody who writes a bundle: first drafts, forms, mends, merges, previews."""

@@ -1,0 +1,244 @@
+"""Work that a write leaves behind: the outbox (DESIGN 2).
+
+`enqueue` stores the job in the transaction of its cause, so that neither is there without the other. A worker of either
+kind, the embedded one or Celery's, does the same two things: `claim` a lease, `execute` it. A worker may die at any
+moment: its lease ends and another one takes the job. What a handler wants written is written in the transaction that
+finishes the job, and only while the lease is its own: so it is written once, however often the work was begun.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from registry import audit, log_context
+from registry.actors import Actor
+from registry.background import job_messages
+from registry.models import Job
+from registry.writing import writing
+
+logger = logging.getLogger(__name__)
+
+TRIES_MAX: Final = 5
+OPEN: Final = (Job.State.QUEUED, Job.State.RUNNING)
+WORKER: Final = Actor("system", "worker")
+_ERROR_LENGTH_MAX: Final = 4000
+_AT_ONCE: Final = timedelta(0)
+
+Ending = Literal["done", "queued", "parked", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on a job for `settings.JOB_LEASE_SECONDS`; `tries` counts this one."""
+
+    job_id: int
+    kind: str
+    payload: dict[str, Any]
+    tries: int
+    fence: int
+    tries_max: int = TRIES_MAX
+
+
+Write = Callable[[], object]
+# Does what is slow, and answers what is to be written; None where nothing is.
+Handler = Callable[[Lease], Write | None]
+# What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
+Followed = Literal["parked", "queued", "cancelled"]
+Follower = Callable[[dict[str, Any], Followed], object]
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the job over, or it is finished: nothing may be written for it any more."""
+
+
+def enqueue(
+    kind: str,
+    payload: dict[str, Any],
+    *,
+    run_after: datetime | None = None,
+    dedupe_key: str = "",
+    lane: str = "",
+    tries_max: int = TRIES_MAX,
+) -> tuple[Job, bool]:
+    """Store a job in the caller's transaction, which holds the lock of the registry's state (`writing()`).
+
+    Answers the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
+    work that waits for somebody else: its jobs follow one another, beside everything else. Raises RuntimeError outside
+    of a transaction, ValueError for a kind that nobody handles.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("a job is stored in the transaction of the write that causes it")
+    _handler(kind)
+    new = {"kind": kind, "payload": payload, "run_after": run_after or timezone.now()}
+    new |= {"lane": lane, "tries_max": tries_max}
+    if dedupe_key:
+        job, is_new = Job.objects.get_or_create(dedupe_key=dedupe_key, state__in=OPEN, defaults=new)
+    else:
+        job, is_new = Job.objects.create(**new), True
+    if is_new and run_after is None:
+        transaction.on_commit(lambda: job_messages.send(job.pk), robust=True)
+    return job, is_new
+
+
+def _handler(kind: str) -> Handler:
+    # The handlers' own modules import this one.
+    from registry.background.job_handlers import HANDLERS
+
+    if kind not in HANDLERS:
+        raise ValueError(f"'{kind}' is no kind of job: expected one of {', '.join(sorted(HANDLERS))}")
+    return HANDLERS[kind]
+
+
+def run_next(
+    *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> Ending | None:
+    """Claim a job and execute it: what became of it, or None where nothing is due."""
+    lease = claim(timezone.now(), overdue_by=overdue_by, job_id=job_id, in_lane=in_lane)
+    return execute(lease) if lease else None
+
+
+def claim(
+    now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> Lease | None:
+    """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
+
+    `in_lane` asks for a job of some lane, or of none; a lane with a job at work is passed over.
+    Due is what is queued for now or earlier (`overdue_by` before that), and what a worker held until its lease ended.
+    Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
+    over.
+    """
+    due = _due(now - overdue_by)
+    due = due.exclude(
+        lane__in=Job.objects.filter(state="running", leased_until__gt=now).exclude(lane="").values("lane")
+    )
+    if job_id is not None:
+        due = due.filter(pk=job_id)
+    if in_lane is not None:
+        due = due.exclude(lane="") if in_lane else due.filter(lane="")
+    # Asked before the transaction begins, because on SQLite that keeps every writer waiting.
+    if not due.exists():
+        return None
+    _park_spent(now)
+    with transaction.atomic():
+        job = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True).first()
+        if job is None:
+            return None
+        job.state, job.leased_until = Job.State.RUNNING, now + _lease_length()
+        job.tries += 1
+        job.fence += 1
+        job.save(update_fields=["state", "leased_until", "tries", "fence"])
+    return _lease_of(job)
+
+
+def _lease_of(job: Job) -> Lease:
+    return Lease(job.pk, job.kind, job.payload, job.tries, job.fence, job.tries_max)
+
+
+def _due(at: datetime) -> QuerySet[Job]:
+    due = Q(state="queued", run_after__lte=at) | Q(state="running", leased_until__lte=at)
+    return Job.objects.filter(due).order_by("run_after", "id")
+
+
+def _lease_length() -> timedelta:
+    return timedelta(seconds=settings.JOB_LEASE_SECONDS)
+
+
+def _park_spent(now: datetime) -> None:
+    """Park what took its worker down at each try: such a job never fails, it only never ends."""
+    spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
+    if not spent.exists():
+        return
+    with writing():
+        for job in spent.select_for_update():
+            why = job.last_error or "The worker ended, or said nothing for a whole lease, at each try."
+            _park(_lease_of(job), why)
+            logger.error("job %s %s parked: its worker ended at each of %s tries", job.pk, job.kind, job.tries)
+
+
+def renew(lease: Lease) -> None:
+    """Hold the job for another lease, for handlers that take long. Raises `LeaseLost`."""
+    _move(lease, leased_until=timezone.now() + _lease_length())
+
+
+def _move(lease: Lease, **columns: Any) -> None:
+    """Change the job while it is ours."""
+    if not Job.objects.filter(pk=lease.job_id, state="running", fence=lease.fence).update(**columns):
+        raise LeaseLost(f"job {lease.job_id} was taken over")
+
+
+def execute(lease: Lease) -> Ending:
+    """Do the job: `done`, `queued` for another try, `parked` after the last, `lost` where the lease was taken over.
+
+    Raises django.db.Error where the database is away: then the lease runs out, and the job is done later.
+    """
+    with log_context.working_on(job_id=str(lease.job_id)):
+        return _execute(lease)
+
+
+def _execute(lease: Lease) -> Ending:
+    began = time.monotonic()
+    words = ""
+    try:
+        write = _handler(lease.kind)(lease)
+        _finish(lease, write)
+        ending: Ending = "done"
+    except LeaseLost:
+        ending = "lost"
+    except Exception as error:  # noqa: BLE001 (whatever a handler raises is kept with the job, for a person to read)
+        ending = _fail(lease, error)
+        words = f": {type(error).__name__}: {error}"
+    level = logging.INFO if ending == "done" else logging.WARNING
+    seconds = time.monotonic() - began
+    logger.log(level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.tries, seconds, words)
+    return ending
+
+
+def _finish(lease: Lease, write: Write | None) -> None:
+    """The end of the job and what it writes, together or not at all."""
+    with writing():
+        _move(lease, state=Job.State.DONE, leased_until=None, finished_at=timezone.now(), last_error="")
+        if write is not None:
+            write()
+
+
+def _fail(lease: Lease, error: Exception) -> Ending:
+    text = "".join(traceback.format_exception(error)).replace("\x00", "\ufffd")[-_ERROR_LENGTH_MAX:]
+    try:
+        with writing():
+            if lease.tries >= lease.tries_max:
+                _park(lease, text)
+                return "parked"
+            pause = timedelta(seconds=settings.JOB_BACKOFF_SECONDS * 2 ** (lease.tries - 1))
+            again = timezone.now() + pause
+            _move(lease, state=Job.State.QUEUED, leased_until=None, run_after=again, last_error=text)
+            return "queued"
+    except LeaseLost:
+        return "lost"
+
+
+def _park(lease: Lease, error: str) -> None:
+    """Put it aside for a person to look at; nothing else waits for it. The caller holds the registry's lock."""
+    _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
+    tell_follower(lease.kind, lease.payload, "parked")
+    last_line = error.strip().rpartition("\n")[2]
+    detail = {"kind": lease.kind, "payload": lease.payload, "tries": lease.tries, "error": last_line[:500]}
+    audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)
+
+
+def tell_follower(kind: str, payload: dict[str, Any], state: Followed) -> None:
+    """Whoever keeps rows about such jobs follows them, in the same transaction."""
+    from registry.background.job_handlers import FOLLOWERS
+
+    if kind in FOLLOWERS:
+        FOLLOWERS[kind](payload, state)

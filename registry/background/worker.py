@@ -1,0 +1,87 @@
+"""The embedded worker: does what is due, one job after another, until it is asked to stop.
+
+Beside Celery the same loop is the sweep: it leaves each job to the messages for a while and does what they lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
+
+from registry import revalidation
+from registry.background import housekeeping, jobs
+from registry.background.lanes import lanes_served
+from registry.matching import learning
+from registry.writing import writing
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS: Final = 1.0
+
+
+@dataclass
+class Worker:
+    """Works in the caller's thread; `stop` may be set from anywhere, and takes effect between two jobs.
+
+    `alive_file` is touched each time the worker has looked for work and reached the database; its age is for a probe.
+    """
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    alive_file: Path | None = None
+    _scheduled: date | None = None
+    _is_away: bool = False
+
+    def run(self) -> None:
+        """Work until `stop`. A database that is away is waited for."""
+        with lanes_served(self.stop, _patience):
+            while not self.stop.is_set():
+                if not self._try():
+                    self.stop.wait(POLL_SECONDS)
+
+    def run_due(self) -> int:
+        """Work until nothing is due; how many jobs were begun. Raises django.db.Error where the database is away."""
+        begun = 0
+        while not self.stop.is_set() and self._step():
+            begun += 1
+        return begun
+
+    def _try(self) -> bool:
+        try:
+            has_worked = self._step(in_lane=False)
+        except (DatabaseError, InterfaceError) as error:
+            if not self._is_away:
+                logger.warning("the database is away, which is waited for: %s", error)
+            self._is_away = True
+            connection.close()
+            return False
+        self._is_away = False
+        if self.alive_file is not None:
+            self.alive_file.touch()
+        return has_worked
+
+    def _step(self, *, in_lane: bool | None = None) -> bool:
+        """One job; whether there was one."""
+        self._keep_schedule(datetime.now(UTC).date())
+        return jobs.run_next(overdue_by=_patience(), in_lane=in_lane) is not None
+
+    def _keep_schedule(self, today: date) -> None:
+        """At the start and with each new day (UTC)."""
+        if self._scheduled == today:
+            return
+        revalidation.queue_outdated()
+        housekeeping.queue_daily(today)
+        # Another embedder, a restored registry: nothing that was learned may fit any more.
+        with writing():
+            learning.queue()
+        self._scheduled = today
+
+
+def _patience() -> timedelta:
+    return timedelta(seconds=settings.JOB_SWEEP_AFTER_SECONDS if settings.REDIS_URL else 0)

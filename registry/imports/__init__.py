@@ -1,0 +1,1 @@
+"""Where bundles come from: folders, archives, git, file by file; what is read is never trusted."""

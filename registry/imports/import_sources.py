@@ -1,0 +1,169 @@
+"""Where imports come from: folders, archives, a bare SKILL.md and git, searched to any depth (CONTRACT 5)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from registry.agent_skills.taking import skill_file_name
+from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, JSON_FILES
+from registry.errors import SourceUnreadable
+from registry.imports import git_sources
+from registry.imports.archives import ENTRIES_MAX, Reader, read_members
+from registry.imports.sources import JUNK, SourceBundle, archive_bytes
+from registry.validation import BUNDLE_FILES
+from registry.validation.texts import FILE_BYTES_MAX
+
+# A folder or a repository may be large; beyond this somebody has named the wrong one.
+FOLDER_ENTRIES_MAX: Final = 50_000
+_PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
+# What an export puts beside SKILL.md, and an import reads again.
+_TRAVELLED: Final = frozenset(f"{FOLDER}/{name}" for name in (*JSON_FILES, FRONT_MATTER))
+
+
+def read_source(source: str) -> list[SourceBundle]:
+    """The bundles and Agent Skills at a SOURCE, ordered by path.
+
+    Raises `SourceUnreadable` where there is none, or where the source breaks a rule.
+    """
+    if git_sources.is_git_url(source):
+        return read_git(source)[0]
+    place = Path(source)
+    try:
+        if place.is_dir():
+            return _found(_folder_files(place, source), source, place.resolve().name)
+        if place.is_file() and place.suffix.lower() == ".md":
+            return [SourceBundle(source, {"SKILL.md": _reader(place)(FILE_BYTES_MAX + 1)})]
+        if place.is_file():
+            return read_archive(archive_bytes(place), source)
+    except OSError as error:
+        raise SourceUnreadable(f"{source}: {error.strerror or error}") from None
+    raise SourceUnreadable(f"{source}: there is no such file or folder")
+
+
+def read_git(source: str) -> tuple[list[SourceBundle], str]:
+    """As `read_source` for a git SOURCE, and the commit that was read."""
+    with git_sources.open_repository(source) as repository:
+        return _found(repository.files, source, git_sources.folder_name(source)), repository.commit
+
+
+def read_archive(data: bytes, path: str) -> list[SourceBundle]:
+    """As `read_source` for a zip, a tar or a tar.gz."""
+    found = _found(read_members(data, path), path, "")
+    return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
+
+
+def read_files(files: Mapping[str, bytes], path: str) -> list[SourceBundle]:
+    """As `read_source` for files that are in memory, by their paths in a folder."""
+    found = _found({name: _held_reader(data) for name, data in files.items()}, path, "")
+    return [SourceBundle(path, found[0].files, found[0].folder)] if len(found) == 1 else found
+
+
+def _held_reader(data: bytes) -> Reader:
+    return lambda most: data[:most]
+
+
+def _folder_files(folder: Path, path: str) -> dict[str, Reader]:
+    """Every file below a folder. Raises `SourceUnreadable` for a link that leads out of it, and for too many."""
+    files: dict[str, Reader] = {}
+    root = folder.resolve()
+    for place in walk(folder):
+        name = place.relative_to(folder).as_posix()
+        if place.is_symlink() and not place.resolve().is_relative_to(root):
+            raise SourceUnreadable(f"{path}: {name} is a link that leads out of its folder")
+        if place.is_file():
+            files[name] = _reader(place)
+        if len(files) > FOLDER_ENTRIES_MAX:
+            raise SourceUnreadable(f"{path}: more than {FOLDER_ENTRIES_MAX:,} files; name a folder below it")
+    return files
+
+
+def walk(folder: Path) -> Iterator[Path]:
+    """Every file below a folder, in order, but for what no author means: caches, checkouts of tools."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        yield from (Path(place) / name for name in sorted(names) if name not in JUNK)
+
+
+def _reader(place: Path) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        with place.open("rb") as handle:
+            return handle.read(most)
+
+    return read
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """The files of a source, by the folder that each stands in; the root is the empty text."""
+
+    files: Mapping[str, Reader]
+    folders: Mapping[str, Mapping[str, Reader]]
+
+    def kind(self, folder: str) -> str:
+        """`bundle`, `skill`, `part` (some of the four files, no capability.json) or nothing."""
+        names = self.folders[folder]
+        if "capability.json" in names:
+            return "bundle"
+        if skill_file_name(names) and not ("skill.md" in names and any(name in names for name in BUNDLE_FILES[2:])):
+            return "skill"
+        return "part" if any(name in names for name in BUNDLE_FILES) else ""
+
+
+def _tree(files: Mapping[str, Reader]) -> _Tree:
+    folders: dict[str, dict[str, Reader]] = {}
+    for name, read in files.items():
+        if not any(step in _PASSED_OVER for step in name.split("/")):
+            folder, _, last = name.rpartition("/")
+            folders.setdefault(folder, {})[last] = read
+    return _Tree(files, folders)
+
+
+def _found(files: Mapping[str, Reader], path: str, root_name: str) -> list[SourceBundle]:
+    tree = _tree(files)
+    owners = dict(_owners(tree))
+    found = []
+    for folder, kind in sorted(owners.items()):
+        name = folder.rpartition("/")[2] or root_name
+        content = _skill_files(tree, folder, owners) if kind == "skill" else _bundle_files(tree, folder)
+        found.append(SourceBundle(f"{path.rstrip('/')}/{folder}" if folder else path, content, name))
+    if not found:
+        raise SourceUnreadable(f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}")
+    return found
+
+
+def _owners(tree: _Tree) -> Iterator[tuple[str, str]]:
+    """The folders that are a bundle or a skill, each with its kind. A skill may hold skills; its other files are its
+    own, whatever they are called, and a part of a bundle counts at the root and one level below alone."""
+    owners: list[str] = []
+    for folder in sorted(tree.folders):
+        kind = tree.kind(folder)
+        is_inside = any(folder.startswith(f"{owner}/" if owner else "") for owner in owners)
+        if kind == "skill" or (not is_inside and (kind == "bundle" or (kind == "part" and "/" not in folder))):
+            yield folder, kind
+            owners.append(folder)
+
+
+def _bundle_files(tree: _Tree, folder: str) -> dict[str, bytes | str]:
+    names = tree.folders[folder]
+    wanted = {*BUNDLE_FILES, skill_file_name(names)}
+    files: dict[str, bytes | str] = {name: names[name](FILE_BYTES_MAX + 1) for name in names if name in wanted}
+    others = sorted(set(names) - set(files))[:ENTRIES_MAX]
+    return files | dict.fromkeys(others, "")
+
+
+def _skill_files(tree: _Tree, folder: str, owners: Mapping[str, str]) -> dict[str, bytes | str]:
+    """SKILL.md, what an export put beside it, and the names of everything else but of the skills inside."""
+    prefix = f"{folder}/" if folder else ""
+    inner = [f"{other}/" for other in owners if other != folder and other.startswith(prefix)]
+    files: dict[str, bytes | str] = {}
+    main = skill_file_name(tree.folders[folder])
+    for name, read in tree.files.items():
+        if not name.startswith(prefix) or name.startswith(tuple(inner)):
+            continue
+        own = name.removeprefix(prefix)
+        files[own] = read(FILE_BYTES_MAX + 1) if own == main or own in _TRAVELLED else ""
+    return files

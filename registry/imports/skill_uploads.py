@@ -1,0 +1,173 @@
+"""A skill that comes file by file: each is announced, sent and kept for an hour; then all of them become one bundle.
+
+The files are in the database, so that every web process has them. What may be open at a time is bounded for each key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from django.db.models import QuerySet, Sum
+from django.utils import timezone
+
+from registry import batches
+from registry.actors import Actor
+from registry.agent_skills.fingerprints import fingerprint, remember
+from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
+from registry.agent_skills.taking import Taken, take
+from registry.background.jobs import Lease, Write
+from registry.errors import BundleRefused, InvalidRequest, NotFound, SourceUnreadable, TooManyUploads, UploadTooLarge
+from registry.imports.archives import write_zip
+from registry.imports.import_sources import read_archive
+from registry.imports.sources import SourceBundle
+from registry.models import Revision, SkillUpload
+from registry.releases import proposals
+from registry.validation import Finding
+from registry.validation.documents import BUNDLE_FILES
+from registry.validation.findings import in_order
+from registry.validation.texts import FILE_BYTES_MAX, decode
+from registry.writing import writing
+
+KIND: Final = "skill_uploads.prune"
+KEPT: Final = timedelta(hours=1)
+FILES_MAX: Final = 200
+BYTES_MAX: Final = 10 * 1024 * 1024
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+
+LandedAs = Literal["published", "unchanged", "proposed"]
+
+
+@dataclass(frozen=True)
+class Landed:
+    """What became of the skill. `revision` is what readers have after it, `proposal_id` what waits for an operator.
+
+    `findings` are what the import lost on the way, and what validation says.
+    """
+
+    capability_id: str
+    status: LandedAs
+    revision: int | None
+    proposal_id: UUID | None
+    findings: tuple[Finding, ...]
+
+
+def announce_file(*, path: str, size: int, sha256: str, by: Actor) -> SkillUpload:
+    """Make room for one file. Raises `InvalidRequest`, `UploadTooLarge`, `TooManyUploads`."""
+    if not 1 <= len(path) <= 500 or not path.isprintable() or not _SHA256.fullmatch(sha256):
+        raise InvalidRequest("A file has a path of 1 to 500 printable characters and a sha256 of 64 hex digits")
+    if not 0 <= size <= FILE_BYTES_MAX:
+        raise UploadTooLarge(f"{path[:100]} has {size:,} bytes; a file of a skill has at most {FILE_BYTES_MAX:,} here")
+    with writing():
+        _past_their_time().delete()
+        open_ = SkillUpload.objects.filter(key_name=by.name)
+        if open_.count() >= FILES_MAX:
+            raise TooManyUploads(f"'{by.name}' has {FILES_MAX} files on their way; they are forgotten after an hour")
+        if (open_.aggregate(total=Sum("size"))["total"] or 0) + size > BYTES_MAX:
+            raise UploadTooLarge(f"The files of a skill have at most {BYTES_MAX:,} bytes in all here")
+        return SkillUpload.objects.create(key_name=by.name, path=path, size=size, sha256=sha256)
+
+
+def store_file(*, upload_id: UUID, content: bytes, by: Actor) -> SkillUpload:
+    """Keep the bytes that were announced; the same again changes nothing.
+
+    Raises `NotFound` for what the key has not announced within the hour, `InvalidRequest` for other bytes.
+    """
+    with writing():
+        upload = _kept(by).filter(upload_id=upload_id).first()
+        if upload is None:
+            raise NotFound("This upload was not announced by your key, or an hour ago; begin again")
+        if len(content) != upload.size or hashlib.sha256(content).hexdigest() != upload.sha256:
+            raise InvalidRequest(f"{upload.path[:100]}: the bytes are not those that were announced; send them again")
+        upload.content = content
+        upload.save(update_fields=["content"])
+    return upload
+
+
+def _kept(by: Actor) -> QuerySet[SkillUpload]:
+    return SkillUpload.objects.filter(key_name=by.name, created_at__gte=timezone.now() - KEPT)
+
+
+def _past_their_time() -> QuerySet[SkillUpload]:
+    return SkillUpload.objects.filter(created_at__lt=timezone.now() - KEPT)
+
+
+def land(*, slug: str, upload_ids: Sequence[UUID], by: Actor, may_publish: bool, note: str = "") -> Landed:
+    """Publish the skill of these files through the gate, or without `may_publish` hand it in for review.
+
+    The files are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
+    `InvalidRequest` for a name that is not the skill's, `NotFound` for files that are not there, `SourceUnreadable`
+    for paths that no archive may have, `TooManyProposals`.
+    """
+    source = _source(slug, _uploads(upload_ids, by))
+    taken = take(source)
+    _require_name(taken, slug)
+    landed = _publish(source, by, note) if may_publish else _propose(taken, by, note)
+    with writing():
+        _note_copy(landed, upload_ids, by)
+        SkillUpload.objects.filter(key_name=by.name, upload_id__in=upload_ids).delete()
+    return landed
+
+
+def _note_copy(landed: Landed, upload_ids: Sequence[UUID], by: Actor) -> None:
+    """So that the same folder is known when it comes again."""
+    if landed.revision is not None:
+        files = SkillUpload.objects.filter(key_name=by.name, upload_id__in=upload_ids).values_list("path", "sha256")
+        revision = Revision.objects.get(capability__capability_id=landed.capability_id, number=landed.revision)
+        remember(revision, fingerprint(files))
+
+
+def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, bytes]:
+    found = list(_kept(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False))
+    files = {upload.path: bytes(upload.content or b"") for upload in found}
+    if not found or len(found) != len(upload_ids) or len(files) != len(found):
+        raise NotFound("Some files of the skill are not here, or stand twice: they are kept for an hour. Begin again")
+    return files
+
+
+def _source(slug: str, files: dict[str, bytes]) -> SourceBundle:
+    """By way of an archive, so that the rules for names and sizes of archives hold. Raises `SourceUnreadable`."""
+    if not is_skill_name(slug):
+        raise InvalidRequest(f"The slug '{slug[:100]}' must be lower-case words joined by single hyphens, at most 64")
+    found = read_archive(write_zip(files, compress=False), slug)
+    if len(found) != 1:
+        raise SourceUnreadable(f"{slug}: {len(found)} skills in one folder; publish each by itself")
+    return SourceBundle(slug, found[0].files, slug)
+
+
+def _require_name(taken: Taken, slug: str) -> None:
+    """What the skill calls itself is what it will be found by."""
+    if taken.files is None:
+        raise BundleRefused(f"{slug} cannot be read as a skill", taken.findings)
+    capability_id = batches.validate_all([SourceBundle(slug, taken.files)])[0].report.capability_id
+    if capability_id and capability_id != capability_id_of(slug):
+        name = skill_name_of(capability_id)
+        raise InvalidRequest(f"The skill calls itself '{name}': publish it with --slug {name}, or change its name")
+
+
+def _publish(source: SourceBundle, by: Actor, note: str) -> Landed:
+    (result,) = batches.import_all([source], by=by, mode="publish", note=note)
+    if result.status not in ("published", "unchanged"):
+        raise BundleRefused(f"'{source.path}' was not published", result.findings)
+    status: LandedAs = "published" if result.status == "published" else "unchanged"
+    return Landed(result.capability_id, status, result.revision, None, result.findings)
+
+
+def _propose(taken: Taken, by: Actor, note: str) -> Landed:
+    files: dict[str, str] = {
+        name: decode(content)[0] for name, content in (taken.files or {}).items() if name in BUNDLE_FILES
+    }
+    done = proposals.propose(files=files, note=note, by=by)
+    findings = in_order([*taken.findings, *done.report.findings])
+    proposal = done.proposal
+    return Landed(proposal.capability.capability_id, "proposed", None, proposal.proposal_id, findings)
+
+
+def prune(lease: Lease) -> Write:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets files that nobody has published within the hour."""
+    return _past_their_time().delete

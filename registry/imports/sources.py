@@ -1,0 +1,109 @@
+"""Where bundles come from: folders and zips, read with limits, never trusted (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from registry.errors import SourceUnreadable
+from registry.imports.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, zip_members
+from registry.validation import BUNDLE_FILES
+from registry.validation.texts import FILE_BYTES_MAX
+
+# What tools leave behind; nobody meant it to be part of a bundle.
+JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBundle:
+    """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
+
+    Files that are not part of a bundle come without their content: only their names are reported. `folder` is the name
+    of the folder that held the files, empty where that means nothing.
+    """
+
+    path: str
+    files: Mapping[str, bytes | str]
+    folder: str = ""
+
+
+def read_path(path: str) -> list[SourceBundle]:
+    """The bundles at a PATH: a bundle folder, a zip, or a folder whose subfolders are bundles.
+
+    Raises `SourceUnreadable` where there is none, or for an archive that breaks a rule.
+    """
+    place = Path(path)
+    try:
+        if place.is_dir():
+            return _read_folder(place, path)
+        if place.is_file():
+            return read_zip(archive_bytes(place), path)
+    except OSError as error:
+        raise SourceUnreadable(f"{path}: {error.strerror or error}") from None
+    raise SourceUnreadable(f"{path}: there is no such file or folder")
+
+
+def archive_bytes(place: Path) -> bytes:
+    """The file. Raises `SourceUnreadable` for one that is too large, before it is read."""
+    if place.stat().st_size > ARCHIVE_BYTES_MAX:
+        raise SourceUnreadable(f"{place}: an archive has at most 20 MiB")
+    return place.read_bytes()
+
+
+def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
+    own = _folder_files(folder, path)
+    if any(name in BUNDLE_FILES for name in own):
+        return [SourceBundle(path, own)]
+    found = []
+    for member in sorted(folder.iterdir()):
+        if member.is_dir() and member.name not in JUNK:
+            files = _folder_files(member, path)
+            if any(name in BUNDLE_FILES for name in files):
+                found.append(SourceBundle(str(PurePosixPath(path) / member.name), files))
+    if not found:
+        raise SourceUnreadable(f"{path}: no bundle here. A bundle is a folder with {', '.join(BUNDLE_FILES)}")
+    return found
+
+
+def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
+    """The four files with their content, others by name alone. A link must not lead to what is none of ours."""
+    files: dict[str, bytes | str] = {}
+    for name in BUNDLE_FILES:
+        if (folder / name).is_file():
+            if not (folder / name).resolve().is_relative_to(folder.resolve()):
+                raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
+            files[name] = _first_bytes(folder / name)
+    others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK, *BUNDLE_FILES})
+    return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
+
+
+def _first_bytes(file: Path) -> bytes:
+    """The file, or just so much that it is seen to be too large."""
+    with file.open("rb") as handle:
+        return handle.read(FILE_BYTES_MAX + 1)
+
+
+def read_zip(data: bytes, path: str) -> list[SourceBundle]:
+    """The bundles of a zip: at its root, or in its top folders. Raises `SourceUnreadable` with the entry at fault."""
+    return _bundles_of(zip_members(data, path), path)
+
+
+def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
+    folders: dict[str, dict[str, bytes | str]] = {}
+    for name, read in members.items():
+        parts = name.split("/")
+        if any(part in JUNK for part in parts) or len(parts) > 2:
+            continue
+        folder = parts[0] if len(parts) == 2 else ""
+        # At most so much that a file is seen to be too large; a size that lies is found by the reader.
+        folders.setdefault(folder, {})[parts[-1]] = read(FILE_BYTES_MAX + 1) if parts[-1] in BUNDLE_FILES else ""
+    bundles = {folder: files for folder, files in folders.items() if any(name in BUNDLE_FILES for name in files)}
+    if "" in bundles:
+        return [SourceBundle(path, bundles[""])]
+    if not bundles:
+        raise SourceUnreadable(f"{path}: no bundle in this zip. A bundle has {', '.join(BUNDLE_FILES)}")
+    if len(bundles) == 1:
+        return [SourceBundle(path, next(iter(bundles.values())))]
+    return [SourceBundle(f"{path}/{folder}", files) for folder, files in sorted(bundles.items())]

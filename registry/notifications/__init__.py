@@ -1,0 +1,1 @@
+"""Who is told of what happens here: webhooks and letters to members."""

@@ -1,0 +1,218 @@
+"""The verbs of webhooks: who is told of events, and what is told once more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from registry import audit
+from registry.actors import Actor
+from registry.background import job_desk
+from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.models import Job, Webhook, WebhookDelivery
+from registry.notifications import webhook_jobs
+from registry.notifications.webhook_events import EVENT_KINDS, announce_test, job_key, lane_of, queue_job
+from registry.notifications.webhook_http import check_url
+from registry.notifications.webhook_signatures import new_secret
+from registry.writing import writing
+
+# How long the secret before the newest one goes on signing beside it.
+OLD_SECRET_KEPT: Final = timedelta(hours=24)
+
+
+def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> tuple[Webhook, str]:
+    """Make a webhook; the second of the pair is its secret, which is shown this once.
+
+    No `events` means all of them but the chatty ones. Raises `InvalidRequest` for an odd name, URL or kind of event,
+    `NameTaken`.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= 80 or not name.isprintable():
+        raise InvalidRequest("A webhook's name has 1 to 80 printable characters")
+    url = check_url(url)
+    wanted = _wanted(events)
+    with writing():
+        if Webhook.objects.filter(name=name).exists():
+            raise NameTaken(f"There is a webhook named '{name}'")
+        webhook = Webhook.objects.create(name=name, url=url, secret=new_secret(), events=wanted, created_by=str(by))
+        audit.record(by=by, verb="webhook.create", subject=name, detail=_told(url, wanted))
+    return webhook, webhook.secret
+
+
+def get_webhook(name: str) -> Webhook:
+    """Raises `NotFound`."""
+    webhook = Webhook.objects.filter(name=name).first()
+    if webhook is None:
+        raise NotFound(f"There is no webhook named '{name}'")
+    return webhook
+
+
+def webhook_by_key(key: int) -> Webhook:
+    """By its row id. Raises `NotFound`."""
+    webhook = Webhook.objects.filter(pk=key).first()
+    if webhook is None:
+        raise NotFound("There is no such webhook")
+    return webhook
+
+
+def list_webhooks() -> list[Webhook]:
+    """All of them, by name."""
+    return list(Webhook.objects.all())
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRow:
+    """A line of the list; `last_state` is empty where nothing was sent, `failed` counts deliveries of 30 days."""
+
+    key: int
+    name: str
+    url: str
+    events: list[str]
+    is_enabled: bool
+    disabled_why: str
+    last_state: str
+    last_at: datetime | None
+    failed: int
+
+
+def webhook_rows() -> list[WebhookRow]:
+    """All of them, by name, in one query."""
+    newest = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).order_by("-id")
+    found = Webhook.objects.annotate(
+        last_state=Subquery(newest.values("state")[:1]),
+        last_at=Subquery(newest.values("created_at")[:1]),
+        failed=Count("deliveries", filter=Q(deliveries__state=WebhookDelivery.State.FAILED)),
+    )
+    columns = ("pk", "name", "url", "events", "disabled_at", "disabled_why", "last_state", "last_at", "failed")
+    return [
+        WebhookRow(key, name, url, events, disabled is None, why, state or "", at, failed)
+        for key, name, url, events, disabled, why, state, at, failed in found.order_by("name").values_list(*columns)
+    ]
+
+
+def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
+    """The newest first, without their bodies."""
+    return webhook.deliveries.order_by("-id").defer("body")
+
+
+def list_deliveries(*, name: str, limit: int = 50) -> list[WebhookDelivery]:
+    """The newest first. Raises `NotFound`."""
+    return list(get_webhook(name).deliveries.order_by("-id")[:limit])
+
+
+def change_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
+    """Another address, or other kinds of event; what is queued already goes to the new address. The secret stays.
+
+    Raises `NotFound`, `InvalidRequest` as `create_webhook` does. The same again changes nothing.
+    """
+    url, wanted = check_url(url), _wanted(events)
+    with writing():
+        webhook = get_webhook(name)
+        if (url, wanted) != (webhook.url, webhook.events):
+            webhook.url, webhook.events = url, wanted
+            webhook.save(update_fields=["url", "events"])
+            audit.record(by=by, verb="webhook.change", subject=name, detail=_told(url, wanted))
+    return webhook
+
+
+def delete_webhook(*, name: str, by: Actor) -> None:
+    """Forget it with its deliveries; what is queued for it is not sent. Raises `NotFound`."""
+    with writing():
+        webhook = get_webhook(name)
+        # A job that is queued finds nothing to send when its turn comes; one that is parked would wait for ever.
+        parked = Job.objects.filter(lane=lane_of(webhook.pk), state=Job.State.PARKED)
+        parked.update(state=Job.State.CANCELLED, finished_at=timezone.now())
+        webhook.delete()
+        audit.record(by=by, verb="webhook.delete", subject=name)
+
+
+def _wanted(events: Sequence[str]) -> list[str]:
+    unknown = sorted(set(events) - set(EVENT_KINDS))
+    if unknown:
+        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(EVENT_KINDS)}")
+    return [kind for kind in EVENT_KINDS if kind in events]
+
+
+def _told(url: str, wanted: list[str]) -> dict[str, Any]:
+    # The host alone: the path of such an address is often a secret of its own.
+    return {"host": urlsplit(url).hostname, "events": wanted}
+
+
+def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:
+    """Tell it nothing more. What happens meanwhile is not told later. Raises `NotFound`."""
+    with writing():
+        webhook_jobs.disable(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
+    return get_webhook(name)
+
+
+def enable_webhook(*, name: str, by: Actor) -> Webhook:
+    """Tell it of what happens from now on. Raises `NotFound`."""
+    with writing():
+        webhook = get_webhook(name)
+        if not webhook.is_enabled:
+            webhook.disabled_at, webhook.disabled_why = None, ""
+            webhook.save(update_fields=["disabled_at", "disabled_why"])
+            audit.record(by=by, verb="webhook.enable", subject=name)
+    return webhook
+
+
+def rotate_secret(*, name: str, by: Actor) -> str:
+    """A new secret, shown this once; for 24 hours deliveries carry a signature by the old one too.
+
+    Raises `NotFound`.
+    """
+    with writing():
+        webhook = get_webhook(name)
+        webhook.previous_secret, webhook.secret = webhook.secret, new_secret()
+        webhook.previous_secret_until = timezone.now() + OLD_SECRET_KEPT
+        webhook.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
+        audit.record(by=by, verb="webhook.rotate_secret", subject=name)
+    return webhook.secret
+
+
+def send_test(*, name: str, by: Actor) -> tuple[WebhookDelivery, int]:
+    """Queue an event of the kind `webhook.test`, tried once: the delivery and its job's id.
+
+    Raises `NotFound`, and `StatusConflict` where the webhook is disabled.
+    """
+    with writing():
+        webhook = _enabled(get_webhook(name))
+        delivery = announce_test(webhook, at=timezone.now().isoformat())
+        audit.record(by=by, verb="webhook.test", subject=name)
+        return delivery, Job.objects.values_list("pk", flat=True).get(dedupe_key=job_key(delivery))
+
+
+def _enabled(webhook: Webhook) -> Webhook:
+    if not webhook.is_enabled:
+        raise StatusConflict(f"'{webhook.name}' is disabled: {webhook.disabled_why}. Enable it first")
+    return webhook
+
+
+def redeliver(*, delivery_id: int, by: Actor) -> WebhookDelivery:
+    """Send it once more, with the same id and body, whatever became of it. Raises `NotFound`.
+
+    Raises `StatusConflict` where it is queued already, or the webhook is disabled.
+    """
+    with writing():
+        delivery = WebhookDelivery.objects.select_related("webhook").filter(pk=delivery_id).first()
+        if delivery is None:
+            raise NotFound(f"There is no delivery {delivery_id}; those older than 30 days are forgotten")
+        webhook = _enabled(delivery.webhook)
+        if delivery.state == "queued":
+            raise StatusConflict(f"Delivery {delivery_id} is queued: it is tried without being asked")
+        delivery.state, delivery.finished_at = WebhookDelivery.State.QUEUED, None
+        delivery.save(update_fields=["state", "finished_at"])
+        parked = Job.objects.filter(dedupe_key=job_key(delivery), state="parked").first()
+        if parked is not None:
+            job_desk.put_back(parked)
+        else:
+            queue_job(delivery)
+        detail = {"delivery_id": delivery_id, "event_id": str(delivery.event_id)}
+        audit.record(by=by, verb="webhook.redeliver", subject=webhook.name, detail=detail)
+    return delivery

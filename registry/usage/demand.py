@@ -1,0 +1,196 @@
+"""The demand board: what agents asked for and did not get, and what somebody does about it.
+
+Ids are counted always. Messages are kept where `KEEP_UNMATCHED_DAYS` says so, scrubbed (registry/usage/scrubbing.py),
+for so many days after they were last said. What was put away comes back once it was asked for `RETURNS_AFTER` times
+more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeVar
+
+from django.conf import settings
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from registry import audit
+from registry.actors import Actor
+from registry.background.jobs import Lease, Write
+from registry.errors import NotFound
+from registry.likeness import close_names, nearest
+from registry.models import Capability, DemandMiss, UnmatchedMessage
+from registry.queries import LISTED
+from registry.usage.demand_counting import stems_of
+from registry.usage.demand_models import Asked
+from registry.writing import writing
+
+KIND: Final = "demand.prune"
+RETURNS_AFTER: Final = 5
+# So many are put into groups; the others were asked less, and come up as these are dealt with.
+GROUPED_MAX: Final = 300
+ALIKE_FROM: Final = 0.5
+SAID_SHOWN_MAX: Final = 5
+What = Literal["ids", "messages"]
+Row = TypeVar("Row", bound=Asked)
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetId:
+    """An id that nobody has published. `meant` are published ids that may have been meant; `is_begun`: there is a
+    capability of this id, but none that agents can load."""
+
+    miss: DemandMiss
+    askers: tuple[tuple[str, int], ...]
+    meant: tuple[str, ...]
+    is_begun: bool
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What `dismiss` is told."""
+        return (self.miss.capability_id,)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Messages that are alike, the one that was said most first."""
+
+    rows: tuple[UnmatchedMessage, ...]
+    count: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    askers: tuple[tuple[str, int], ...]
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What `dismiss` is told: all of them."""
+        return tuple(str(row.pk) for row in self.rows)
+
+    @property
+    def main(self) -> UnmatchedMessage:
+        """The one that stands for all."""
+        return self.rows[0]
+
+    @property
+    def others(self) -> tuple[UnmatchedMessage, ...]:
+        """The next few."""
+        return self.rows[1:SAID_SHOWN_MAX]
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return max(0, len(self.rows) - SAID_SHOWN_MAX)
+
+
+def keeps_messages() -> bool:
+    """Whether the registry keeps messages at all."""
+    return bool(settings.KEEP_UNMATCHED_DAYS)
+
+
+def misses(*, dismissed: bool = False) -> QuerySet[DemandMiss]:
+    """Ids that are still not there, the most wanted first."""
+    there = Capability.objects.filter(status__in=LISTED).values("capability_id")
+    found = DemandMiss.objects.exclude(capability_id__in=there).order_by("-count", "capability_id")
+    return found.filter(_put_away()) if dismissed else found.exclude(_put_away())
+
+
+def messages(*, dismissed: bool = False) -> QuerySet[UnmatchedMessage]:
+    """The most said first."""
+    found = UnmatchedMessage.objects.order_by("-count", "-last_seen_at", "pk")
+    return found.filter(_put_away()) if dismissed else found.exclude(_put_away())
+
+
+def _put_away() -> Q:
+    return Q(dismissed_at__isnull=False, count__lt=F("dismissed_count") + RETURNS_AFTER)
+
+
+def described(rows: Iterable[DemandMiss]) -> list[UnmetId]:
+    """Each with the ids that may have been meant."""
+    shown = list(rows)
+    published = list(Capability.objects.filter(status__in=LISTED).values_list("capability_id", flat=True))
+    wanted = [row.capability_id for row in shown]
+    begun = set(Capability.objects.filter(capability_id__in=wanted).values_list("capability_id", flat=True))
+    return [
+        UnmetId(row, _by_key([row]), tuple(_meant(row.capability_id, published)), row.capability_id in begun)
+        for row in shown
+    ]
+
+
+def _meant(wanted: str, published: Sequence[str]) -> list[str]:
+    return close_names(wanted, nearest(wanted, published, most=3), most=3)
+
+
+def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:
+    """Messages of which the shorter one has half of its telling words in the other, the groups said most first."""
+    groups: list[tuple[frozenset[str], list[UnmatchedMessage]]] = []
+    for row in rows[:GROUPED_MAX]:
+        stems = stems_of(row.text)
+        likeness = [_alike(group, stems) for group, _ in groups]
+        best = max(likeness, default=0.0)
+        if best >= ALIKE_FROM:
+            groups[likeness.index(best)][1].append(row)
+        else:
+            groups.append((stems, [row]))
+    found = [_said(members) for _, members in groups]
+    return sorted(found, key=lambda said: (-said.count, said.main.pk))
+
+
+def _alike(first: frozenset[str], second: frozenset[str]) -> float:
+    """The share of the telling words of the shorter one that are in the other, 0 to 1; one word in common of several
+    says nothing."""
+    shared = len(first & second)
+    shorter = min(len(first), len(second))
+    return shared / shorter if shared > 1 or shared == shorter > 0 else 0.0
+
+
+def _said(rows: list[UnmatchedMessage]) -> Said:
+    first, last = min(row.first_seen_at for row in rows), max(row.last_seen_at for row in rows)
+    return Said(tuple(rows), sum(row.count for row in rows), first, last, _by_key(rows))
+
+
+def _by_key(rows: Sequence[Asked]) -> tuple[tuple[str, int], ...]:
+    total: dict[str, int] = {}
+    for row in rows:
+        for name, count in (row.askers or {}).items():
+            total[name] = total.get(name, 0) + count
+    return tuple(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def dismiss(*, what: What, chosen: Sequence[str], by: Actor) -> int:
+    """Put ids, or messages by the numbers of their rows, away; how many. Raises `NotFound` where none is there."""
+    with writing():
+        found = _chosen(what, chosen).exclude(_put_away())
+        count = found.update(dismissed_at=timezone.now(), dismissed_by=str(by), dismissed_count=F("count"))
+        _audit(count, "demand.dismiss", what, chosen, by)
+    return count
+
+
+def bring_back(*, what: What, chosen: Sequence[str], by: Actor) -> int:
+    """Show them again; how many. Raises `NotFound` where none was put away."""
+    with writing():
+        found = _chosen(what, chosen).filter(dismissed_at__isnull=False)
+        count = found.update(dismissed_at=None, dismissed_by="", dismissed_count=0)
+        _audit(count, "demand.bring_back", what, chosen, by)
+    return count
+
+
+def _chosen(what: What, chosen: Sequence[str]) -> QuerySet[DemandMiss] | QuerySet[UnmatchedMessage]:
+    if what == "ids":
+        return DemandMiss.objects.filter(capability_id__in=chosen)
+    numbers = [int(each) for each in chosen if each.isdecimal() and len(each) < 16]
+    return UnmatchedMessage.objects.filter(pk__in=numbers)
+
+
+def _audit(count: int, verb: str, what: What, chosen: Sequence[str], by: Actor) -> None:
+    if not count:
+        raise NotFound("Nothing of that is on the board: somebody may have dealt with it meanwhile")
+    # Of messages the numbers alone: what a user said is forgotten in time, and the audit log forgets nothing.
+    audit.record(by=by, verb=verb, subject=f"{count} {what}", detail={"what": what, "chosen": list(chosen)[:100]})
+
+
+def prune(lease: Lease) -> Write:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets messages that nobody has said for `KEEP_UNMATCHED_DAYS`; all of them where that is 0."""
+    since = timezone.now() - timedelta(days=settings.KEEP_UNMATCHED_DAYS)
+    return UnmatchedMessage.objects.filter(last_seen_at__lt=since).delete

@@ -1,0 +1,86 @@
+"""What agents tell of how it went (CONTRACT 4): events that are kept, and the confidence that they lead to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from registry import audit
+from registry.actors import Actor
+from registry.errors import CapabilityNotFound, InvalidRequest
+from registry.models import Capability, Confidence, Outcome
+from registry.queries import LISTED, find_revision
+from registry.usage.confidence import NEUTRAL, OUTCOMES, Score, replayed
+from registry.writing import move_feedback, writing
+
+_WHOLE = 0
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """`score` is the capability's after the event."""
+
+    capability_id: str
+    event_id: UUID
+    score: Score
+
+
+def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int | None = None) -> Recorded:
+    """Keep how a use of a capability ended, and move its confidence; `revision` is the published one unless told.
+
+    Raises `InvalidRequest` for an unknown outcome, `CapabilityNotFound` for what agents cannot load, and
+    `RevisionNotFound`.
+    """
+    if outcome not in OUTCOMES:
+        raise InvalidRequest(f"outcome must be one of {', '.join(OUTCOMES)}")
+    with writing() as state:
+        capability = _loadable(capability_id)
+        used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
+        number = used.number if used is not None else 0
+        event = Outcome.objects.create(capability=capability, revision=number, outcome=outcome, key_name=by.name)
+        score = _move(capability, _WHOLE, outcome)
+        _move(capability, number, outcome)
+        move_feedback(state)
+        detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
+        audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
+    return Recorded(capability_id, event.event_id, score)
+
+
+def _loadable(capability_id: str) -> Capability:
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LISTED)
+    capability = found.select_related("published_revision").first()
+    if capability is None:
+        raise CapabilityNotFound(capability_id)
+    return capability
+
+
+def _move(capability: Capability, revision: int, outcome: str) -> Score:
+    row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
+    score = _score(row).after(outcome)
+    row.hundredths, row.uses, row.confirmed = score.hundredths, score.uses, score.confirmed
+    row.save(update_fields=["hundredths", "uses", "confirmed"])
+    return score
+
+
+def _score(row: Confidence) -> Score:
+    return Score(row.hundredths, row.uses, row.confirmed)
+
+
+def confidence(capability: Capability, *, revision: int | None = None) -> Score:
+    """Counted anew from the events: of the capability, or of one of its revisions by itself."""
+    events = Outcome.objects.filter(capability=capability).order_by("id")
+    if revision is not None:
+        events = events.filter(revision=revision)
+    return replayed(events.values_list("outcome", flat=True).iterator())
+
+
+def kept_confidence(capability: Capability, *, revision: int | None = None) -> Score:
+    """As it was kept with the last event: the same as `confidence`, without reading them all."""
+    row = Confidence.objects.filter(capability=capability, revision=revision or _WHOLE).first()
+    return _score(row) if row is not None else NEUTRAL
+
+
+def kept_by_revision(capability: Capability) -> dict[int, Score]:
+    """`{number: score}` of the revisions that anything was told of: a worse one shows beside the one before."""
+    found = Confidence.objects.filter(capability=capability, revision__gt=_WHOLE).order_by("revision")
+    return {row.revision: _score(row) for row in found}

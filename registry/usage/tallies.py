@@ -1,0 +1,129 @@
+"""What is counted in memory and added to the database every few seconds: a warm read never writes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError
+from django.db.models import F
+from django.utils import timezone
+
+from registry.models import AgentKey, DemandMiss, LoadCount
+from registry.usage import demand_counting
+from registry.usage.demand_counting import Unmatched
+from registry.writing import impatient_writing
+
+logger = logging.getLogger(__name__)
+
+# Anybody can ask for anything: past these many different ids between two flushes, or in the table, no more are kept.
+MISSES_HELD_MAX: Final = 1000
+MISSES_KEPT_MAX: Final = 10_000
+
+
+@dataclass
+class _Held:
+    loads: Counter[tuple[date, str, int, str]] = field(default_factory=Counter)
+    misses: Counter[str] = field(default_factory=Counter)
+    missed_by: dict[str, Counter[str]] = field(default_factory=dict)
+    unmatched: dict[str, Unmatched] = field(default_factory=dict)
+    keys_used: dict[str, datetime] = field(default_factory=dict)
+
+
+@dataclass
+class Totals:
+    """Since the process began, whether handed in or not."""
+
+    loads: int = 0
+    misses: int = 0
+
+
+TOTALS: Final = Totals()
+_held = _Held()
+_lock = threading.Lock()
+
+
+def count_load(*, capability_id: str, revision: int, key_name: str) -> None:
+    """One load of a revision, `key_name` empty for a public read."""
+    with _lock:
+        TOTALS.loads += 1
+        _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += 1
+
+
+def count_miss(capability_id: str, *, key_name: str = "") -> None:
+    """An agent asked for an id that is not published, `key_name` empty for a public read."""
+    with _lock:
+        TOTALS.misses += 1
+        wanted = capability_id[:64]
+        if wanted in _held.misses or len(_held.misses) < MISSES_HELD_MAX:
+            _held.misses[wanted] += 1
+            _held.missed_by.setdefault(wanted, Counter())[key_name] += 1
+
+
+def count_unmatched(*, message: str, decision: str, nearest: str = "", key_name: str = "") -> None:
+    """A message led to no one capability; kept scrubbed, and only where `KEEP_UNMATCHED_DAYS` says so."""
+    said = demand_counting.heard(message)
+    if said is not None:
+        with _lock:
+            demand_counting.hold(_held.unmatched, said, decision=decision, nearest=nearest, key_name=key_name)
+
+
+def note_key_use(key_name: str) -> None:
+    """A key was used just now."""
+    with _lock:
+        _held.keys_used[key_name] = timezone.now()
+
+
+def flush() -> None:
+    """Add what was counted to the database; it is kept where the database is away."""
+    global _held
+    with _lock:
+        held, _held = _held, _Held()
+    if not (held.loads or held.misses or held.keys_used or held.unmatched):
+        return
+    try:
+        # In the thread that keeps the snapshot fresh: whoever holds the lock for long must not hold that up.
+        with impatient_writing():
+            _add_loads(held)
+            _add_misses(held)
+            demand_counting.add(held.unmatched)
+            for name, used_at in held.keys_used.items():
+                AgentKey.objects.filter(name=name).update(last_used_at=used_at)
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("counts are kept until the database is back: %s", error)
+        with _lock:
+            _held.loads.update(held.loads)
+            _held.misses.update(held.misses)
+            for wanted, askers in held.missed_by.items():
+                _held.missed_by.setdefault(wanted, Counter()).update(askers)
+            demand_counting.take_back(_held.unmatched, held.unmatched)
+            _held.keys_used = {**held.keys_used, **_held.keys_used}
+
+
+def _add_loads(held: _Held) -> None:
+    for (day, capability_id, revision, key_name), count in held.loads.items():
+        row, made = LoadCount.objects.get_or_create(
+            day=day, capability_id=capability_id, revision=revision, key_name=key_name, defaults={"count": count}
+        )
+        if not made:
+            LoadCount.objects.filter(pk=row.pk).update(count=F("count") + count)
+
+
+def _add_misses(held: _Held) -> None:
+    room = MISSES_KEPT_MAX - DemandMiss.objects.count()
+    rows = {row.capability_id: row for row in DemandMiss.objects.filter(capability_id__in=held.misses)}
+    for capability_id, count in held.misses.items():
+        row = rows.get(capability_id)
+        if row is None and room <= 0:
+            continue
+        if row is None:
+            row = DemandMiss(capability_id=capability_id)
+            room -= 1
+        row.count += count
+        row.last_seen_at = timezone.now()
+        row.askers = demand_counting.with_askers(row.askers, held.missed_by.get(capability_id, Counter()))
+        row.save()

@@ -1,0 +1,204 @@
+"""Teams: whose a capability is, and that others keep their hands off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from registry import bulk, drafts, publishing
+from registry.access import operators, teams
+from registry.actors import SYSTEM, Actor
+from registry.browsing.catalogue import Catalogue, Wanted
+from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.models import AuditEvent, Capability, Draft, Review, Team
+from registry.releases import proposals, reviews, schedules
+from tests.factories import OLGA, bundle, publish
+
+pytestmark = pytest.mark.django_db
+VERA = Actor("operator", "vera")
+ROOT = Actor("operator", "root")
+PASSWORD = "a-long-passphrase"
+
+
+@pytest.fixture(autouse=True)
+def people() -> None:
+    for name, role in (("vera", "publisher"), ("root", "admin")):
+        operators.create_operator(username=name, role=role, password=PASSWORD, by=OLGA)
+
+
+@pytest.fixture
+def owners() -> Team:
+    """A team that owns `alpha`, with nobody in it; `alpha` has two revisions and a draft, and is proposed anew."""
+    publish()
+    publish(body="Two.")
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Three."), based_on=None, by=OLGA)
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Four."), based_on=None, by=OLGA)
+    proposals.propose(files=bundle(body="Five."), by=Actor("agent_key", "bot"))
+    team = teams.create_team(name="Owners", by=ROOT)
+    teams.set_owner(capability_id="alpha", key=team.pk, by=ROOT)
+    return team
+
+
+def _draft_version() -> int:
+    return Draft.objects.get(discarded_at__isnull=True).version
+
+
+def _proposal() -> Any:
+    return Capability.objects.get().proposals.get().proposal_id
+
+
+def _restored(by: Actor) -> Draft:
+    if by == VERA and not operators.members(search="vera")[0].teams:
+        return drafts.restore_draft(capability_id="alpha", version=1, by=by)
+    drafts.discard_draft(capability_id="alpha", by=by)
+    return drafts.restore_draft(capability_id="alpha", version=1, by=by)
+
+
+def _review() -> int:
+    """Of a review that was asked for at the command line."""
+    found = Review.objects.first()
+    if found is None:
+        found = reviews.ask_review(capability_id="alpha", draft_version=_draft_version(), by=SYSTEM, note="Look")
+    return found.pk
+
+
+def _asked(verb: Callable[..., Any], by: Actor, **more: Any) -> Any:
+    return verb(review_id=_review(), round_seen=1, by=by, **more)
+
+
+VERBS: dict[str, Callable[[Actor], Any]] = {
+    "save_draft": lambda by: drafts.save_draft(
+        capability_id="alpha", files=bundle(body="Mine."), based_on=_draft_version(), by=by
+    ),
+    "replace_draft": lambda by: drafts.replace_draft(capability_id="alpha", files=bundle(body="Mine."), by=by),
+    "discard_draft": lambda by: drafts.discard_draft(capability_id="alpha", by=by),
+    "restore_draft": _restored,
+    "publish": lambda by: publishing.publish(files=bundle(body="Mine."), by=by),
+    "ask_review": lambda by: reviews.ask_review(
+        capability_id="alpha", draft_version=_draft_version(), by=by, note="Look"
+    ),
+    "approve": lambda by: _asked(reviews.approve, by),
+    "send_back": lambda by: _asked(reviews.send_back, by, words="No"),
+    "withdraw": lambda by: reviews.withdraw(review_id=_review(), by=by),
+    "schedule_release": lambda by: schedules.schedule_release(
+        capability_id="alpha",
+        draft_version=_draft_version(),
+        due_at=timezone.now() + timedelta(hours=1),
+        by=by,
+        note="n",
+    ),
+    "publish_draft": lambda by: publishing.publish_draft(capability_id="alpha", by=by),
+    "rollback": lambda by: publishing.rollback(capability_id="alpha", to=1, by=by, note="n"),
+    "set_visibility": lambda by: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=by),
+    "deprecate": lambda by: publishing.deprecate(capability_id="alpha", by=by),
+    "retire": lambda by: publishing.retire(capability_id="alpha", by=by),
+    "accept_proposal": lambda by: proposals.accept_proposal(proposal_id=_proposal(), by=by),
+    "reject_proposal": lambda by: proposals.reject_proposal(proposal_id=_proposal(), by=by),
+}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_is_refused_to_others_and_writes_nothing(name: str, owners: Team) -> None:
+    if name in ("approve", "send_back", "withdraw"):
+        _review()
+    written = AuditEvent.objects.count()
+    with pytest.raises(Forbidden, match="belongs to the team 'Owners'"):
+        VERBS[name](VERA)
+    assert AuditEvent.objects.count() == written
+
+
+@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("who", ["member", "admin", "pipeline", "terminal"])
+def test_a_verb_is_done_for_members_admins_keys_and_the_command_line(name: str, who: str, owners: Team) -> None:
+    if who == "member":
+        teams.add_member(key=owners.pk, username="vera", by=ROOT)
+    by = {"member": VERA, "admin": ROOT, "pipeline": Actor("agent_key", "vera"), "terminal": SYSTEM}[who]
+    written = AuditEvent.objects.count()
+    VERBS[name](by)
+    assert AuditEvent.objects.count() > written
+
+
+def test_whoever_leaves_the_team_loses_it_at_once(owners: Team) -> None:
+    teams.add_member(key=owners.pk, username="vera", by=ROOT)
+    VERBS["save_draft"](VERA)
+    teams.remove_member(key=owners.pk, username="vera", by=ROOT)
+    with pytest.raises(Forbidden):
+        VERBS["save_draft"](VERA)
+    teams.set_owner(capability_id="alpha", key=None, by=ROOT)
+    VERBS["save_draft"](VERA)
+
+
+def test_several_at_once_tell_which_are_refused(owners: Team) -> None:
+    publish("beta")
+    told = bulk.deprecate_each(capability_ids=["alpha", "beta"], by=VERA)
+    assert list(told.done) == ["beta"]
+    assert [name for name, _ in told.refused] == ["alpha"]
+
+
+def test_the_list_is_filtered_by_the_team_before_what_the_author_names(owners: Team) -> None:
+    publish("beta", metadata={"owner": "Somebody"})
+    assert len(Catalogue(Wanted(owner="Owners"))) == len(Catalogue(Wanted(owner="Somebody"))) == 1
+    teams.set_owner(capability_id="beta", key=owners.pk, by=ROOT)
+    assert len(Catalogue(Wanted(owner="Owners"))) == 2
+    assert list(Catalogue(Wanted()).choices().owners) == [("Owners", 2)]
+
+
+def test_each_write_is_in_the_log_and_doing_it_twice_is_not() -> None:
+    team = teams.create_team(name=" A ", description="d", by=ROOT)
+    publish()
+    for _ in range(2):
+        teams.add_member(key=team.pk, username="vera", by=ROOT)
+        teams.set_owner(capability_id="alpha", key=team.pk, by=ROOT)
+    teams.change_team(key=team.pk, name="B", by=ROOT)
+    assert [(row.name, row.members, row.capabilities) for row in teams.team_rows()] == [("B", 1, 1)]
+    page = teams.team_page(team.pk)
+    assert ([one.username for one in page.members], page.owned) == (["vera"], ["alpha"])
+    for _ in range(2):
+        teams.set_owner(capability_id="alpha", key=None, by=ROOT)
+        teams.remove_member(key=team.pk, username="vera", by=ROOT)
+    teams.delete_team(key=team.pk, by=ROOT)
+    verbs = [verb for verb in AuditEvent.objects.order_by("id").values_list("verb", flat=True) if verb[:4] != "oper"]
+    assert verbs == [
+        "team.create",
+        "capability.publish",
+        "team.add_member",
+        "capability.set_owner",
+        "team.change",
+        "capability.set_owner",
+        "team.remove_member",
+        "team.delete",
+    ]
+
+
+def test_a_team_that_owns_something_stays(owners: Team) -> None:
+    with pytest.raises(StatusConflict):
+        teams.delete_team(key=owners.pk, by=ROOT)
+    assert Team.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 81, "a\0b", "a\nb"])
+def test_an_odd_name_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest):
+        teams.create_team(name=name, by=ROOT)
+
+
+def test_a_name_is_used_once() -> None:
+    teams.create_team(name="A", by=ROOT)
+    other = teams.create_team(name="B", by=ROOT)
+    with pytest.raises(NameTaken):
+        teams.create_team(name="A", by=ROOT)
+    with pytest.raises(NameTaken):
+        teams.change_team(key=other.pk, name="A", by=ROOT)
+
+
+def test_what_is_not_there_is_told() -> None:
+    with pytest.raises(NotFound):
+        teams.team_page(77)
+    team = teams.create_team(name="A", by=ROOT)
+    with pytest.raises(NotFound):
+        teams.add_member(key=team.pk, username="nobody", by=ROOT)

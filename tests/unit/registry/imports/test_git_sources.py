@@ -1,0 +1,149 @@
+"""Git sources: https to public addresses alone, and nothing of a repository is run or checked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.errors import SourceUnreadable
+from registry.imports import git_sources
+from registry.imports.git_sources import is_git_url, parse
+from registry.imports.import_sources import read_source
+from tests.git_https import Backend, commit, git, make_certificate, served
+
+SKILL = "---\nname: {name}\ndescription: y\n---\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("https://git.example/a/b", ("https://git.example/a/b", "git.example", 443, "", "")),
+        ("https://git.example:8443/b.git@v1.0", ("https://git.example:8443/b.git", "git.example", 8443, "v1.0", "")),
+        ("https://git.example/b@x/y#skills/a/", ("https://git.example/b", "git.example", 443, "x/y", "skills/a")),
+        ("https://git.example/b#a", ("https://git.example/b", "git.example", 443, "", "a")),
+    ],
+)  # fmt: skip
+def test_a_source_is_taken_apart(source: str, expected: tuple[Any, ...]) -> None:
+    found = parse(source)
+    assert (found.url, found.host, found.port, found.ref, found.folder) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "http://git.example/b",
+        "git://git.example/b",
+        "ssh://git@git.example/b",
+        "git@git.example:a/b.git",
+        "file:///etc",
+        "ext::sh -c id",
+        "https://user:password@git.example/b",
+        "https://git.example/b@--upload-pack=id",
+        "https://git.example/b@a..b",
+        "https://git.example/b@a:b",
+        "https://git.example/b#../x",
+        "https://git.example/b#a//b",
+        "https://git.example/b#a\\b",
+        "https://git.example/b?x=1",
+        "https://git.example:99999/b",
+        "https:///b",
+        "https://git.example/b c",
+    ],
+)
+def test_other_forms_are_refused(source: str) -> None:
+    assert is_git_url(source) or source.startswith("ext::")
+    with pytest.raises(SourceUnreadable):
+        read_source(source)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
+def test_private_addresses_are_refused(host: str) -> None:
+    with pytest.raises(SourceUnreadable, match="not a public address"):
+        read_source(f"https://{host}/b")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One skill at tag v1, two and a link on main."""
+    folder = tmp_path_factory.mktemp("repo")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, {"skills/one/SKILL.md": SKILL.format(name="one")})
+    git(folder, "tag", "v1")
+    (folder / "skills" / "link").mkdir()
+    (folder / "skills" / "link" / "SKILL.md").symlink_to("/etc/passwd")
+    commit(folder, {"skills/two/SKILL.md": SKILL.format(name="two"), "skills/two/run.py": "x"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def url(
+    repository: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The repository behind https on loopback, which the setting allows."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    with served(repository, certificate) as address:
+        yield address
+
+
+def _found(source: str) -> list[tuple[str, str]]:
+    return [(found.path.removeprefix(source), found.folder) for found in read_source(source)]
+
+
+def test_a_repository_a_tag_and_a_folder(url: str) -> None:
+    assert _found(url) == [("/skills/one", "one"), ("/skills/two", "two")]
+    assert _found(f"{url}@v1") == [("/skills/one", "one")]
+    (found,) = read_source(f"{url}@main#skills/two")
+    assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": ""})
+
+
+def test_what_a_repository_lacks_is_told(url: str) -> None:
+    for source in (f"{url}@nowhere", f"{url}#nowhere", f"{url}x"):
+        with pytest.raises(SourceUnreadable):
+            read_source(source)
+
+
+def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_sources, "REPOSITORY_BYTES_MAX", 10)
+    with pytest.raises(SourceUnreadable, match="MiB"):
+        read_source(url)
+    monkeypatch.setattr(git_sources, "REPOSITORY_BYTES_MAX", 10**9)
+    monkeypatch.setattr(git_sources, "FETCH_SECONDS", 0.0)
+    with pytest.raises(SourceUnreadable, match="took more than"):
+        read_source(url)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GIT_SSL_CAINFO")
+    with pytest.raises(SourceUnreadable, match="certificate"):
+        read_source(url)
+
+
+@pytest.mark.parametrize("other", ["ext::sh -c id", "file:///etc", "http://127.0.0.1/b"])
+def test_git_itself_takes_https_alone(other: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """A second lock behind the first: even an address that got past the form is not asked."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setattr(git_sources, "parse", lambda _: git_sources.Address(other, "127.0.0.1", 443, "", ""))
+    with pytest.raises(SourceUnreadable, match="not allowed"):
+        read_source("https://git.example/b")
+
+
+def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def redirect(handler: Backend) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", f"{url}{handler.path.partition(url.rpartition('/')[2])[2]}")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    monkeypatch.setattr(Backend, "_answer", redirect)
+    with pytest.raises(SourceUnreadable, match=r"302|redirect"):
+        read_source(url)

@@ -1,0 +1,102 @@
+"""Bundles and Agent Skills are found at any depth, and what belongs to a skill is no bundle of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from registry.errors import SourceUnreadable
+from registry.imports.archives import write_tar_gz, write_zip
+from registry.imports.import_sources import read_source
+from tests.factories import bundle
+
+SKILL = "---\nname: x\ndescription: y\n---\nText.\n"
+
+
+def _write(root: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return str(root)
+
+
+def _found(source: str) -> dict[str, list[str]]:
+    return {found.path.removeprefix(source): sorted(found.files) for found in read_source(source)}
+
+
+TREE = {
+    "skills/deep/down/x/SKILL.md": SKILL,
+    "skills/deep/down/x/references/api.md": "x",
+    "skills/deep/down/x/inner/skill.md": SKILL,
+    "skills/b/capability.json": "{}",
+    "skills/b/skill.md": "# B",
+    "skills/b/notes.txt": "x",
+    "README.md": "x",
+    ".git/SKILL.md": SKILL,
+    "node_modules/y/SKILL.md": SKILL,
+}
+FOUND = {
+    "/skills/b": ["capability.json", "notes.txt", "skill.md"],
+    "/skills/deep/down/x": ["SKILL.md", "references/api.md"],
+    "/skills/deep/down/x/inner": ["skill.md"],
+}
+
+
+def test_a_tree(tmp_path: Path) -> None:
+    assert _found(_write(tmp_path, TREE)) == FOUND
+    folders = [found.folder for found in read_source(str(tmp_path))]
+    assert folders == ["b", "x", "inner"]
+
+
+@pytest.mark.parametrize("write", [write_zip, write_tar_gz])
+def test_a_tree_in_an_archive(write: object, tmp_path: Path) -> None:
+    archive = tmp_path / "a.bin"
+    assert callable(write)
+    archive.write_bytes(write({name: text.encode() for name, text in TREE.items()}))
+    assert _found(str(archive)) == FOUND
+
+
+def test_one_skill_in_an_archive_has_the_path_of_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "x.zip"
+    archive.write_bytes(write_zip({"top/x/SKILL.md": SKILL.encode()}))
+    (found,) = read_source(str(archive))
+    assert (found.path, found.folder) == (str(archive), "x")
+
+
+def test_a_folder_and_a_bare_file(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x", {"SKILL.md": SKILL})
+    (found,) = read_source(path)
+    assert (found.path, found.folder, found.files) == (path, "x", {"SKILL.md": SKILL.encode()})
+    (bare,) = read_source(f"{path}/SKILL.md")
+    assert (bare.folder, bare.files) == ("", {"SKILL.md": SKILL.encode()})
+
+
+def test_bundles_as_before(tmp_path: Path) -> None:
+    path = _write(tmp_path, {f"alpha/{name}": text for name, text in bundle().items()} | {"half/tools.json": "[]"})
+    assert list(_found(path)) == ["/alpha", "/half"]
+
+
+def test_what_a_skill_holds_is_no_bundle(tmp_path: Path) -> None:
+    path = _write(tmp_path, {"SKILL.md": SKILL, "references/capability.json": "{}", "references/tools.json": "[]"})
+    assert _found(path) == {"": ["SKILL.md", "references/capability.json", "references/tools.json"]}
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SKILL)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "SKILL.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(SourceUnreadable, match="link"):
+        read_source(str(tmp_path / "x"))
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    _write(tmp_path, {"x/SKILL.md": SKILL})
+    (tmp_path / "x" / "loop").symlink_to(tmp_path / "x")
+    assert list(_found(str(tmp_path))) == ["/x"]
+
+
+def test_nothing_there_is_told(tmp_path: Path) -> None:
+    for source in (str(tmp_path), f"{tmp_path}/nowhere"):
+        with pytest.raises(SourceUnreadable):
+            read_source(source)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from pathlib import Path
 
 import pytest
 from django.utils.translation import template as extraction
@@ -17,13 +17,14 @@ from registry.releases import proposals, review_comments, reviews
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.marked_python import FILES, unmarked
 from tests.unit.studio.translation import TEMPLATES, untranslated
 
 PAGES = sorted(TEMPLATES.rglob("*.html"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
-def test_every_text_of_a_template_is_marked_and_can_be_extracted(page: Any) -> None:
+def test_every_text_of_a_template_is_marked_and_can_be_extracted(page: Path) -> None:
     source = page.read_text("utf-8")
     assert list(untranslated(source)) == []
     # What makemessages does with it; it refuses a tag within a marked text.
@@ -62,6 +63,29 @@ def test_what_is_not_marked_is_found(source: str) -> None:
 )
 def test_what_is_marked_or_no_words_is_passed_over(source: str) -> None:
     assert list(untranslated(source)) == []
+
+
+# Names; how a refusal of the registry begins; what the gallery shows as the words of somebody else.
+NO_SENTENCES = {
+    "Capability Studio",
+    "Microsoft Excel",
+    "Groups are",
+    "Write `object`.",
+    "-Answer in one sentence.",
+    "+Answer in two.",
+}
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
+def test_every_sentence_of_the_studio_is_marked(file: Path) -> None:
+    assert [found for found in unmarked(file.read_text("utf-8")) if found[1] not in NO_SENTENCES] == []
+
+
+def test_a_sentence_that_is_not_marked_is_found() -> None:
+    for source in ("tell('It is done.')", "error = f'Your role, {role}, may not.'", "words = f'{name} is gone now'"):
+        assert list(unmarked(source)), source
+    for source in ("tell(_('It is done.'))", "def a():\n    '''What it does.'''", "name = 'what-it-is'", "f'{a}: {b}'"):
+        assert list(unmarked(source)) == [], source
 
 
 @pytest.fixture
@@ -173,7 +197,7 @@ def test_a_page_shows_nothing_that_was_not_translated(address: str, furnished: N
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
-def test_every_moment_can_be_told_in_the_readers_zone(page: Any) -> None:
+def test_every_moment_can_be_told_in_the_readers_zone(page: Path) -> None:
     """times.js finds a `time` element; a field holds UTC, and its label says so; a picture has no HTML."""
     source = re.sub(r"<title>.*?</title>|value=\"[^\"]*\"", "", page.read_text("utf-8"), flags=re.DOTALL)
     assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", source)

@@ -127,8 +127,8 @@ def test_a_write_that_is_tried_again_carries_the_same_idempotency_key(client: An
     done = Given(document={"capability_id": "weights", "confidence": {}, "event_id": "e"})
     with fake_registry(capability_feedback=[away, away, done]) as fake:
         registry = client(fake.url)
-        assert registry.usage.feedback("weights", "used", revision=2)["event_id"] == "e"
-        registry.usage.feedback("weights", "used")
+        assert registry.feedback("weights", "used", revision=2)["event_id"] == "e"
+        registry.feedback("weights", "used")
     keys = [request.headers["idempotency-key"] for request in fake.asked]
     assert len(keys) == 4
     assert len(set(keys[:3])) == 1

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         RegistryError,
         RegistryUnreachable,
         SkillMalformed,
+        SupportingFileNotFound,
     )
     from agent_client.forms import FormAction, FormError, form_action, form_messages
     from agent_client.local import LocalSkills
@@ -54,6 +55,7 @@ _HOME: Final = {
     "SkillMalformed": "errors",
     "Status": "requirements",
     "Step": "playbook_doc",
+    "SupportingFileNotFound": "errors",
     "User": "session",
     "ask": "asking",
     "form_action": "forms",
@@ -86,6 +88,7 @@ __all__ = [
     "SkillMalformed",
     "Status",
     "Step",
+    "SupportingFileNotFound",
     "User",
     "ask",
     "form_action",

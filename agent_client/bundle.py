@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import rfc8785
@@ -87,6 +88,20 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class SupportingFile:
+    """A text beside the four, to be fetched with `Registry.file`; `size` is in bytes."""
+
+    path: str
+    digest: str
+    size: int
+
+    def is_of(self, text: str) -> bool:
+        """Whether the digest is that of this text."""
+        content = text.encode("utf-8", errors="surrogatepass")
+        return f"sha256:{hashlib.sha256(content).hexdigest()}" == self.digest
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """One capability, whole. The digest was recomputed over what is held here."""
 
@@ -100,6 +115,7 @@ class Bundle:
     status: str = "published"
     replaced_by: str | None = None
     confidence: Json | None = None
+    files: tuple[SupportingFile, ...] = ()
     is_stale: bool = field(default=False, compare=False)
     age_seconds: float = field(default=0.0, compare=False)
 
@@ -145,6 +161,7 @@ class Bundle:
             status=_text(answer, "status", default="published"),
             replaced_by=replaced_by if isinstance(replaced_by, str) else None,
             confidence=confidence if isinstance(confidence, dict) else None,
+            files=tuple(map(_supporting_file, _objects(answer, "files"))) if "files" in answer else (),
             is_stale=is_stale,
             age_seconds=age_seconds,
         )
@@ -163,7 +180,15 @@ class Bundle:
             "ui_schemas": list(self.ui_schemas),
             "capability": self.capability,
             **({"confidence": self.confidence} if self.confidence is not None else {}),
+            **({"files": [asdict(one) for one in self.files]} if self.files else {}),
         }
+
+
+def _supporting_file(row: Json) -> SupportingFile:
+    size = row.get("size")
+    if not DIGEST.fullmatch(_text(row, "digest")) or not isinstance(size, int) or isinstance(size, bool):
+        raise AnswerRefused("A file of the bundle has no digest or no size")
+    return SupportingFile(_text(row, "path"), row["digest"], size)
 
 
 def check_digest(answer: Mapping[str, Any]) -> None:

@@ -23,11 +23,13 @@ from agent_client.errors import (
     AnswerTooLarge,
     Away,
     CapabilityNotFound,
+    DigestMismatch,
     NotFound,
     RateLimited,
     RegistryUnavailable,
     RegistryUnreachable,
     SkillMalformed,
+    SupportingFileNotFound,
 )
 from agent_client.exchange import BYTES_MAX, Call, NoReply, Outcome, Pause, Reply, Step
 from agent_client.lockfile import LockFile
@@ -136,6 +138,20 @@ class Core:
         if digest is not None and bundle.digest != digest:
             raise AnswerRefused(f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}")
         return bundle
+
+    def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
+        """One supporting file of the release that was loaded, held against the digest that came with it."""
+        wanted = next((one for one in bundle.files if one.path == path), None)
+        if wanted is None:
+            available = [one.path for one in bundle.files]
+            message = f"'{bundle.capability_id}' has no file '{path}'"
+            raise SupportingFileNotFound(message, data={"available_files": available}, status=404)
+        query = {"capability_id": bundle.capability_id, "path": path, "revision": bundle.revision}
+        got = yield from self._get("capability_file_load", query)
+        text = got.document.get("text")
+        if not isinstance(text, str) or not wanted.is_of(text):
+            raise DigestMismatch(f"The file '{path}' of '{bundle.capability_id}' is not the one with its digest")
+        return text
 
     def match(self, message: str, **narrowed: Any) -> Document:
         """Which capabilities a message leads to."""

@@ -129,6 +129,18 @@ class RevisionNotFound(NotFound):
     code = "REVISION_NOT_FOUND"
 
 
+class SupportingFileNotFound(NotFound):
+    """The capability has no such file."""
+
+    code = "FILE_NOT_FOUND"
+
+    @property
+    def available_files(self) -> list[str]:
+        """The paths of those that it has."""
+        found = self.data.get("available_files")
+        return [str(path) for path in found] if isinstance(found, list) else []
+
+
 class InstallCodeNotFound(NotFound):
     """No capability has this install code."""
 
@@ -265,6 +277,7 @@ _BY_CODE: Final[dict[str, type[RegistryError]]] = {
         NotFound,
         CapabilityNotFound,
         RevisionNotFound,
+        SupportingFileNotFound,
         InstallCodeNotFound,
         SkillMalformed,
         RateLimited,

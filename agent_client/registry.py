@@ -99,6 +99,10 @@ class Registry(_Questions):
         """One bundle past every cache."""
         return self._run(self.core.reload(capability_id, renew_lock=renew_lock))
 
+    def file(self, bundle: Bundle, path: str) -> str:
+        """The text of one of `bundle.files`, of the release that was loaded; its digest is recomputed."""
+        return self._run(self.core.file(bundle, path))
+
     def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None
     ) -> dict[str, Any]:
@@ -194,6 +198,10 @@ class AsyncRegistry(_Questions):
     async def reload(self, capability_id: str, *, renew_lock: bool = False) -> Bundle:
         """As `Registry.reload`."""
         return await self._run(self.core.reload(capability_id, renew_lock=renew_lock))
+
+    async def file(self, bundle: Bundle, path: str) -> str:
+        """As `Registry.file`."""
+        return await self._run(self.core.file(bundle, path))
 
     async def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None

@@ -1,4 +1,4 @@
-"""The four texts of a bundle as columns. Part of `registry.models`."""
+"""The texts of a bundle as columns. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from typing import ClassVar
 
 from django.db import models
 
+from registry.validation.supporting import supporting_of
+
 
 class BundleTexts(models.Model):
-    """The author's four texts, as normalised. An absent file is null, which is not the same as an empty one."""
+    """The author's texts, as normalised. An absent file is null, which is not the same as an empty one."""
 
     capability_json = models.TextField(null=True)
     skill_md = models.TextField(null=True)
     tools_json = models.TextField(null=True)
     ui_schemas_json = models.TextField(null=True)
+    supporting_files = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), help_text="{path: text}, beside the four."
+    )
 
     COLUMNS: ClassVar[dict[str, str]] = {
         "capability.json": "capability_json",
@@ -29,9 +34,10 @@ class BundleTexts(models.Model):
     def files(self) -> dict[str, str]:
         """`{file name: text}` of the files that are there."""
         texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
-        return {name: text for name, text in texts.items() if text is not None}
+        return {**{name: text for name, text in texts.items() if text is not None}, **self.supporting_files}
 
     @files.setter
     def files(self, files: dict[str, str]) -> None:
         for name, column in self.COLUMNS.items():
             setattr(self, column, files.get(name))
+        self.supporting_files = supporting_of(files)

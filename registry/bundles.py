@@ -1,13 +1,16 @@
-"""Four files in, one frozen `Bundle` out (CONTRACT 1)."""
+"""The files in, one frozen `Bundle` out (CONTRACT 1)."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from agent_client.digest import bundle_digest
+from registry.validation.supporting import file_facts, supporting_of
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,19 @@ class Bundle:
 
     @cached_property
     def content_digest(self) -> str:
-        """As `digest`, with the utterances: what tells two releases apart for their author."""
-        return bundle_digest(
+        """As `digest`, with the utterances and the supporting files: what tells two releases apart for their author."""
+        of_four = bundle_digest(
             capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
         )
+        if not self.supporting_files:
+            return of_four
+        beside = [[facts["path"], facts["digest"]] for facts in file_facts(self.supporting_files)]
+        return "sha256:" + hashlib.sha256(json.dumps([of_four, beside]).encode()).hexdigest()
+
+    @cached_property
+    def supporting_files(self) -> dict[str, str]:
+        """`{path: text}` of what stands beside the four."""
+        return supporting_of(self.files)
 
     @property
     def tool_names(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -19,6 +19,7 @@ from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate
+from registry.validation.supporting import COUNT_MAX, FOLDERS, is_supporting, path_fault, supporting_of
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing
 
@@ -39,15 +40,24 @@ class SavedDraft:
 
 
 def save_draft(
-    *, capability_id: str, files: Mapping[str, str], based_on: int | None, by: Actor, create: bool = False
+    *,
+    capability_id: str,
+    files: Mapping[str, str],
+    based_on: int | None,
+    by: Actor,
+    create: bool = False,
+    keeps_supporting: bool = False,
 ) -> SavedDraft:
     """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
 
-    With `create` the capability must be new: `DraftConflict` where it exists.
+    With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting` the supporting
+    files stay what they are: for whoever edits the four alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
     """
+    if keeps_supporting:
+        files = {**files, **supporting_files(capability_id)}
     texts = storable(capability_id, files)
     report = check_texts(capability_id, texts)
     with writing():
@@ -99,9 +109,7 @@ def storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
     """The texts as they are stored. Raises `InvalidRequest` for an id, a file or a size that never can be."""
     if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
-    unknown = sorted(set(files) - set(BUNDLE_FILES))
-    if unknown:
-        raise InvalidRequest(f"A bundle has no file {unknown[0][:80]!r}; its files are {', '.join(BUNDLE_FILES)}")
+    require_known(files)
     total = 0
     for name, text in files.items():
         total += size_bytes(text)
@@ -109,6 +117,19 @@ def storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
             raise InvalidRequest(f"{name} is too large: a file has at most 1 MiB, a bundle 2 MiB")
     # NUL cannot be stored by PostgreSQL; the validator names it where it stands in what the author sent.
     return {name: decode(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
+
+
+def require_known(files: Mapping[str, str]) -> None:
+    """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be."""
+    supporting = [name for name in files if is_supporting(name)]
+    for name in sorted(files):
+        if name not in BUNDLE_FILES and name not in supporting:
+            known = f"{', '.join(BUNDLE_FILES)}, and what is in {', '.join(f'{folder}/' for folder in FOLDERS)}"
+            raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {known}")
+        if name in supporting and path_fault(name):
+            raise InvalidRequest(f"No file can have the path {name[:80]!r}: {path_fault(name)}")
+    if len(supporting) > COUNT_MAX:
+        raise InvalidRequest(f"A bundle has at most {COUNT_MAX} supporting files")
 
 
 def active_draft(capability: Capability) -> Draft | None:
@@ -165,6 +186,35 @@ def get_draft(capability_id: str) -> Draft:
 def editors_of(draft: Draft) -> list[str]:
     """Whoever has worked on a draft, as actors; of one that is older than the list, whoever saved it last."""
     return list(draft.editors) or [draft.saved_by]
+
+
+def change_supporting(
+    *,
+    capability_id: str,
+    by: Actor,
+    based_on: int | None,
+    put: Mapping[str, str] | None = None,
+    remove: Collection[str] = (),
+) -> SavedDraft:
+    """Put supporting files into the draft and take some away; everything else stays what it is.
+
+    Raises `CapabilityNotFound`, `InvalidRequest` for a path that is none, and what `save_draft` raises.
+    """
+    capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
+    if capability is None:
+        raise CapabilityNotFound(capability_id)
+    for path in (*(put or {}), *remove):
+        if not is_supporting(path):
+            folders = ", ".join(f"{folder}/" for folder in FOLDERS)
+            raise InvalidRequest(f"A file beside the four begins with one of {folders}: {path[:80]!r} does not")
+    files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove}
+    return save_draft(capability_id=capability_id, files={**files, **(put or {})}, based_on=based_on, by=by)
+
+
+def supporting_files(capability_id: str) -> dict[str, str]:
+    """Those of the draft, else of what is published."""
+    capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
+    return supporting_of(editable_files(capability)[0]) if capability is not None else {}
 
 
 def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:

@@ -51,6 +51,15 @@ class RevisionNotFound(RegistryError):
     code = "REVISION_NOT_FOUND"
 
 
+class SupportingFileNotFound(RegistryError):
+    """The capability has no such file; carries the paths of those that it has."""
+
+    code = "FILE_NOT_FOUND"
+
+    def __init__(self, capability_id: str, path: str, *, available: Sequence[str]) -> None:
+        super().__init__(f"'{capability_id}' has no file '{path[:200]}'", available_files=list(available))
+
+
 class SkillMalformed(RegistryError):
     """A stored bundle no longer passes: tightened rules, a damaged row, a digest that does not agree."""
 

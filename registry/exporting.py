@@ -1,4 +1,4 @@
-"""Capabilities as files: the four of a bundle or those of an Agent Skill, in a folder or an archive (CONTRACT 5)."""
+"""Capabilities as files: those of a bundle or those of an Agent Skill, in a folder or an archive (CONTRACT 5)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from registry.imports.archives import write_tar_gz, write_zip
 from registry.models import Capability, Revision
 from registry.queries import LISTED, files_of
 from registry.validation import BUNDLE_FILES, validate
+from registry.validation.supporting import FOLDERS, supporting_of
 
 Format = Literal["bundle", "agent-skill"]
 FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")
@@ -64,13 +65,14 @@ def export(capability: Capability, *, format_: Format = "bundle", draft: bool = 
 
 
 def export_revision(revision: Revision) -> Export:
-    """The four files of one revision, as they were published."""
+    """The files of one revision, as they were published."""
     capability_id = revision.capability.capability_id
     return Export(capability_id, "bundle", capability_id, _ordered(revision.files))
 
 
 def _ordered(files: dict[str, str]) -> dict[str, str]:
-    return {name: files[name] for name in BUNDLE_FILES if name in files}
+    """The four first, then what stands beside them."""
+    return {name: files[name] for name in BUNDLE_FILES if name in files} | supporting_of(files)
 
 
 def export_all(*, format_: Format = "bundle") -> Iterator[Export]:
@@ -94,9 +96,19 @@ def write(export: Export, target: Path) -> None:
     for name, text in export.files.items():
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text, encoding="utf-8", newline="\n")
-    for name in _OURS[export.format]:
-        if name not in export.files:
-            (target / name).unlink(missing_ok=True)
+    earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
+    for name in (*_OURS[export.format], *earlier):
+        if name not in export.files and _is_text(target / name):
+            (target / name).unlink()
+
+
+def _is_text(place: Path) -> bool:
+    """Whether it can be of an earlier export: those are texts, and a folder may hold pictures of somebody else's."""
+    try:
+        place.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def strangers(target: Path, folders: set[str]) -> list[str]:

@@ -17,10 +17,11 @@ from registry.likeness import close_names, nearest
 from registry.models import AuditEvent, Capability, Draft, Incident, Revision, ToolName
 from registry.validation import Published
 from registry.validation.documents import read
+from registry.validation.supporting import file_facts
 
 LISTED = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
 AVAILABLE_MAX = 100
-_TEXTS = ("capability_json", "skill_md", "tools_json", "ui_schemas_json")
+_TEXTS = (*Revision.COLUMNS.values(), "supporting_files")
 SUGGESTIONS_MAX = 5
 
 
@@ -99,6 +100,7 @@ def load_answer(
         "tools": bundle.tools,
         "ui_schemas": bundle.ui_schemas,
         "capability": bundle.public_capability,
+        **({"files": file_facts(bundle.supporting_files)} if bundle.supporting_files else {}),
         **({"withheld_tools": withheld} if withheld else {}),
     }
 

@@ -77,6 +77,8 @@ def _faults(revision: Revision) -> tuple[tuple[Finding, ...], str]:
     if report.bundle is None or report.bundle.digest != revision.digest:
         found = report.bundle.digest if report.bundle else "nothing readable"
         return (), f"The stored content has the digest {found}, but {revision.digest} was published"
+    if report.bundle.content_digest != revision.content_digest:
+        return (), "What is stored beside the digest, supporting files or utterances, is not what was published"
     return (), ""
 
 

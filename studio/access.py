@@ -38,6 +38,7 @@ WRITTEN: Final = (
     "skill_md",
     "tools_json",
     "ui_schemas_json",
+    "text",
 )
 
 

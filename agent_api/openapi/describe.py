@@ -27,6 +27,7 @@ _WITH_BODY: Final = {
     415: ("Error", "The body is of another media type (UNSUPPORTED_MEDIA_TYPE)."),
 }
 NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published or retired.")}
+NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
 NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
 MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
@@ -43,6 +44,7 @@ _IDEMPOTENCY_KEY: Final = OpenApiParameter(
 )
 
 CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+FILE_PATH: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 

@@ -22,6 +22,7 @@ _KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
 # What AGENT_API_PUBLIC_READ opens.
 PUBLIC_READS: Final = frozenset(
     {
+        "capability_file_load",
         "capability_match",
         "capability_registry_list",
         "capability_search",

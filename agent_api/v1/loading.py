@@ -11,9 +11,11 @@ from registry.errors import InvalidRequest, RevisionNotFound
 from registry.queries import not_found
 from registry.snapshot import Entry, Snapshot
 from registry.snapshot.bodies import Rendered, load_body
+from registry.snapshot.files import load_file
 from registry.snapshot.pins import pinned_revision
 from registry.snapshot.visibility import entry_for, seen
 from registry.usage import tallies
+from registry.validation.supporting import PATH_MAX
 
 
 def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False) -> Rendered:
@@ -21,6 +23,27 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
 
     Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `SkillMalformed`, `RegistryUnavailable`.
     """
+    entry, revision_id, revision = _wanted(snapshot, caller, values)
+    rendered = load_body(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
+    if entry.draft is None:
+        tallies.count_load(capability_id=entry.capability_id, revision=revision, key_name=caller.key_name)
+    return rendered
+
+
+def file_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> Rendered:
+    """The answer for `{"capability_id", "path", "digest"?, "revision"?}`: one file, which is no load of its own.
+
+    Raises what `load_answer` raises, and `SupportingFileNotFound`.
+    """
+    path = parameters.text(values, "path", most=PATH_MAX)
+    if not path:
+        raise InvalidRequest("path is missing; files of capability_skill_load names them all")
+    entry, revision_id, _ = _wanted(snapshot, caller, values)
+    return load_file(entry, path, revision_id=revision_id)
+
+
+def _wanted(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tuple[Entry, int, int]:
+    """What is asked for, the row id of the revision, and its number."""
     wanted = parameters.capability_id(values)
     number = parameters.whole_number(values, "revision", least=1)
     digest = parameters.digest(values)
@@ -28,11 +51,7 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
     if entry.draft is not None and not _agrees(entry, number, digest):
         # The pin is of something that was published.
         entry = entry_for(snapshot, caller.principal, wanted, published=True) or entry
-    revision_id, revision = _pin(entry, number, digest)
-    rendered = load_body(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
-    if entry.draft is None:
-        tallies.count_load(capability_id=wanted, revision=revision, key_name=caller.key_name)
-    return rendered
+    return entry, *_pin(entry, number, digest)
 
 
 def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:

@@ -12,7 +12,9 @@ from agent_api.endpoint import endpoint
 from agent_api.openapi.describe import (
     CAPABILITY_ID,
     DIGEST,
+    FILE_PATH,
     MALFORMED,
+    NO_FILE,
     NOT_FOUND,
     NOT_MODIFIED,
     SHARE,
@@ -22,7 +24,7 @@ from agent_api.openapi.describe import (
 )
 from agent_api.representations import respond
 from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
-from agent_api.v1.loading import load_answer
+from agent_api.v1.loading import file_answer, load_answer
 from agent_api.v1.matching import (
     QUERY_MAX,
     RANKINGS,
@@ -48,6 +50,7 @@ _PIN_PARAMETERS = (
     query("digest", "Pin the release with this digest.", kind=DIGEST),
     query("revision", "Pin this revision.", kind=whole_number(1)),
 )
+_PATH = query("path", "The file, such as references/units.md.", kind=FILE_PATH, required=True)
 _QUERY = {"type": "string", "minLength": 1, "maxLength": QUERY_MAX, "pattern": r"\S"}
 _SEARCH_PARAMETERS = (
     query("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", kind=_QUERY, required=True),
@@ -96,6 +99,15 @@ def capability_skill_reload(request: Request) -> HttpResponse:
     caller = require_scope(request, snapshot.current(), "read")
     held = snapshot.HOLDER.refresh()
     return respond(request, caller, load_answer(held, caller, parameters.json_object(request), fresh=True))
+
+
+@describe(answer="SupportingFile", parameters=(*_PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
+@endpoint("GET")
+def capability_file_load(request: Request) -> HttpResponse:
+    """Load one supporting file of a capability, by its path in `files` of the load answer."""
+    held = snapshot.current()
+    caller = require_scope(request, held, "read")
+    return respond(request, caller, file_answer(held, caller, parameters.query(request)))
 
 
 @describe(answer="MatchAnswer", body="MatchRequest")

@@ -33,8 +33,8 @@ def skill_files(bundle: Bundle, *, for_agents: bool = False) -> dict[str, str]:
         FRONT_MATTER: "" if for_agents else front_matter,
     }
     if _says_all(files["SKILL.md"], capability, bundle) and not travelled[FRONT_MATTER]:
-        return files
-    return files | {f"{FOLDER}/{name}": text for name, text in travelled.items() if text}
+        return files | bundle.supporting_files
+    return files | {f"{FOLDER}/{name}": text for name, text in travelled.items() if text} | bundle.supporting_files
 
 
 def skill_md(bundle: Bundle) -> str:

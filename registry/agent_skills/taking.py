@@ -14,6 +14,8 @@ from registry.imports.sources import SourceBundle
 from registry.validation.documents import BUNDLE_FILES
 from registry.validation.findings import Finding
 from registry.validation.skill_text import SkillText
+from registry.validation.supporting import COUNT_MAX, FOLDERS, colliding, is_supporting, path_fault
+from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
 
 _NAMED_MAX: Final = 20
 Files = dict[str, bytes | str]
@@ -72,8 +74,28 @@ def _take_skill(source: SourceBundle, name: str) -> Taken:
     if travelled is not None:
         losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
         files = merge_travelled(travelled, capability, skill, losses)
-    _note_others(source.files, {name, *(travelled.names if travelled else ())}, losses)
-    return Taken(source.path, files, tuple(losses.findings), shown)
+    kept = _supporting(source.files, set(travelled.names) if travelled else set())
+    _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
+    return Taken(source.path, {**files, **kept}, tuple(losses.findings), shown)
+
+
+def _supporting(files: Mapping[str, bytes | str], travelled: set[str]) -> dict[str, str]:
+    """The texts beside SKILL.md that a bundle keeps: as many and as large as it may have."""
+    names = sorted(name for name in files if is_supporting(name) and not path_fault(name) and name not in travelled)
+    kept: dict[str, str] = {}
+    left = BUNDLE_BYTES_MAX - max((size_bytes(content) for content in files.values()), default=0)
+    for name in names:
+        # A file that came without its content is past what could be kept; one that is empty has none, as bytes.
+        if files[name] == "":
+            continue
+        text, fault = decode(files[name])
+        size = size_bytes(text)
+        if fault or "\0" in text or size > min(FILE_BYTES_MAX, left) or len(kept) == COUNT_MAX:
+            continue
+        kept[name] = text
+        left -= size
+    collisions = colliding([*kept])
+    return {name: text for name, text in kept.items() if name not in collisions}
 
 
 def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> None:
@@ -83,5 +105,5 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> No
     named = ", ".join(name[:100] for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = "A bundle is four texts; copy what the agent needs into SKILL.md."
+    hint = f"A bundle keeps texts in {', '.join(f'{folder}/' for folder in FOLDERS)}; move what the agent needs there."
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)

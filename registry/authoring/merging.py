@@ -83,7 +83,8 @@ def merge_draft(
     based_on: int | None,
     by: Actor,
 ) -> SavedDraft:
-    """Save the merge of these texts with the draft as it stands, which must still be version `based_on`.
+    """Save the merge of these texts with the draft as it stands, which must still be version `based_on`. Supporting
+    files are no part of it: they stay what they are.
 
     `choices` holds, by file, one for each conflict. Raises `DraftConflict` where the draft has moved on once more, and
     what `save_draft` raises.
@@ -97,7 +98,7 @@ def merge_draft(
     for name, chunks in merge_files(base, mine, current.files if current else {}).items():
         files[name] = resolved(chunks, choices.get(name, ()))
     kept = {name: text for name, text in files.items() if text}
-    return drafts.save_draft(capability_id=capability_id, files=kept, based_on=based_on, by=by)
+    return drafts.save_draft(capability_id=capability_id, files=kept, based_on=based_on, by=by, keeps_supporting=True)
 
 
 def _both(chunk: Chunk) -> str:

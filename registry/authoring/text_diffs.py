@@ -97,9 +97,9 @@ class FileDiff:
 def text_diffs(
     old: Mapping[str, str], new: Mapping[str, str], *, names: tuple[str, str] = ("published", "draft")
 ) -> tuple[FileDiff, ...]:
-    """A diff for each of the four files that differs; `names` are those of the two sides in a unified one."""
+    """A diff for each file that differs, the four first; `names` are those of the two sides in a unified one."""
     diffs = []
-    for name in BUNDLE_FILES:
+    for name in (*BUNDLE_FILES, *sorted({*old, *new} - {*BUNDLE_FILES})):
         before, after = old.get(name), new.get(name)
         if before != after:
             before, after = before or "", after or ""

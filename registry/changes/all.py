@@ -8,6 +8,7 @@ from registry.changes.forms import form_changes
 from registry.changes.hosts import host_changes
 from registry.changes.metadata import metadata_changes
 from registry.changes.skill import skill_changes
+from registry.changes.supporting import supporting_changes
 from registry.changes.tools import tool_changes
 
 
@@ -22,5 +23,6 @@ def bundle_changes(old: Bundle, new: Bundle) -> list[Change]:
         *host_changes(old, new),
         *form_changes(old, new),
         *skill_changes(old, new),
+        *supporting_changes(old, new),
     ]
     return sorted(changes, key=lambda change: EFFECTS.index(change.effect))

@@ -25,7 +25,8 @@ from registry.imports.import_sources import read_git
 from registry.imports.sources import SourceBundle
 from registry.models import Capability, GitSource, GitSourceItem
 from registry.queries import published_names, texts_digest
-from registry.validation import BUNDLE_FILES, validate
+from registry.validation import validate
+from registry.validation.documents import is_part
 from registry.validation.texts import decode
 from registry.writing import writing
 
@@ -151,7 +152,7 @@ def _seen(bundle: SourceBundle, source: GitSource) -> _Seen:
     path = bundle.path.removeprefix(source.spec).strip("/")
     if taken.files is None:
         return _Seen(bundle, path, "", texts_digest(texts), "")
-    report = validate({name: texts[name] for name in BUNDLE_FILES if name in texts}, published=published_names())
+    report = validate({name: text for name, text in texts.items() if is_part(name)}, published=published_names())
     digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
     return _Seen(bundle, path, report.capability_id[:64], texts_digest(texts), digest)
 

@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Final
 
 from registry.agent_skills.taking import skill_file_name
-from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, JSON_FILES
 from registry.errors import SourceUnreadable
 from registry.imports import git_sources
 from registry.imports.archives import ENTRIES_MAX, Reader, read_members
 from registry.imports.sources import JUNK, SourceBundle, archive_bytes
 from registry.validation import BUNDLE_FILES
-from registry.validation.texts import FILE_BYTES_MAX
+from registry.validation.supporting import COUNT_MAX, is_supporting
+from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
 
 # A folder or a repository may be large; beyond this somebody has named the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
 _PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
-# What an export puts beside SKILL.md, and an import reads again.
-_TRAVELLED: Final = frozenset(f"{FOLDER}/{name}" for name in (*JSON_FILES, FRONT_MATTER))
 
 
 def read_source(source: str) -> list[SourceBundle]:
@@ -152,18 +150,33 @@ def _bundle_files(tree: _Tree, folder: str) -> dict[str, bytes | str]:
     wanted = {*BUNDLE_FILES, skill_file_name(names)}
     files: dict[str, bytes | str] = {name: names[name](FILE_BYTES_MAX + 1) for name in names if name in wanted}
     others = sorted(set(names) - set(files))[:ENTRIES_MAX]
-    return files | dict.fromkeys(others, "")
+    prefix = f"{folder}/" if folder else ""
+    below = {name.removeprefix(prefix): read for name, read in tree.files.items() if name.startswith(prefix)}
+    return files | dict.fromkeys(others, "") | _supporting_files(below)
+
+
+def _supporting_files(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
+    """With their content, as far as a bundle may be large: what is past that is named alone."""
+    found: dict[str, bytes | str] = {}
+    left = BUNDLE_BYTES_MAX
+    for name in sorted(name for name in below if is_supporting(name)):
+        content = below[name](FILE_BYTES_MAX + 1) if left >= 0 and len(found) <= COUNT_MAX else ""
+        found[name] = content
+        left -= len(content)
+    return found
 
 
 def _skill_files(tree: _Tree, folder: str, owners: Mapping[str, str]) -> dict[str, bytes | str]:
-    """SKILL.md, what an export put beside it, and the names of everything else but of the skills inside."""
+    """SKILL.md, its supporting files, and the names of everything else but of the skills inside."""
     prefix = f"{folder}/" if folder else ""
     inner = [f"{other}/" for other in owners if other != folder and other.startswith(prefix)]
-    files: dict[str, bytes | str] = {}
+    own: dict[str, Reader] = {}
     main = skill_file_name(tree.folders[folder])
     for name, read in tree.files.items():
         if not name.startswith(prefix) or name.startswith(tuple(inner)):
             continue
-        own = name.removeprefix(prefix)
-        files[own] = read(FILE_BYTES_MAX + 1) if own == main or own in _TRAVELLED else ""
-    return files
+        own[name.removeprefix(prefix)] = read
+    files: dict[str, bytes | str] = dict.fromkeys(own, "")
+    if main is not None:
+        files[main] = own[main](FILE_BYTES_MAX + 1)
+    return files | _supporting_files(own)

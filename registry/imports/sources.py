@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from registry.errors import SourceUnreadable
 from registry.imports.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, zip_members
 from registry.validation import BUNDLE_FILES
+from registry.validation.documents import is_part
+from registry.validation.supporting import FOLDERS, is_supporting
 from registry.validation.texts import FILE_BYTES_MAX
 
 # What tools leave behind; nobody meant it to be part of a bundle.
@@ -20,7 +23,7 @@ JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitigno
 class SourceBundle:
     """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
 
-    Files that are not part of a bundle come without their content: only their names are reported. `folder` is the name
+    Files that are no part of a bundle come without their content: only their names are reported. `folder` is the name
     of the folder that held the files, empty where that means nothing.
     """
 
@@ -68,15 +71,22 @@ def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
 
 
 def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
-    """The four files with their content, others by name alone. A link must not lead to what is none of ours."""
+    """A bundle's files with their content, others by name alone. A link must not lead to what is none of ours."""
     files: dict[str, bytes | str] = {}
-    for name in BUNDLE_FILES:
+    for name in (*BUNDLE_FILES, *_supporting_names(folder)):
         if (folder / name).is_file():
             if not (folder / name).resolve().is_relative_to(folder.resolve()):
                 raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
             files[name] = _first_bytes(folder / name)
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK, *BUNDLE_FILES})
     return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
+
+
+def _supporting_names(folder: Path) -> list[str]:
+    """Paths below the folder; so many that too many are seen to be so."""
+    found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
+    names = (place.relative_to(folder).as_posix() for place in found if not JUNK.intersection(place.parts))
+    return list(islice(names, ENTRIES_MAX))
 
 
 def _first_bytes(file: Path) -> bytes:
@@ -94,11 +104,12 @@ def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
     folders: dict[str, dict[str, bytes | str]] = {}
     for name, read in members.items():
         parts = name.split("/")
-        if any(part in JUNK for part in parts) or len(parts) > 2:
+        at = 0 if len(parts) == 1 or is_supporting(name) else 1
+        own = "/".join(parts[at:])
+        if any(part in JUNK for part in parts) or ("/" in own and not is_supporting(own)):
             continue
-        folder = parts[0] if len(parts) == 2 else ""
         # At most so much that a file is seen to be too large; a size that lies is found by the reader.
-        folders.setdefault(folder, {})[parts[-1]] = read(FILE_BYTES_MAX + 1) if parts[-1] in BUNDLE_FILES else ""
+        folders.setdefault(parts[0] if at else "", {})[own] = read(FILE_BYTES_MAX + 1) if is_part(own) else ""
     bundles = {folder: files for folder, files in folders.items() if any(name in BUNDLE_FILES for name in files)}
     if "" in bundles:
         return [SourceBundle(path, bundles[""])]

@@ -15,11 +15,11 @@ from registry.access.teams import require_may_change
 from registry.actors import Actor
 from registry.authoring.near_duplicates import near_duplicates
 from registry.authoring.text_diffs import FileDiff, text_diffs
-from registry.drafts import UNSTORABLE, active_draft, check_texts, set_aside, storable, store_draft
+from registry.drafts import UNSTORABLE, active_draft, check_texts, require_known, set_aside, storable, store_draft
 from registry.errors import BundleRefused, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.models import Capability, Draft, Proposal
 from registry.queries import published_names
-from registry.validation import BUNDLE_FILES, Report, validate
+from registry.validation import Report, validate
 from registry.writing import writing
 
 # What one key may have open: a runaway agent must not bury the reviewers.
@@ -59,9 +59,7 @@ def propose(*, files: Mapping[str, str], by: Actor, note: str = "") -> Proposed:
 
 
 def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
-    unknown = sorted(set(files) - set(BUNDLE_FILES))
-    if unknown:
-        raise InvalidRequest(f"A bundle has no file {unknown[0][:80]!r}; its files are {', '.join(BUNDLE_FILES)}")
+    require_known(files)
     if not report.capability_id or any(finding.code in UNSTORABLE for finding in report.errors):
         raise BundleRefused("The bundle cannot be read as the draft of a capability", report.findings)
     try:

@@ -57,7 +57,7 @@ def comment(
 
 
 def _require_place(review: Review, file: str, line: int | None) -> None:
-    if file and file not in BUNDLE_FILES:
+    if file and file not in {*BUNDLE_FILES, *review.files}:
         raise InvalidRequest(f"A bundle has no file '{file[:80]}'")
     if line is not None and not (file and 1 <= line <= review.files.get(file, "").count("\n") + 1):
         raise InvalidRequest(f"{file or 'The bundle'} has no line {line}")

@@ -183,10 +183,7 @@ def _with_confidence(body: Rendered, score: Score) -> Rendered:
 
 
 def _render(entry: Entry, revision_id: int) -> Rendered:
-    try:
-        bundle, digest, number = _draft(entry) if entry.draft is not None else _published(revision_id)
-    except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+    bundle, digest, number = bundle_for(entry, revision_id)
     answer = load_answer(
         bundle,
         revision=number,
@@ -196,6 +193,17 @@ def _render(entry: Entry, revision_id: int) -> Rendered:
         read_only=entry.is_read_only,
     )
     return Rendered(orjson.dumps(answer))
+
+
+def bundle_for(entry: Entry, revision_id: int) -> tuple[Bundle, str, int]:
+    """The bundle, its digest and its number, as they are stored now.
+
+    Raises `SkillMalformed` (and opens an incident), `RegistryUnavailable`.
+    """
+    try:
+        return _draft(entry) if entry.draft is not None else _published(revision_id)
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(outages.words_for(error)) from error
 
 
 def _published(revision_id: int) -> tuple[Bundle, str, int]:

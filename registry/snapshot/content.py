@@ -295,7 +295,7 @@ def _listed_fields(capability_json: str | None, known: dict[str, Any], **facts: 
 def read_drafts() -> dict[str, Entry]:
     """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
     passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
-    found = passed.defer("skill_md", "tools_json", "ui_schemas_json")
+    found = passed.defer("skill_md", "tools_json", "ui_schemas_json", "supporting_files")
     entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
     return {entry.capability_id: entry for entry in entries}
 

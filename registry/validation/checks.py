@@ -13,6 +13,7 @@ from registry.validation.mentions import check_mentions, mentioned_schema_ids
 from registry.validation.problems import Problem, Severity
 from registry.validation.published import Published
 from registry.validation.sections import check_sections
+from registry.validation.supporting import supporting_of
 from registry.validation.tools import check_collisions, check_tools
 
 Check = tuple[str, Callable[[], Iterable[Problem]]]
@@ -62,3 +63,5 @@ def _author_texts(documents: Documents) -> Iterable[security.AuthorText]:
             yield security.AuthorText(name, (), documents.files[name], is_key=False)
         elif name in documents.json and documents.json[name].readable:
             yield from security.json_texts(name, documents.json[name].value)
+    for path, text in supporting_of(documents.files).items():
+        yield security.AuthorText(path, (), text, is_key=False)

@@ -10,8 +10,10 @@ from registry.validation.problems import Code, Severity, by_code
 FILES: Final = (
     Code("FILE_MISSING", "error", "A bundle without capability.json or skill.md.", "a folder with tools.json alone", "Add the file that is named."),
     Code("FILE_TOO_LARGE", "error", "A file over 1 MiB.", "a skill.md of 1.2 MiB", "Shorten it; agents load the whole text."),
-    Code("BUNDLE_TOO_LARGE", "error", "The four files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
-    Code("FILE_UNKNOWN", "warning", "A file that is not one of the four; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, or ignore the warning."),
+    Code("BUNDLE_TOO_LARGE", "error", "The files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
+    Code("FILE_UNKNOWN", "warning", "A file that is not one of the four, nor in `references/`, `scripts/` or `assets/`; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, or ignore the warning."),
+    Code("FILE_PATH_INVALID", "error", "A supporting file has a path that not every file system takes, that differs from another one in the case of letters alone, or where an export puts a file of its own.", "`references/a:b.md`, `references/tools.json`", "Rename the file."),
+    Code("FILES_TOO_MANY", "error", "More than 100 supporting files.", "a folder of a thousand pages", "Join some of them, or leave some out."),
     Code("TEXT_NOT_UTF8", "error", "Bytes that are not UTF-8, or half of a surrogate pair.", "a file saved as Latin-1 or UTF-16", "Save the file as UTF-8."),
     Code("TEXT_NUL", "error", "The character NUL, plain or as `\\u0000`.", '`"name": "a\\u0000b"`', "Remove the character."),
 )  # fmt: skip
@@ -87,7 +89,7 @@ IMPORT: Final = (
     Code("IMPORT_NAME_CHANGED", "warning", "The name is none of the Agent Skills format; the nearest one that is gave the capability_id. Two odd names can meet in one id.", "`name: Cold Email`", "Rename the skill in the source: lower-case words joined by hyphens."),
     Code("IMPORT_NAME_DIFFERS", "warning", "The name is not the name of the folder that holds SKILL.md; the name counts.", "`pdf/SKILL.md` with `name: pdf-tools`", "Give both the same name."),
     Code("IMPORT_FILE_NAME", "warning", "The file is not spelled as the format says.", "`Skill.md`", "Rename it."),
-    Code("IMPORT_FILE_LEFT_OUT", "warning", "Files beside SKILL.md are left out: a bundle is four texts.", "`references/api.md`, `scripts/run.py`", "Copy what the agent needs into the text, or keep the folder elsewhere."),
+    Code("IMPORT_FILE_LEFT_OUT", "warning", "Files beside SKILL.md are left out: they are no texts, too large or too many, or stand in none of `references/`, `scripts/` and `assets/`.", "`assets/logo.png`, `forms.md`", "Move what the agent needs into `references/`, or keep it elsewhere."),
     Code("IMPORT_PROFILE_CHOSEN", "warning", "The text has every section of a playbook or a runbook; that profile was chosen in the place of agent_skill.", "`## Goal`, `## Prerequisites`, `## Steps`", "Set skill_profile to agent_skill if it is none."),
     Code("IMPORT_EXPORT_CHANGED", "warning", "SKILL.md says something else than the capability.json that was exported with it; SKILL.md counts.", "a description that was edited in SKILL.md", "Nothing, if it is meant."),
 )  # fmt: skip

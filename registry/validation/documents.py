@@ -1,4 +1,4 @@
-"""The author's four texts, read once: values for the checks, and exact places for what they find."""
+"""The author's texts, read once: values for the checks, and exact places for what they find."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from registry.validation.findings import Finding
 from registry.validation.json_text import Span
 from registry.validation.problems import FileName, Path, Problem, Severity
 from registry.validation.skill_text import SkillText
+from registry.validation.supporting import COUNT_MAX, colliding, is_supporting, path_fault
 
 BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
 REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of this name is a part of a bundle."""
+    return name in BUNDLE_FILES or is_supporting(name)
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class JsonDocument:
     `written` says which form that was, so that places lead back into it.
     """
 
-    file: FileName
+    file: str
     text: str
     value: Any
     readable: bool
@@ -44,7 +50,7 @@ class JsonDocument:
         return path, False
 
 
-def read_json(file: FileName, text: str) -> tuple[JsonDocument, list[Problem], list[tuple[Problem, int]]]:
+def read_json(file: str, text: str) -> tuple[JsonDocument, list[Problem], list[tuple[Problem, int]]]:
     """Parse one file. The second list pairs problems with their offset in the text: they need no look-up."""
     parsed = json_text.read(text)
     placed = [
@@ -108,14 +114,14 @@ class Documents:
     def _lines_read(self) -> dict[str, texts.Lines]:
         return {}
 
-    def value(self, file: FileName) -> Any:
+    def value(self, file: str) -> Any:
         """The parsed value; `[]` for an absent list, None where it could not be read."""
         document = self.json.get(file)
         if document is not None and document.readable:
             return document.value
         return [] if file in ("tools.json", "ui_schemas.json") else None
 
-    def items(self, file: FileName) -> list[Any]:
+    def items(self, file: str) -> list[Any]:
         """The value of tools.json or ui_schemas.json as a list, whatever it is."""
         value = self.value(file)
         return value if isinstance(value, list) else []
@@ -129,6 +135,8 @@ class Documents:
             document = self.json.get(file)
             if file == "skill.md":
                 self._report_skill(found)
+            elif is_supporting(file):
+                self.findings += [self._finding(problem, "", problem.offset or 0) for problem in found]
             elif document is not None and document.readable:
                 self._report_json(document, found)
             else:
@@ -186,6 +194,7 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
         elif name in REQUIRED_FILES:
             problem = Problem("FILE_MISSING", name, (), f"{name} is missing", f"Add a file named {name}.")
             documents.report_at(problem, None, "")
+    total += _read_supporting(documents, files)
     if total > texts.BUNDLE_BYTES_MAX:
         message = f"The bundle has {total:,} bytes; at most {texts.BUNDLE_BYTES_MAX:,} are allowed"
         problem = Problem("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
@@ -195,7 +204,8 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
 
 
 def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]) -> None:
-    for name in sorted(set(files) - set(BUNDLE_FILES))[:50]:
+    unknown = [name for name in files if not is_part(name)]
+    for name in sorted(unknown)[:50]:
         close = next((known for known in BUNDLE_FILES if known.lower() == name.lower()), None)
         hint = f"Name it {close}." if close else f"A bundle has four files: {', '.join(BUNDLE_FILES)}."
         severity = documents.severities.get("FILE_UNKNOWN", "warning")
@@ -204,7 +214,24 @@ def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]
         documents.findings.append(Finding("FILE_UNKNOWN", severity, shown, "", None, None, message, hint))
 
 
-def _read_file(documents: Documents, name: FileName, raw: bytes | str) -> None:
+def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> int:
+    """Their size in bytes. What is past the number that a bundle may have is named and not read."""
+    names = sorted(name for name in files if is_supporting(name))
+    collisions = colliding(names)
+    for name in names[:COUNT_MAX]:
+        _read_file(documents, name, files[name])
+        fault = path_fault(name) or ("it is another file's, but for the case of letters" if name in collisions else "")
+        if fault:
+            message = f"No file can have the path '{name[:200]}': {fault}"
+            documents.report_at(Problem("FILE_PATH_INVALID", name, (), message, "Rename the file."), None, "")
+    if len(names) > COUNT_MAX:
+        message = f"There are {len(names):,} supporting files; at most {COUNT_MAX} are allowed"
+        problem = Problem("FILES_TOO_MANY", names[COUNT_MAX], (), message, "Join some of them, or leave some out.")
+        documents.report_at(problem, None, "")
+    return sum(texts.size_bytes(files[name]) for name in names[:COUNT_MAX])
+
+
+def _read_file(documents: Documents, name: str, raw: bytes | str) -> None:
     size = texts.size_bytes(raw)
     if size > texts.FILE_BYTES_MAX:
         message = f"The file has {size:,} bytes; at most {texts.FILE_BYTES_MAX:,} are allowed"
@@ -215,23 +242,21 @@ def _read_file(documents: Documents, name: FileName, raw: bytes | str) -> None:
     documents.files[name] = text
     if fault is not None:
         documents.report_at(Problem(fault.code, name, (), fault.message, fault.hint), fault.offset, "")
-    if name == "skill.md":
-        _report_nul(documents, text)
+    if name == "skill.md" or is_supporting(name):
+        _report_nul(documents, name, text)
     elif fault is None:
         _read_json(documents, name, text)
 
 
-def _report_nul(documents: Documents, text: str) -> None:
+def _report_nul(documents: Documents, name: str, text: str) -> None:
     nul = text.find("\0")
     if nul != -1:
         hint = "Remove the NUL character."
-        documents.report_at(
-            Problem("TEXT_NUL", "skill.md", (), "The file holds a NUL character (U+0000)", hint), nul, ""
-        )
-        documents.files["skill.md"] = text.replace("\0", "\ufffd")
+        documents.report_at(Problem("TEXT_NUL", name, (), "The file holds a NUL character (U+0000)", hint), nul, "")
+        documents.files[name] = text.replace("\0", "\ufffd")
 
 
-def _read_json(documents: Documents, name: FileName, text: str) -> None:
+def _read_json(documents: Documents, name: str, text: str) -> None:
     document, problems, placed = read_json(name, text)
     documents.json[name] = document
     for problem, offset in placed:

@@ -29,7 +29,7 @@ class Problem:
     """
 
     code: str
-    file: FileName
+    file: str
     path: Path
     message: str
     hint: str = ""

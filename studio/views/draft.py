@@ -153,7 +153,9 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     files = _kept(get_capability_or_404(capability_id), submitted(request))
     based_on = number_of(request, "based_on")
     try:
-        saved = drafts.save_draft(capability_id=capability_id, files=files, based_on=based_on, by=actor_of(request))
+        saved = drafts.save_draft(
+            capability_id=capability_id, files=files, based_on=based_on, by=actor_of(request), keeps_supporting=True
+        )
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
     except RegistryError as error:
@@ -223,7 +225,7 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
     context = {
         "capability_id": capability_id,
         "files": [_merged_file(name, chunks) for name, chunks in merged.items()],
-        "yours": [(FIELDS[name], text) for name, text in yours.items()],
+        "yours": [(FIELDS[name], text) for name, text in yours.items() if name in FIELDS],
         "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
         "draft_version": conflict.extra["draft_version"],
         "copy": line_of(request, "copy", most=200),

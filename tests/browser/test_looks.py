@@ -56,6 +56,9 @@ ADDRESSES = {
     "older revision": "/capabilities/weights/history/1/",
     "published revision": "/capabilities/weights/history/2/",
     "compare": "/capabilities/weights/history/compare/",
+    "files": "/capabilities/weights/files/",
+    "files, none": "/capabilities/meals/files/",
+    "a file": "/capabilities/weights/files/read/references/units.md",
     "reviews": "/reviews/",
     "reviews, none": "/reviews/?show=mine",
     "review": "/reviews/1/",
@@ -116,6 +119,8 @@ GitImport.objects.create(
     finished_at=timezone.now(),
 )
 version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
+beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)"}
+version = drafts.change_supporting(capability_id="weights", put=beside, based_on=version, by=olga).version
 review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
 why = "Why is this no longer approved?"
 review_comments.comment(review_id=review.pk, by=paul, words=why, file="tools.json", line=1)

@@ -21,6 +21,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/capability_file_load": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Load one supporting file of a capability, by its path in `files` of the load answer. */
+        get: operations["capability_file_load"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/capability_install": {
         parameters: {
             query?: never;
@@ -653,6 +670,24 @@ export interface components {
             /** @description The revision that was used; the published one where it is left out. */
             revision?: number;
         };
+        /** @description An unknown capability, or one without this file; and what there is. */
+        FileNotFoundError: {
+            error: {
+                /** @enum {string} */
+                code: "FILE_NOT_FOUND" | "CAPABILITY_NOT_FOUND" | "REVISION_NOT_FOUND";
+                /** @description What the caller can do about it. */
+                message: string;
+                /** @description The nearest first. */
+                available_capabilities?: string[];
+                available_total?: number;
+                suggestions?: {
+                    capability_id: string;
+                    name: string;
+                }[];
+                /** @description The paths that the capability has. */
+                available_files?: string[];
+            };
+        };
         /** @description One fault with its place in the author's own text. */
         Finding: {
             /** @description Stable; docs/findings.md has cause, example and mend. */
@@ -914,6 +949,13 @@ export interface components {
             };
             /** @description Write tools that this key is not given; the digest is that of the answer without them. Left out where nothing is withheld. */
             withheld_tools?: string[];
+            /** @description Texts beside the four, fetched one by one with capability_file_load. Each has its own digest; that of the bundle is over the four alone. Left out where there are none. */
+            files?: {
+                path: string;
+                digest: string;
+                /** @description In bytes. */
+                size: number;
+            }[];
         };
         /** @description What capability_skill_load and capability_skill_reload take by POST. */
         SkillLoadRequest: {
@@ -935,6 +977,18 @@ export interface components {
                 /** @description sha256: and 64 hex digits, or null. */
                 last_good_digest: string | null;
             };
+        };
+        /** @description The answer of capability_file_load: one of the texts beside the four of a bundle. */
+        SupportingFile: {
+            capability_id: string;
+            revision: number;
+            /** @description Below references/, scripts/ or assets/. */
+            path: string;
+            /** @description sha256: and 64 hex digits, of the text as UTF-8. */
+            digest: string;
+            /** @description In bytes. */
+            size: number;
+            text: string;
         };
         ToolContract: {
             /** @description A letter, then letters, digits, _ or -, at most 64 in all; snake_case by custom. */
@@ -1119,6 +1173,114 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    capability_file_load: {
+        parameters: {
+            query: {
+                /** @description Which capability. */
+                capability_id: string;
+                /** @description Pin the release with this digest. */
+                digest?: string;
+                /** @description The file, such as references/units.md. */
+                path: string;
+                /** @description Pin this revision. */
+                revision?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SupportingFile"];
+                };
+            };
+            /** @description The client has these bytes (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unknown capability, or one without this file. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileNotFoundError"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The stored bundle does not pass. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillMalformedError"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */

@@ -20,12 +20,13 @@ SEPARATOR = "\n\0\n"
 class AuthorText:
     """One string the author wrote.
 
-    skill.md is one AuthorText with the whole normalised file and the path `()`. In the JSON files each string value and
-    each object key is one; for a key, `path` ends with that key and `is_key` is true. `base_offset` (code points) is
-    added to every offset reported, for a caller who hands over a piece of a longer string.
+    skill.md and each supporting file are one AuthorText with the whole normalised file and the path `()`. In the JSON
+    files each string value and each object key is one; for a key, `path` ends with that key and `is_key` is true.
+    `base_offset` (code points) is added to every offset reported, for a caller who hands over a piece of a longer
+    string.
     """
 
-    file: FileName
+    file: str
     path: Path
     text: str
     is_key: bool = False
@@ -36,14 +37,14 @@ class AuthorText:
 class Document:
     """All strings of one file, joined. `starts[i]` is where `parts[i]` begins in `text`."""
 
-    file: FileName
+    file: str
     text: str
     parts: tuple[AuthorText, ...]
     starts: tuple[int, ...]
 
     @property
     def is_markdown(self) -> bool:
-        return self.file == "skill.md"
+        return self.file.endswith(".md")
 
     def part_at(self, offset: int) -> tuple[AuthorText, int]:
         """The string an offset lies in, and the offset inside that string."""
@@ -72,13 +73,13 @@ def json_texts(file: FileName, value: object) -> Iterator[AuthorText]:
 
 def documents(texts: Iterable[AuthorText]) -> list[Document]:
     """Join the strings file by file, in the order they came."""
-    by_file: dict[FileName, list[AuthorText]] = {}
+    by_file: dict[str, list[AuthorText]] = {}
     for text in texts:
         by_file.setdefault(text.file, []).append(text)
     return [_joined(file, tuple(parts)) for file, parts in by_file.items()]
 
 
-def _joined(file: FileName, parts: tuple[AuthorText, ...]) -> Document:
+def _joined(file: str, parts: tuple[AuthorText, ...]) -> Document:
     starts: list[int] = []
     at = 0
     for part in parts:

@@ -121,6 +121,10 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "release_cancel": ("publisher", "publisher"),
     "release_rule_list": ("admin", "admin"),
     "release_rule_drop": ("admin", "admin"),
+    "supporting_list": ("viewer", None),
+    "supporting_show": ("viewer", None),
+    "supporting_save": ("author", "author"),
+    "supporting_remove": ("author", "author"),
     "review_ask": ("viewer", "author"),
     "review_list": ("viewer", None),
     "review_show": ("viewer", None),
@@ -153,7 +157,8 @@ def alpha(db: None) -> None:
     publish()
     skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+    files = {**bundle(body="Answer in three."), "references/units.md": "# Units"}
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
     reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
     keys.create_key(name="agent", by=OLGA)
     teams.create_team(name="Team", by=OLGA)
@@ -167,6 +172,7 @@ def _address(name: str) -> str:
     there: dict[str, Any] = {
         "capability_id": "alpha",
         "number": 1,
+        "path": "references/units.md",
         "step": "example",
         "group_id": "health",
         "code": "FILE_MISSING",

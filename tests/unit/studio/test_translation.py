@@ -146,6 +146,7 @@ ADDRESSES = [
     "/capabilities/alpha/history/1/",
     "/capabilities/alpha/history/compare/",
     "/capabilities/alpha/publish/",
+    "/capabilities/alpha/files/",
     "/capabilities/beta/",
     "/demand/",
     "/demand/?what=messages",

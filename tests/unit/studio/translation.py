@@ -19,14 +19,16 @@ READ_ALOUD: Final = ("title", "aria-label", "placeholder", "alt", "data-label", 
 SAME_EVERYWHERE: Final = re.compile(
     r"\b(?:Capability Studio|Studio|UTC|JSON|YAML|CSV|SARIF|MCP|A2UI|HTTP|URL|URI|API|OS|ID|id|SHA-256|zip|git|GitHub"
     r"|Linux|macOS|Windows|Python|Microsoft Excel|Ctrl|KiB|MiB|ms|linux|darwin|win32|common|[\w-]+\.(?:md|json)"
-    r"|[a-z_]+\.[a-z_]+|[a-zA-Z]+_[a-zA-Z_]+)\b|https?://\S+|&[a-z]+;"
+    r"|[a-z_]+\.[a-z_]+|[a-zA-Z]+_[a-zA-Z_]+)\b|https?://\S+|\b(?:references|scripts|assets)/|&[a-z]+;"
 )
 _BLOCKS: Final = {"blocktranslate": "endblocktranslate", "blocktrans": "endblocktrans", "comment": "endcomment"}
 # A word that a filter or an include writes: default:"none", pluralize, with title="History".
 _WRITTEN: Final = re.compile(
     r"""\|pluralize|\|\w+:["'][^"']*[^\W\d_]{2,}|\b(?:title|about|label|words)=["'][^"']*[^\W\d_]{2,}"""
 )
-_FORMATS: Final = re.compile(r"""\|(?:date|time|floatformat|default_if_none|json_script):["'][^"']*["']""")
+_FORMATS: Final = re.compile(
+    r"""\|(?:date|time|floatformat|default_if_none|json_script):["'][^"']*["']|\|default:["'][a-z]+/["']"""
+)
 _CODE: Final = ("code", "pre", "kbd", "samp", "script", "style")
 # Blocks that hold names of classes.
 _NAMES: Final = ("main_class",)

@@ -1,0 +1,121 @@
+"""The texts beside a bundle's four files: listed, read, written, brought and taken away, as a part of the draft."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from registry import drafts
+from registry.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.models import Capability
+from registry.validation.supporting import COUNT_MAX, FOLDERS, file_facts, supporting_of
+from registry.validation.texts import FILE_BYTES_MAX, decode
+from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
+from studio.views.capability import get_capability_or_404
+from studio.views.given import line_of, number_of
+
+MOVED_ON: Final = gettext_lazy(
+    "Somebody saved the draft meanwhile. What you sent is below; look at the list, and send it again."
+)
+_UPLOADS_MAX: Final = 20
+
+
+@operator_required
+@require_safe
+def supporting_list(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Those of the draft, else of what is published."""
+    return _page(request, get_capability_or_404(capability_id))
+
+
+def _page(request: StudioRequest, capability: Capability, *, status: int = 200, **more: Any) -> HttpResponse:
+    files, version = drafts.editable_files(capability)
+    report = drafts.check_texts(capability.capability_id, files)
+    found = supporting_of(files)
+    context = {
+        "capability": capability,
+        "version": version,
+        "files": file_facts(found),
+        "findings": [finding for finding in report.findings if finding.file in found],
+        "folders": FOLDERS,
+        "most": COUNT_MAX,
+    }
+    return render(request, "studio/supporting/list.html", context | more, status=status)
+
+
+@operator_required
+@require_safe
+def supporting_show(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:
+    """One of them, to be read and, by authors, to be written."""
+    capability = get_capability_or_404(capability_id)
+    files, version = drafts.editable_files(capability)
+    text = supporting_of(files).get(path)
+    if text is None:
+        raise Http404(
+            _("'%(capability_id)s' has no file '%(path)s'") % {"capability_id": capability_id, "path": path[:200]}
+        )
+    context = {"capability": capability, "version": version, "path": path, "text": text}
+    return render(request, "studio/supporting/show.html", context)
+
+
+@author_required
+@posted_from("studio:supporting_list")
+def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Write one, or bring several; whatever is wrong comes back with what was typed."""
+    capability = get_capability_or_404(capability_id)
+    path = line_of(request, "path", most=300)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    uploads = request.FILES.getlist("files")
+    typed = {"path": path, "text": text}
+    try:
+        put = _brought(uploads, line_of(request, "folder", most=20)) if uploads else {path: text}
+        drafts.change_supporting(
+            capability_id=capability_id, put=put, based_on=number_of(request, "based_on"), by=actor_of(request)
+        )
+    except DraftConflict:
+        return _page(request, capability, status=409, error=MOVED_ON, typed=typed)
+    except RegistryError as error:
+        return _page(request, capability, status=400, error=error.message, typed=typed)
+    messages.success(
+        request, _("%(paths)s is in the draft; agents get it with the next release.") % {"paths": ", ".join(put)}
+    )
+    return redirect("studio:supporting_list", capability_id)
+
+
+def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
+    """The texts of files by their paths. Raises `InvalidRequest` for one that is none."""
+    found = {}
+    for upload in uploads[:_UPLOADS_MAX]:
+        text, fault = decode(upload.read(FILE_BYTES_MAX + 1))
+        name = str(upload.name)[:200]
+        if fault is not None:
+            raise InvalidRequest(
+                _("%(name)s is no text: %(message)s. Agents are given texts alone")
+                % {"name": name, "message": fault.message}
+            )
+        found[f"{folder}/{name}"] = text
+    return found
+
+
+@author_required
+@posted_from("studio:supporting_list")
+def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Take one away; a release that has it keeps it."""
+    capability = get_capability_or_404(capability_id)
+    path = line_of(request, "path", most=300)
+    try:
+        drafts.change_supporting(
+            capability_id=capability_id, remove=[path], based_on=number_of(request, "based_on"), by=actor_of(request)
+        )
+    except DraftConflict:
+        return _page(request, capability, status=409, error=MOVED_ON)
+    except RegistryError as error:
+        return _page(request, capability, status=400, error=error.message)
+    messages.success(request, _("%(path)s is no longer in the draft.") % {"path": path})
+    return redirect("studio:supporting_list", capability_id)

@@ -114,6 +114,11 @@ class SourceUnreadable(RegistryError):
     code = "SOURCE_UNREADABLE"
 
 
+class SourceClosed(SourceUnreadable):
+    """One that stays unreadable until somebody changes something: an address that is not allowed, a key that is
+    refused, a git that is not there."""
+
+
 class NameTaken(RegistryError):
     """An operator or a key of that name exists."""
 

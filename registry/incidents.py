@@ -1,5 +1,5 @@
-"""Stored bundles that agents cannot be given, and scheduled releases that could not be made: opened once per cause,
-closed by a good release."""
+"""Stored bundles that agents cannot be given, scheduled releases that could not be made, and followed sources that
+cannot be read or trusted: opened once per cause, closed by a good release, or by a good look at the source."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from registry import audit
-from registry.actors import SYSTEM
-from registry.models import Capability, Incident, Revision
+from registry.actors import SYSTEM, Actor
+from registry.models import Capability, GitSource, Incident, Revision
 from registry.validation import Finding
 from registry.writing import writing
 
@@ -24,7 +24,8 @@ def open_incident(*, revision: Revision, message: str, details: str, findings: S
         known = Incident.objects.filter(capability=revision.capability, cause=cause, closed_at__isnull=True)
         if known.update(count=F("count") + 1, last_seen_at=timezone.now()):
             return
-        _open(Incident(capability=revision.capability, revision=revision, cause=cause), message, details, findings)
+        incident = Incident(capability=revision.capability, revision=revision, cause=cause)
+        _open(incident, revision.capability, message, details, findings)
 
 
 def open_release_incident(
@@ -38,21 +39,44 @@ def open_release_incident(
         # Each failure is one of its own: somebody may put the same release back into the queue.
         cause=_cause("release", str(scheduled_id), timezone.now().isoformat()),
     )
-    _open(incident, message, details, findings)
+    _open(incident, capability, message, details, findings)
+
+
+def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
+    """Note that a source cannot be read or trusted; there is one of it at a time. The caller holds the lock."""
+    known = Incident.objects.filter(source=source, closed_at__isnull=True)
+    now = timezone.now()
+    if known.update(count=F("count") + 1, last_seen_at=now, message=message, details=details):
+        return
+    kind, cause = Incident.Kind.SOURCE, _cause("source", str(source.pk))
+    incident = Incident.objects.create(source=source, kind=kind, cause=cause, message=message, details=details)
+    told = {"incident_id": incident.pk, "message": message[:500], "details": details[:500]}
+    _tell(source, "git_source.failing", by, told)
+
+
+def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be read again") -> None:
+    """The source can be read again, or is followed no more; the caller holds the lock."""
+    for incident in Incident.objects.filter(source=source, closed_at__isnull=True):
+        Incident.objects.filter(pk=incident.pk).update(closed_at=timezone.now())
+        _tell(source, "git_source.recovered", by, {"incident_id": incident.pk, "why": why})
+
+
+def _tell(source: GitSource, verb: str, by: Actor, detail: dict[str, object]) -> None:
+    audit.record(by=by, verb=verb, subject=source.spec[:200], detail={"source_id": source.pk, **detail})
 
 
 def _cause(*parts: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _open(incident: Incident, message: str, details: str, findings: Sequence[Finding]) -> None:
+def _open(incident: Incident, capability: Capability, message: str, details: str, findings: Sequence[Finding]) -> None:
     incident.message, incident.details = message, details
     incident.findings = [finding.as_dict() for finding in findings[:50]]
     incident.save(force_insert=True)
     detail: dict[str, object] = {"incident_id": incident.pk}
     detail |= {"revision": incident.revision.number} if incident.revision is not None else {}
     detail |= {"message": message, "details": details[:500]}
-    audit.record(by=SYSTEM, verb="incident.open", subject=incident.capability.capability_id, detail=detail)
+    audit.record(by=SYSTEM, verb="incident.open", subject=capability.capability_id, detail=detail)
 
 
 def close_incidents(capability: Capability, *, kind: str = "") -> int:

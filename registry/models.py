@@ -248,16 +248,25 @@ class ToolName(models.Model):
 
 
 class Incident(models.Model):
-    """A stored bundle that agents could not be given, or a scheduled release that could not be made, once per cause.
+    """A stored bundle that agents could not be given, a scheduled release that could not be made, or a source that
+    cannot be read or trusted, once per cause.
 
-    Closed when a good revision is published.
+    Closed when a good revision is published, or when the source is read again.
     """
 
     class Kind(models.TextChoices):
         BUNDLE = "bundle"
         RELEASE = "release"
+        SOURCE = "source"
 
-    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="incidents")
+    capability = models.ForeignKey(
+        Capability,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="incidents",
+        help_text="Null where it is about a source.",
+    )
+    source = models.ForeignKey(GitSource, null=True, on_delete=models.CASCADE, related_name="incidents")
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.BUNDLE, db_default="bundle")
     revision = models.ForeignKey(
         Revision,
@@ -281,9 +290,17 @@ class Incident(models.Model):
             models.UniqueConstraint(
                 fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
             ),
-            models.CheckConstraint(condition=Q(kind__in=["bundle", "release"]), name="incident_kind_known"),
+            models.UniqueConstraint(
+                fields=["source"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["bundle", "release", "source"]), name="incident_kind_known"),
             models.CheckConstraint(
-                condition=Q(kind="release") | Q(revision__isnull=False), name="incident_revision_fits_kind"
+                condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="source", source__isnull=False, capability__isnull=True, revision__isnull=True)
+                | (~Q(kind="source") & Q(source__isnull=True, capability__isnull=False)),
+                name="incident_subject_fits_kind",
             ),
         ]
 

@@ -208,7 +208,13 @@ def _row(capability: Any) -> CapabilityRow:
 
 def open_incidents() -> QuerySet[Incident]:
     """Incidents that nobody has mended yet, the latest first."""
-    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision")
+    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision", "source")
+
+
+def readable_digest(capability_id: str) -> str | None:
+    """The content that agents can load, utterances included; None where they can load none."""
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LISTED)
+    return found.values_list("published_revision__content_digest", flat=True).first()
 
 
 # What a capability's timeline tells; each save of a draft would bury the rest.

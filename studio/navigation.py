@@ -76,6 +76,7 @@ ENTRIES: Final = (
     Entry(_LOOK, gettext_lazy("Feedback"), "studio:feedback_list", "f", around=("studio:feedback",)),
     Entry(_LOOK, gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),
     Entry(_RUN, gettext_lazy("Teams"), "studio:team_list", "t", around=("studio:team",)),
+    Entry(_RUN, gettext_lazy("Sources"), "studio:source_list", "d", around=("studio:source",)),
     Entry(_RUN, gettext_lazy("Members"), "studio:operator_list", "m", "administer", around=("studio:operator",)),
     Entry(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
     Entry(_RUN, gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",)),

@@ -29,6 +29,7 @@ from studio.views import (
     review,
     session,
     skill_group,
+    source,
     supporting,
     team,
     usage,
@@ -39,6 +40,7 @@ app_name = "studio"
 
 _ONE = "capabilities/<capability_id:capability_id>/"
 _TEAM = "teams/<int:number>/"
+_SOURCE = "sources/<int:number>/"
 _WEBHOOK = "webhooks/<int:number>/"
 _GROUP = "skill-groups/<capability_id:group_id>/"
 
@@ -116,6 +118,15 @@ urlpatterns = [
     path(f"{_TEAM}own/", team.team_own, name="team_own"),
     path(f"{_TEAM}disown/", team.team_disown, name="team_disown"),
     path(f"{_TEAM}delete/", team.team_delete, name="team_delete"),
+    path("sources/", source.source_list, name="source_list"),
+    path("new-source/", source.source_create, name="source_create"),
+    path(_SOURCE, source.source_show, name="source_show"),
+    path(f"{_SOURCE}change/", source.source_change, name="source_change"),
+    path(f"{_SOURCE}look/", source.source_look, name="source_look"),
+    path(f"{_SOURCE}secret/", source.source_secret, name="source_secret"),
+    path(f"{_SOURCE}secret/keep/", source.source_secret_keep, name="source_secret_keep"),
+    path(f"{_SOURCE}secret/drop/", source.source_secret_drop, name="source_secret_drop"),
+    path(f"{_SOURCE}remove/", source.source_remove, name="source_remove"),
     path("webhooks/", webhook.webhook_list, name="webhook_list"),
     path(_WEBHOOK, webhook.webhook_show, name="webhook_show"),
     path(f"{_WEBHOOK}change/", webhook.webhook_change, name="webhook_change"),

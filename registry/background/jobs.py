@@ -91,6 +91,24 @@ def enqueue(
     return job, is_new
 
 
+def bring_forward(dedupe_key: str) -> bool | None:
+    """Make the open job of that key due now, under the lock of the registry's state. Whether that is news to it; False
+    where it is due or at work already, None where there is none."""
+    now = timezone.now()
+    job = Job.objects.filter(dedupe_key=dedupe_key, state__in=OPEN).first()
+    if job is None:
+        return None
+    if not Job.objects.filter(pk=job.pk, state="queued", run_after__gt=now).update(run_after=now):
+        return False
+    transaction.on_commit(lambda: job_messages.send(job.pk), robust=True)
+    return True
+
+
+def put_off(dedupe_key: str, *, until: datetime) -> None:
+    """Give the queued job of that key another time, unless it is due already; the caller holds the lock."""
+    Job.objects.filter(dedupe_key=dedupe_key, state="queued", run_after__gt=timezone.now()).update(run_after=until)
+
+
 def _handler(kind: str) -> Handler:
     # The handlers' own modules import this one.
     from registry.background.job_handlers import HANDLERS

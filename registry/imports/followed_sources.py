@@ -1,44 +1,46 @@
-"""Git repositories that are followed: what changes there is taken in, as drafts or published, again and again.
+"""Git repositories and other registries that are followed: what changes there is taken in, as drafts or published,
+again and again.
 
-Nothing is taken back: what goes from the repository stays here until somebody retires it, and what somebody has
-published here meanwhile is not overwritten but held as a draft. `drift` says where the two differ.
+Nothing is taken back: what goes from the source stays here until somebody retires it, and what somebody has published
+here meanwhile is not overwritten but held as a draft. registry/imports/source_drift.py says where the two differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final, Literal
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from django.utils import timezone
 
-from registry import audit, batches
+from registry import audit, batches, incidents
 from registry.actors import Actor
-from registry.agent_skills.taking import take
 from registry.background import jobs
 from registry.background.jobs import Followed, Lease, Write
 from registry.batches import Result
-from registry.errors import InvalidRequest, NameTaken, NotFound, SourceUnreadable
+from registry.errors import InvalidRequest, NameTaken, NotFound, SourceClosed, SourceUnreadable
 from registry.imports.git_sources import parse
-from registry.imports.import_sources import read_git
-from registry.imports.sources import SourceBundle
+from registry.imports.source_reading import Seen, is_settled, look
+from registry.imports.upstream_http import check_registry_url
 from registry.models import Capability, GitSource, GitSourceItem
-from registry.queries import published_names, texts_digest
-from registry.validation import validate
-from registry.validation.documents import is_part
-from registry.validation.texts import decode
+from registry.queries import readable_digest
+from registry.releases.gate import ACKNOWLEDGEABLE
 from registry.writing import writing
 
 KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5
 EVERY_MINUTES_MAX: Final = 7 * 24 * 60
 SOURCES_MAX: Final = 50
-_READABLE: Final = frozenset({"published", "deprecated"})
-
-Difference = Literal[
-    "source_changed", "registry_changed", "both_changed", "not_published", "gone_from_source", "unread"
-]
+# A source that cannot be read is an incident after so many looks, or at once where trying again would not help.
+FAILURES_OF_AN_INCIDENT: Final = 3
+_SUBJECT_MAX: Final = 200
+_HELD: Final = "It was published here with other content since; the source's is the draft"
+_FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
+# What the gate asks of a person.
+_FOR_A_PERSON: Final = ACKNOWLEDGEABLE | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED"}
+_FOR_SOMEBODY: Final = "It is the draft, for somebody to publish"
+_Status = GitSourceItem.Status
 
 
 @dataclass(frozen=True)
@@ -50,25 +52,13 @@ class Synced:
     unchanged: int
 
 
-@dataclass(frozen=True)
-class Drift:
-    """One bundle in which the source and the registry differ, and in what way."""
+@dataclass(frozen=True, slots=True)
+class Following:
+    """How a source is followed. `may_adopt`: whether it may write over what is here and came from elsewhere."""
 
-    capability_id: str
-    path: str
-    difference: Difference
-    words: str
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """One bundle of the source as it is there now; `content_digest` is empty where it is no whole bundle."""
-
-    source: SourceBundle
-    path: str
-    capability_id: str
-    texts_digest: str
-    content_digest: str
+    mode: str
+    every_minutes: int
+    may_adopt: bool = True
 
 
 def add_source(*, spec: str, mode: str, every_minutes: int, by: Actor) -> GitSource:
@@ -77,21 +67,90 @@ def add_source(*, spec: str, mode: str, every_minutes: int, by: Actor) -> GitSou
     Raises `SourceUnreadable` for another form, `InvalidRequest`, `NameTaken` where it is followed already.
     """
     address = parse(spec)
-    if mode not in GitSource.Mode.values:
-        raise InvalidRequest(f"A source is taken in as {' or '.join(GitSource.Mode.values)}, not as '{mode}'")
-    if not EVERY_MINUTES_MIN <= every_minutes <= EVERY_MINUTES_MAX:
-        raise InvalidRequest(f"Every {EVERY_MINUTES_MIN} to {EVERY_MINUTES_MAX} minutes; found {every_minutes}")
     if len(spec) > 1000 or len(address.folder) > 500:
         raise InvalidRequest("The address has at most 1,000 characters, its folder 500")
     named = {"url": address.url, "ref": address.ref, "folder": address.folder}
+    return _add(named, Following(mode, every_minutes), by)
+
+
+def add_registry(
+    *, url: str, mode: str, every_minutes: int, by: Actor, read_key: str = "", may_adopt: bool = False
+) -> GitSource:
+    """Follow another Capability Studio; `read_key` is an agent key of there with the scope read, where it wants one.
+
+    Raises as `add_source` does.
+    """
+    named = {"kind": GitSource.Kind.REGISTRY, "url": check_registry_url(url), "read_key": _checked_key(read_key)}
+    return _add(named, Following(mode, every_minutes, may_adopt), by)
+
+
+def _checked_key(key: str) -> str:
+    key = key.strip()
+    if len(key) > 200 or " " in key or not (key.isascii() and key.isprintable()):
+        raise InvalidRequest("A key has at most 200 characters, without blanks")
+    return key
+
+
+def _add(named: dict[str, str], following: Following, by: Actor) -> GitSource:
+    _check(following)
     with writing():
-        if GitSource.objects.filter(**named).exists():
-            raise NameTaken(f"{spec} is followed already")
+        if GitSource.objects.filter(**{key: named.get(key, "") for key in ("url", "ref", "folder")}).exists():
+            raise NameTaken(f"{named['url']} is followed already")
         if GitSource.objects.count() >= SOURCES_MAX:
             raise InvalidRequest(f"At most {SOURCES_MAX} sources are followed; remove one first")
-        source = GitSource.objects.create(**named, mode=mode, every_minutes=every_minutes, created_by=str(by))
+        settings = {
+            "mode": following.mode,
+            "every_minutes": following.every_minutes,
+            "may_adopt": following.may_adopt,
+        }
+        source = GitSource.objects.create(**named, **settings, created_by=str(by))
         _queue(source, first=True)
-        audit.record(by=by, verb="git_source.add", subject=source.spec, detail={"mode": mode, "every": every_minutes})
+        record(source, "git_source.add", by, {"kind": str(source.kind), **_told(following)})
+    return source
+
+
+def _check(following: Following) -> None:
+    if following.mode not in GitSource.Mode.values:
+        raise InvalidRequest(f"A source is taken in as {' or '.join(GitSource.Mode.values)}, not as '{following.mode}'")
+    if not EVERY_MINUTES_MIN <= following.every_minutes <= EVERY_MINUTES_MAX:
+        raise InvalidRequest(
+            f"Every {EVERY_MINUTES_MIN} to {EVERY_MINUTES_MAX} minutes; found {following.every_minutes}"
+        )
+
+
+def _told(following: Following) -> dict[str, Any]:
+    return {"mode": following.mode, "every": following.every_minutes, "may_adopt": following.may_adopt}
+
+
+def record(source: GitSource, verb: str, by: Actor, detail: dict[str, Any] | None = None) -> None:
+    """A row of the audit log about the source; its number is told, because a long address is cut."""
+    told = {"source_id": source.pk, **(detail or {})}
+    audit.record(by=by, verb=verb, subject=source.spec[:_SUBJECT_MAX], detail=told)
+
+
+def change_source(*, source_id: int, following: Following, by: Actor, read_key: str | None = None) -> GitSource:
+    """Follow it in another way from its next change on; None leaves the key as it is.
+
+    Raises `NotFound`, `InvalidRequest`. The same again changes nothing.
+    """
+    _check(following)
+    key = None if read_key is None else _checked_key(read_key)
+    with writing():
+        source = get_source(source_id)
+        if key and source.kind != GitSource.Kind.REGISTRY:
+            raise InvalidRequest("Only another registry takes a key")
+        had = Following(source.mode, source.every_minutes, source.may_adopt)
+        is_new_key = key is not None and key != source.read_key
+        if had == following and not is_new_key:
+            return source
+        source.mode, source.may_adopt = following.mode, following.may_adopt
+        source.every_minutes = following.every_minutes
+        # Another key may see other things.
+        source.read_key, source.etag = (key or "", "") if is_new_key else (source.read_key, source.etag)
+        source.save(update_fields=["mode", "may_adopt", "every_minutes", "read_key", "etag"])
+        if had.every_minutes != following.every_minutes:
+            jobs.put_off(job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
+        record(source, "git_source.change", by, _told(following) | ({"key": "changed"} if is_new_key else {}))
     return source
 
 
@@ -99,8 +158,9 @@ def remove_source(*, source_id: int, by: Actor) -> GitSource:
     """Follow it no more; what was taken in stays. Raises `NotFound`."""
     with writing():
         source = get_source(source_id)
+        incidents.close_source_incident(source, by=by, why="It is followed no more")
         GitSource.objects.filter(pk=source.pk).delete()
-        audit.record(by=by, verb="git_source.remove", subject=source.spec)
+        record(source, "git_source.remove", by)
     return source
 
 
@@ -117,78 +177,113 @@ def list_sources() -> list[GitSource]:
     return list(GitSource.objects.all())
 
 
+def request_look(*, source_id: int, by: Actor) -> bool:
+    """Have a worker look at it now: whether that is new, False where such a look waits already. Raises `NotFound`."""
+    with writing():
+        source = get_source(source_id)
+        record(source, "git_source.ask", by)
+        return hurry(source)
+
+
+def hurry(source: GitSource) -> bool:
+    """As `request_look`; the caller holds the lock. A look that is at work is followed by another one: it may have
+    read the source before whatever it is that somebody waits for."""
+    GitSource.objects.filter(pk=source.pk).update(asked_at=timezone.now())
+    moved = jobs.bring_forward(job_key(source))
+    return _queue(source, first=True) if moved is None else moved
+
+
 def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lambda: None) -> Synced:
     """Look at the source now and take in what has changed there; `alive` is called between bundles.
 
     Raises `NotFound`, and `SourceUnreadable`, which is kept with the source too.
     """
     source = get_source(source_id)
+    known = {item.path: item for item in source.items.all()}
+    taken: list[GitSourceItem] = []
+    faults: list[Seen] = []
+    paths: set[str] = set()
     try:
-        seen, commit = _look(source)
+        found = look(source, known)
+        for one in found.bundles:
+            paths.add(one.path)
+            item = known.get(one.path)
+            if not is_settled(source, item, one.texts_digest):
+                taken.append(_take_in(source, one, item, found.commit, by))
+            elif item is not None and item.there != one.there:
+                GitSourceItem.objects.filter(pk=item.pk).update(there=one.there)
+            faults += [one] if one.fault else []
+            alive()
     except SourceUnreadable as error:
         _note_failure(source, error, by)
         raise
-    known = {item.path: item for item in source.items.all()}
-    taken: list[GitSourceItem] = []
-    for one in seen:
-        item = known.get(one.path)
-        if item is None or item.texts_digest != one.texts_digest or item.status == GitSourceItem.Status.REFUSED:
-            taken.append(_take_in(source, one, item, commit, by))
-        alive()
-    _note_success(source, commit, [item for item in taken if item.status != "unchanged"], by)
-    return Synced(commit, tuple(taken), len(seen) - len(taken))
+    _note_gone([item for path, item in known.items() if path not in paths])
+    told = {"looked_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
+    _note_success(source, told, [item for item in taken if item.status != "unchanged"], faults, by)
+    return Synced(found.commit, tuple(taken), len(paths) - len(taken))
 
 
-def _look(source: GitSource) -> tuple[list[_Seen], str]:
-    bundles, commit = read_git(source.spec)
-    return [_seen(bundle, source) for bundle in bundles], commit
+def _note_gone(items: list[GitSourceItem]) -> None:
+    """In parts: a database takes no list of any length."""
+    keys = [item.pk for item in items if item.there != GitSourceItem.There.GONE]
+    for start in range(0, len(keys), 500):
+        GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(there=GitSourceItem.There.GONE)
 
 
-def _seen(bundle: SourceBundle, source: GitSource) -> _Seen:
-    """A refused one has the digest of its own files, so that it is known again."""
-    taken = take(bundle)
-    given = bundle.files if taken.files is None else taken.files
-    texts = {name: decode(content)[0] for name, content in given.items() if content}
-    path = bundle.path.removeprefix(source.spec).strip("/")
-    if taken.files is None:
-        return _Seen(bundle, path, "", texts_digest(texts), "")
-    report = validate({name: text for name, text in texts.items() if is_part(name)}, published=published_names())
-    digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
-    return _Seen(bundle, path, report.capability_id[:64], texts_digest(texts), digest)
-
-
-def _take_in(source: GitSource, one: _Seen, known: GitSourceItem | None, commit: str, by: Actor) -> GitSourceItem:
-    held = source.mode == "publish" and _moved_on(one, known)
-    mode: batches.Mode = "publish" if source.mode == "publish" and not held else "draft"
-    note = f"From {source.spec} at {commit[:12]}"
-    (result,) = batches.import_all([one.source], by=by, mode=mode, note=note)
-    status, detail = str(result.status), _reason(result)
-    if held and status == "draft":
-        status, detail = "held", "It was published here with other content since; the source's is the draft"
-    columns = {
-        "capability_id": result.capability_id[:64] or one.capability_id,
+def _take_in(source: GitSource, one: Seen, known: GitSourceItem | None, commit: str, by: Actor) -> GitSourceItem:
+    was_ours = known is not None and known.is_ours
+    if one.fault or one.source is None:
+        columns: dict[str, Any] = {"capability_id": one.capability_id, "status": _Status.REFUSED}
+        columns["detail"] = one.fault[:500]
+    elif not source.may_adopt and not was_ours and Capability.objects.filter(capability_id=one.capability_id).exists():
+        is_same = bool(one.content_digest) and readable_digest(one.capability_id) == one.content_digest
+        status, detail = (_Status.UNCHANGED, "") if is_same else (_Status.FOREIGN, _FOREIGN)
+        columns = {"capability_id": one.capability_id, "status": status, "detail": detail}
+    else:
+        columns = _import(source, one, known, commit, by)
+        was_ours = was_ours or columns["status"] != _Status.REFUSED or columns["detail"].endswith(_FOR_SOMEBODY)
+    is_refused = columns["status"] == _Status.REFUSED
+    columns |= {
         "texts_digest": one.texts_digest,
-        "content_digest": one.content_digest,
-        "status": status,
-        "detail": detail,
+        # What is refused was not taken in: what was before that still tells who has changed what.
+        "content_digest": (known.content_digest if known else "") if is_refused else one.content_digest,
+        "is_ours": was_ours,
+        "there": one.there,
         "taken_at": timezone.now(),
     }
     with writing():
         return GitSourceItem.objects.update_or_create(source=source, path=one.path, defaults=columns)[0]
 
 
-def _moved_on(one: _Seen, known: GitSourceItem | None) -> bool:
+def _import(source: GitSource, one: Seen, known: GitSourceItem | None, commit: str, by: Actor) -> dict[str, Any]:
+    """Through the import and the gate, as everybody's bundles go."""
+    held = source.mode == "publish" and _moved_on(one, known)
+    mode: batches.Mode = "publish" if source.mode == "publish" and not held else "draft"
+    note = f"From {source.spec} at {commit[:12] if source.kind == GitSource.Kind.GIT else commit}"
+    assert one.source is not None  # noqa: S101 (the caller has asked)
+    (result,) = batches.import_all([one.source], by=by, mode=mode, note=note)
+    status, detail = str(result.status), _reason(result)
+    if _waits_for_somebody(result):
+        detail = f"{detail[:440]}. {_FOR_SOMEBODY}"
+        if known is None or known.texts_digest != one.texts_digest:
+            batches.import_all([one.source], by=by, mode="draft", note=note)
+    if held and status == "draft":
+        status, detail = _Status.HELD, _HELD
+    return {"capability_id": result.capability_id[:64] or one.capability_id, "status": status, "detail": detail}
+
+
+def _moved_on(one: Seen, known: GitSourceItem | None) -> bool:
     """Whether somebody has published something else here since the source was last taken in."""
-    published = _published(one.capability_id)
-    if known is None or not known.content_digest or published is None:
+    published = readable_digest(one.capability_id)
+    if known is None or not known.is_ours or not known.content_digest or published is None:
         return False
     return published not in (known.content_digest, one.content_digest)
 
 
-def _published(capability_id: str) -> str | None:
-    """The content that agents can load; None where they can load none."""
-    found = Capability.objects.filter(capability_id=capability_id, status__in=_READABLE)
-    return found.values_list("published_revision__content_digest", flat=True).first()
+def _waits_for_somebody(result: Result) -> bool:
+    """Whether a person could publish it: by acknowledging something, or as a second one. Another look could not."""
+    codes = {finding.code for finding in result.findings if finding.is_error}
+    return result.status == "refused" and bool(codes) and codes <= _FOR_A_PERSON
 
 
 def _reason(result: Result) -> str:
@@ -200,74 +295,51 @@ def _reason(result: Result) -> str:
     return f"{errors[0].code}: {errors[0].message}{more}"[:500] if errors else "refused"
 
 
-def _note_success(source: GitSource, commit: str, changed: list[GitSourceItem], by: Actor) -> None:
+def _note_success(
+    source: GitSource, told: dict[str, Any], changed: list[GitSourceItem], faults: list[Seen], by: Actor
+) -> None:
+    """The source can be read again; what it gives that cannot be trusted is an incident all the same."""
     with writing():
-        GitSource.objects.filter(pk=source.pk).update(
-            looked_at=timezone.now(), commit=commit[:64], failures=0, last_error=""
-        )
+        GitSource.objects.filter(pk=source.pk).update(**told, failures=0, last_error="")
         if changed:
             became = {item.capability_id or item.path: item.status for item in changed[:50]}
-            audit.record(
-                by=by, verb="git_source.sync", subject=source.spec, detail={"commit": commit, "became": became}
-            )
+            record(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
+        if faults:
+            named = ", ".join(fault.capability_id for fault in faults[:10])
+            message = f"{source.spec} gives {len(faults)} bundle{'s' if len(faults) > 1 else ''} that cannot be trusted"
+            incidents.open_source_incident(source=source, message=message, details=f"{named}: {faults[0].fault}", by=by)
+        else:
+            incidents.close_source_incident(source, by=by)
 
 
 def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None:
-    """The first of a row is told in the history too; all of them are counted."""
+    """The first of a row is told in the history too; all of them are counted, and some are an incident."""
+    failures = source.failures + 1
     with writing():
-        GitSource.objects.filter(pk=source.pk).update(failures=source.failures + 1, last_error=error.message[:500])
-        if not source.failures:
-            audit.record(by=by, verb="git_source.fail", subject=source.spec, detail={"error": error.message[:500]})
+        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500])
+        if failures == 1:
+            record(source, "git_source.fail", by, {"error": error.message[:500]})
+        if failures >= FAILURES_OF_AN_INCIDENT or isinstance(error, SourceClosed):
+            message = f"{source.spec} cannot be read"
+            incidents.open_source_incident(source=source, message=message, details=error.message, by=by)
 
 
-def drift(source_id: int) -> list[Drift]:
-    """Where the source, as it is now, and the registry differ, ordered by path; empty where they agree.
-
-    Raises `NotFound`, `SourceUnreadable`.
-    """
-    source = get_source(source_id)
-    seen, _ = _look(source)
-    known = {item.path: item for item in source.items.all()}
-    found = [entry for one in seen if (entry := _difference(one, known.get(one.path))) is not None]
-    there = {one.capability_id for one in seen}
-    gone = [item for item in known.values() if item.capability_id and item.capability_id not in there]
-    for item in gone:
-        if _published(item.capability_id) is not None:
-            words = "is no more in the source, and published here: retire it, if that is meant"
-            found.append(Drift(item.capability_id, item.path, "gone_from_source", words))
-    return sorted(found, key=lambda entry: (entry.path, entry.capability_id))
+def job_key(source: GitSource) -> str:
+    """What the open job of a source is found by."""
+    return f"{KIND}:{source.pk}"
 
 
-def _difference(one: _Seen, known: GitSourceItem | None) -> Drift | None:
-    published = _published(one.capability_id)
-    if published is not None and published == one.content_digest:
-        return None
-    difference, words = _kind(one, known, published)
-    return Drift(one.capability_id, one.path, difference, words)
-
-
-def _kind(one: _Seen, known: GitSourceItem | None, published: str | None) -> tuple[Difference, str]:
-    if not one.content_digest:
-        return "unread", "cannot be published as it is in the source"
-    if published is None:
-        return "not_published", "is in the source, and not published here"
-    if known is not None and known.content_digest == one.content_digest:
-        return "registry_changed", "was published here with other content since the source was taken in"
-    if known is not None and known.content_digest != published:
-        return "both_changed", "has changed in the source, and was published here with other content"
-    return "source_changed", "has changed in the source, and is not published here as it is there"
-
-
-def _queue(source: GitSource, *, first: bool = False) -> None:
-    """Under the lock of the registry; a lane of its own, because a repository may keep us waiting."""
+def _queue(source: GitSource, *, first: bool = False) -> bool:
+    """Under the lock of the registry; a lane of its own, because a source may keep us waiting. Whether it is new."""
     due = timezone.now() + timedelta(minutes=0 if first else source.every_minutes)
-    key = f"{KIND}:{source.pk}"
-    jobs.enqueue(KIND, {"source_id": source.pk}, run_after=due, dedupe_key=key, lane=f"git {source.pk}", tries_max=2)
+    return jobs.enqueue(
+        KIND, {"source_id": source.pk}, run_after=due, dedupe_key=job_key(source), lane=f"git {source.pk}", tries_max=2
+    )[1]
 
 
 def look_again(lease: Lease) -> Write | None:
     """The handler; payload `{"source_id": primary key}`. What cannot be read is looked at again in its time."""
-    source_id = lease.payload["source_id"]
+    source_id, began = lease.payload["source_id"], timezone.now()
     try:
         by = Actor("system", f"git source {source_id}")
         sync_source(source_id=source_id, by=by, alive=lambda: jobs.renew(lease))
@@ -276,13 +348,15 @@ def look_again(lease: Lease) -> Write | None:
     except SourceUnreadable:
         # It is told where sources are listed.
         pass
-    return lambda: _queue_again(source_id)
+    return lambda: _queue_again(source_id, began)
 
 
-def _queue_again(source_id: int) -> None:
+def _queue_again(source_id: int, began: datetime | None = None) -> None:
+    """In its time, or at once where somebody has asked for a look after this one began."""
     source = GitSource.objects.filter(pk=source_id).first()
     if source is not None:
-        _queue(source)
+        was_asked = began is not None and source.asked_at is not None and source.asked_at >= began
+        _queue(source, first=was_asked)
 
 
 def follow(payload: dict[str, Any], state: Followed) -> None:

@@ -1,4 +1,4 @@
-"""Git repositories that are followed (registry/imports/followed_sources.py). Part of `registry.models`."""
+"""Repositories and registries that are followed (registry/imports/followed_sources.py). Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -10,23 +10,48 @@ from django.utils import timezone
 
 
 class GitSource(models.Model):
-    """A repository that is looked at again and again; what has changed there is taken in."""
+    """A repository, or another registry, that is looked at again and again; what has changed there is taken in.
+
+    `hook_secret` is kept as it is, because it checks signatures, and `read_key`, because it is sent; each is shown or
+    given once.
+    """
+
+    class Kind(models.TextChoices):
+        GIT = "git"
+        REGISTRY = "registry"
 
     class Mode(models.TextChoices):
         DRAFT = "draft"
         PUBLISH = "publish"
 
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.GIT, db_default="git")
     url = models.CharField(max_length=1000)
     ref = models.CharField(max_length=200, blank=True, default="", help_text="A branch or a tag; empty: its default.")
     folder = models.CharField(max_length=500, blank=True, default="", help_text="Empty: all of it.")
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.DRAFT)
+    may_adopt = models.BooleanField(
+        default=True, db_default=True, help_text="Whether it may write over what is here and came from elsewhere."
+    )
     every_minutes = models.PositiveIntegerField()
+    read_key = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="An agent key of the other registry."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     looked_at = models.DateTimeField(null=True, help_text="The last time that it could be read.")
     commit = models.CharField(max_length=64, blank=True, default="", help_text="What was read then.")
+    etag = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="Of the list of another registry, read then."
+    )
     failures = models.PositiveIntegerField(default=0, help_text="In a row, since it could be read.")
     last_error = models.CharField(max_length=500, blank=True, default="")
+    hook_secret = models.CharField(
+        max_length=100, blank=True, default="", db_default="", help_text="Of the pushes that a git host tells."
+    )
+    hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
+    pushed_at = models.DateTimeField(null=True, help_text="The last time that its git host told of anything.")
+    push_words = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="What came of that.")
+    asked_at = models.DateTimeField(null=True, help_text="A look that began before this is not the newest that is due.")
 
     class Meta:
         app_label = "registry"
@@ -39,11 +64,25 @@ class GitSource(models.Model):
                 condition=Q(failures=0, last_error="") | (Q(failures__gt=0) & ~Q(last_error="")),
                 name="git_source_failure_paired",
             ),
+            models.CheckConstraint(condition=Q(kind__in=["git", "registry"]), name="git_source_kind_known"),
+            models.CheckConstraint(
+                condition=(~Q(kind="registry") | Q(ref="", folder="")) & (~Q(kind="git") | Q(read_key="", etag="")),
+                name="git_source_columns_fit_kind",
+            ),
+            models.CheckConstraint(
+                condition=Q(hook_secret_at__isnull=True, hook_secret="")
+                | (Q(hook_secret_at__isnull=False) & ~Q(hook_secret="")),
+                name="git_source_secret_paired",
+            ),
+            models.CheckConstraint(
+                condition=Q(pushed_at__isnull=True, push_words="") | (Q(pushed_at__isnull=False) & ~Q(push_words="")),
+                name="git_source_push_paired",
+            ),
         ]
 
     @property
     def spec(self) -> str:
-        """As an import names it: `https://host/repository[@ref][#folder]`."""
+        """As an import names it: `https://host/repository[@ref][#folder]`; of a registry, its address."""
         return self.url + (f"@{self.ref}" if self.ref else "") + (f"#{self.folder}" if self.folder else "")
 
 
@@ -55,7 +94,13 @@ class GitSourceItem(models.Model):
         UNCHANGED = "unchanged"
         DRAFT = "draft"
         HELD = "held"
+        FOREIGN = "foreign"
         REFUSED = "refused"
+
+    class There(models.TextChoices):
+        PRESENT = "present"
+        DEPRECATED = "deprecated"
+        GONE = "gone"
 
     source = models.ForeignKey(GitSource, on_delete=models.CASCADE, related_name="items")
     path = models.CharField(max_length=1000, help_text="Below the source; empty: its root.", blank=True)
@@ -64,6 +109,10 @@ class GitSourceItem(models.Model):
     content_digest = models.CharField(max_length=71, blank=True, help_text="Of its bundle; empty where it is none.")
     status = models.CharField(max_length=16, choices=Status.choices)
     detail = models.CharField(max_length=500, blank=True, default="", help_text="Why it was refused or held.")
+    is_ours = models.BooleanField(default=True, db_default=True, help_text="Whether it was ever taken in from here.")
+    there = models.CharField(
+        max_length=16, choices=There.choices, default=There.PRESENT, db_default="present", help_text="At the last look."
+    )
     taken_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -72,7 +121,10 @@ class GitSourceItem(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["source", "path"], name="git_source_item_once"),
             models.CheckConstraint(
-                condition=Q(status__in=["published", "unchanged", "draft", "held", "refused"]),
+                condition=Q(status__in=["published", "unchanged", "draft", "held", "foreign", "refused"]),
                 name="git_source_item_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(there__in=["present", "deprecated", "gone"]), name="git_source_item_there_known"
             ),
         ]

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from registry.addresses import Refused, require_allowed, resolve
-from registry.errors import SourceUnreadable
+from registry.errors import SourceClosed, SourceUnreadable
 from registry.imports.archives import Reader
 
 FETCH_SECONDS: Final = 60.0
@@ -93,7 +93,7 @@ def open_repository(source: str) -> Iterator[Repository]:
     address = parse(source)
     program = shutil.which("git")
     if program is None:
-        raise SourceUnreadable(f"{source}: git is not installed here")
+        raise SourceClosed(f"{source}: git is not installed here")
     with tempfile.TemporaryDirectory(prefix="studio-git-") as place:
         git = _Git(program, Path(place), source, _pin(address, source))
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
@@ -105,12 +105,15 @@ def open_repository(source: str) -> Iterator[Repository]:
 def _pin(address: Address, source: str) -> str:
     """The name with the one address that git is to connect to: what a name server says later changes nothing."""
     try:
-        found = require_allowed(
-            resolve(address.host, address.port, 5.0), networks=settings.IMPORT_ALLOWED_NETWORKS,
-            host=address.host, setting="IMPORT_ALLOWED_NETWORKS",
-        )  # fmt: skip
+        there = resolve(address.host, address.port, 5.0)
     except Refused as refusal:
         raise SourceUnreadable(f"{source}: {refusal}") from None
+    try:
+        found = require_allowed(
+            there, networks=settings.IMPORT_ALLOWED_NETWORKS, host=address.host, setting="IMPORT_ALLOWED_NETWORKS"
+        )
+    except Refused as refusal:
+        raise SourceClosed(f"{source}: {refusal}") from None
     ip = f"[{found[0]}]" if found[0].version == 6 else str(found[0])
     return f"{address.host}:{address.port}:{ip}"
 

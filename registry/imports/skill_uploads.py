@@ -6,9 +6,10 @@ The files are in the database, so that every web process has them. What may be o
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal
 from uuid import UUID
@@ -19,8 +20,10 @@ from django.utils import timezone
 from registry import batches
 from registry.actors import Actor
 from registry.agent_skills.fingerprints import fingerprint, remember
+from registry.agent_skills.losses import Losses
 from registry.agent_skills.names import capability_id_of, is_skill_name, skill_name_of
 from registry.agent_skills.taking import Taken, take
+from registry.agent_skills.travelling import to_json
 from registry.background.jobs import Lease, Write
 from registry.errors import BundleRefused, InvalidRequest, NotFound, SourceUnreadable, TooManyUploads, UploadTooLarge
 from registry.imports.archives import write_zip
@@ -38,6 +41,7 @@ KIND: Final = "skill_uploads.prune"
 KEPT: Final = timedelta(hours=1)
 FILES_MAX: Final = 200
 BYTES_MAX: Final = 10 * 1024 * 1024
+NAME_MAX: Final = 80
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 LandedAs = Literal["published", "unchanged", "proposed"]
@@ -97,17 +101,21 @@ def _past_their_time() -> QuerySet[SkillUpload]:
     return SkillUpload.objects.filter(created_at__lt=timezone.now() - KEPT)
 
 
-def land(*, slug: str, upload_ids: Sequence[UUID], by: Actor, may_publish: bool, note: str = "") -> Landed:
+def land(
+    *, slug: str, upload_ids: Sequence[UUID], by: Actor, may_publish: bool, note: str = "", display_name: str = ""
+) -> Landed:
     """Publish the skill of these files through the gate, or without `may_publish` hand it in for review.
 
-    The files are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
-    `InvalidRequest` for a name that is not the skill's, `NotFound` for files that are not there, `SourceUnreadable`
-    for paths that no archive may have, `TooManyProposals`.
+    `display_name` is the name of a skill whose own files say none but its slug. The files are gone with it; after a
+    refusal they stay for their hour. Raises `BundleRefused` with the findings, `InvalidRequest` for a name that is not
+    the skill's, `NotFound` for files that are not there, `SourceUnreadable` for paths that no archive may have,
+    `TooManyProposals`.
     """
     source = _source(slug, _uploads(upload_ids, by))
     taken = take(source)
     _require_name(taken, slug)
-    landed = _publish(source, by, note) if may_publish else _propose(taken, by, note)
+    taken = _named(taken, slug, display_name)
+    landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note)
     with writing():
         _note_copy(landed, upload_ids, by)
         SkillUpload.objects.filter(key_name=by.name, upload_id__in=upload_ids).delete()
@@ -150,12 +158,35 @@ def _require_name(taken: Taken, slug: str) -> None:
         raise InvalidRequest(f"The skill calls itself '{name}': publish it with --slug {name}, or change its name")
 
 
-def _publish(source: SourceBundle, by: Actor, note: str) -> Landed:
-    (result,) = batches.import_all([source], by=by, mode="publish", note=note)
+def _named(taken: Taken, slug: str, display_name: str) -> Taken:
+    """With the name that its publisher gave it, where its own files say the slug alone.
+
+    What a client makes of the slug by itself, each word with a capital letter, is no name that anybody gave.
+    """
+    files = dict(taken.files or {})
+    try:
+        capability = json.loads(decode(files.get("capability.json", ""))[0])
+    except (ValueError, RecursionError):
+        return taken
+    if not isinstance(capability, dict) or capability.get("name") != slug:
+        return taken
+    if not display_name or display_name.casefold() == slug.replace("-", " "):
+        return taken
+    if len(display_name) > NAME_MAX:
+        raise InvalidRequest(f"--name has 1 to {NAME_MAX} characters; found {len(display_name)}")
+    files["capability.json"] = to_json(capability | {"name": display_name})
+    losses = Losses("SKILL.md")
+    losses.add_file("IMPORT_KEY_MAPPED", "SKILL.md", f"--name '{display_name}' became the name of the capability")
+    return replace(taken, files=files, findings=(*taken.findings, *losses.findings))
+
+
+def _publish(taken: Taken, by: Actor, note: str) -> Landed:
+    (result,) = batches.import_all([SourceBundle(taken.path, taken.files or {})], by=by, mode="publish", note=note)
+    findings = in_order([*taken.findings, *result.findings])
     if result.status not in ("published", "unchanged"):
-        raise BundleRefused(f"'{source.path}' was not published", result.findings)
+        raise BundleRefused(f"'{taken.path}' was not published", findings)
     status: LandedAs = "published" if result.status == "published" else "unchanged"
-    return Landed(result.capability_id, status, result.revision, None, result.findings)
+    return Landed(result.capability_id, status, result.revision, None, findings)
 
 
 def _propose(taken: Taken, by: Actor, note: str) -> Landed:

@@ -28,6 +28,13 @@ def at_terminal() -> Actor:
     return Actor("command_line", _text(name)[:150])
 
 
+def widen_format(parser: argparse.ArgumentParser, formats: list[str]) -> None:
+    """Let `--format` of a verb take these."""
+    for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)
+        if action.dest == "format":
+            action.choices = formats
+
+
 def _text(value: str) -> str:
     """What came from the system's own encoding, with U+FFFD for bytes that were no text there."""
     return value.encode("utf-8", errors="replace").decode("utf-8")

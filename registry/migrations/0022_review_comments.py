@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0020_uploads_and_git_sources"),
+        ("registry", "0021_followed_registries"),
     ]
 
     operations = [

@@ -44,6 +44,8 @@ def announce(row: AuditEvent) -> None:
         _queue(_members().filter(username__in=names), _answered(row))
     elif row.verb == "incident.open":
         _queue(_members().filter(_MAY_PUBLISH), _incident(row))
+    elif row.verb == "git_source.failing":
+        _queue(_members().filter(_MAY_PUBLISH), _failing(row))
 
 
 def _members() -> QuerySet[Operator]:
@@ -65,6 +67,11 @@ def _answered(row: AuditEvent) -> _Letter:
 def _incident(row: AuditEvent) -> _Letter:
     words = f"{row.detail['message']}.\n\n{row.detail['details']}"
     return _Letter(f"Incident: {row.subject}", words, "/incidents/")
+
+
+def _failing(row: AuditEvent) -> _Letter:
+    words = f"{row.detail['message']}.\n\n{row.detail['details']}\n\nWhat was taken in from it stays as it is."
+    return _Letter(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
 
 
 def _queue(members: Iterable[Operator], letter: _Letter) -> None:

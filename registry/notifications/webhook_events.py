@@ -26,6 +26,8 @@ _KINDS: Final = {
     "proposal.reject": ("proposal.rejected", "capability_id"),
     "incident.open": ("incident.opened", "capability_id"),
     "incident.close": ("incident.closed", "capability_id"),
+    "git_source.failing": ("git_source.failing", "git_source"),
+    "git_source.recovered": ("git_source.recovered", "git_source"),
     "agent_key.create": ("agent_key.created", "agent_key"),
     "agent_key.revoke": ("agent_key.revoked", "agent_key"),
     "operator.create": ("operator.created", "operator"),

@@ -118,7 +118,9 @@ async def _post(url: str, body: bytes, headers: Mapping[str, str], deadline: flo
     async with (
         asyncio.timeout(deadline - time.monotonic()),
         # No proxy and no password file out of the environment: the addresses above would mean nothing.
-        httpx.AsyncClient(verify=_tls(), trust_env=False, follow_redirects=False, timeout=TOTAL_SECONDS) as client,
+        httpx.AsyncClient(
+            verify=tls_context(), trust_env=False, follow_redirects=False, timeout=TOTAL_SECONDS
+        ) as client,
     ):
         for address in allowed[:-1]:
             with contextlib.suppress(httpx.ConnectError):
@@ -148,7 +150,7 @@ async def _exchange(
         await response.aclose()
 
 
-def _tls() -> Any:
+def tls_context() -> Any:
     """The system's certificates (`SSL_CERT_FILE` where it is set), or certifi's where the system has none."""
     import ssl
 

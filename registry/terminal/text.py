@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TextIO
 
+from registry.batches import Validated
 from registry.changes import Change
 from registry.validation import Finding
 
@@ -38,6 +39,14 @@ def finding_lines(finding: Finding, path: str, files: Mapping[str, str], paint: 
     if finding.hint:
         yield f"  {paint('hint', 'hint:')} {printable(finding.hint)}"
     yield ""
+
+
+def validated_lines(entry: Validated, paint: Palette) -> Iterator[str]:
+    """Everything that was found in one bundle, and whether it can be published."""
+    for finding in entry.report.findings:
+        yield from finding_lines(finding, entry.path, entry.report.files, paint)
+    sign = paint("good", "ok") if entry.report.ok else paint("error", "not publishable")
+    yield f"{printable(entry.path)}: {sign} ({summary(entry.report.findings)})"
 
 
 def _excerpt(text: str, line: int, column: int, severity: str, paint: Palette) -> Iterator[str]:

@@ -54,6 +54,16 @@ def _utc_words(utc: datetime) -> str:
 
 
 @register.filter
+def every(minutes: int) -> str:
+    """How often, such as `every 90 minutes`, `every 2 hours` or `every day`."""
+    for length, unit in ((24 * 60, "day"), (60, "hour")):
+        if minutes % length == 0:
+            number = minutes // length
+            return f"every {unit}" if number == 1 else f"every {number} {unit}s"
+    return f"every {minutes} minutes"
+
+
+@register.filter
 def who(actor: str) -> str:
     """An actor as it is stored (`registry.actors.Actor`), in words: people by their name alone."""
     kind, _colon, name = actor.partition(":")

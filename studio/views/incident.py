@@ -1,4 +1,4 @@
-"""Bundles that agents could not be given."""
+"""Bundles that agents could not be given, and sources that cannot be read."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ from studio.access import StudioRequest, operator_required
 @require_safe
 def incident_list(request: StudioRequest) -> HttpResponse:
     """Open incidents with cause and place; closed ones below."""
-    closed = Incident.objects.filter(closed_at__isnull=False).select_related("capability", "revision")[:50]
+    closed = Incident.objects.filter(closed_at__isnull=False).select_related("capability", "revision", "source")[:50]
     context = {"open": queries.open_incidents()[:200], "closed": closed}
     return render(request, "studio/incident/list.html", context)

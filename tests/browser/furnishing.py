@@ -6,10 +6,13 @@ from uuid import UUID
 from registry import publishing
 from registry.access import keys, operators, teams
 from registry.actors import SYSTEM, Actor
-from registry.models import Capability, LoadCount, Outcome, Proposal, WebhookDelivery
+from registry.imports import followed_sources, source_hooks
+from registry.incidents import open_source_incident
+from registry.models import Capability, GitSource, GitSourceItem, Job, LoadCount, Outcome, Proposal, WebhookDelivery
 from registry.notifications import webhooks
 from registry.releases import proposals
 from registry.usage import feedback
+from registry.writing import writing
 
 AGENT = Actor("agent_key", "support bot, production")
 capability = Capability.objects.select_related("published_revision").get(capability_id="disk_pressure")
@@ -57,6 +60,37 @@ keys.create_key(
     expires_at=datetime.now(UTC) + timedelta(days=40),
 )
 keys.rotate_key(name="night jobs", by=SYSTEM, overlap=timedelta(days=7))
+repository = followed_sources.add_source(
+    spec="https://git.example.com/team/capabilities@main#bundles/" + "f" * 60,
+    mode="publish",
+    every_minutes=60,
+    by=SYSTEM,
+)
+source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
+GitSource.objects.filter(pk=repository.pk).update(
+    commit="c0ffee" * 6,
+    looked_at=datetime.now(UTC),
+    pushed_at=datetime.now(UTC),
+    push_words="queued: A look is due now",
+)
+for name, became, why in (
+    ("weights", "published", ""),
+    ("workouts", "held", "It was published here with other content since; the source's is the draft"),
+    ("night_shift", "refused", "TOOL_NAME_COLLISION: " + "t" * 90),
+):
+    GitSourceItem.objects.create(
+        source=repository, path=name, capability_id=name, texts_digest="sha256:", status=became, detail=why
+    )
+mirrored = followed_sources.add_registry(url="https://studio.example.org", mode="draft", every_minutes=1440, by=SYSTEM)
+Job.objects.filter(kind=followed_sources.KIND).update(run_after=datetime.now(UTC) + timedelta(hours=1))
+GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error="https://studio.example.org: ConnectTimeout")
+with writing():
+    open_source_incident(
+        source=mirrored,
+        message="https://studio.example.org cannot be read",
+        details="https://studio.example.org: ConnectTimeout: timed out",
+        by=SYSTEM,
+    )
 webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)
 for state, status, error in (("delivered", 200, ""), ("failed", 503, "answered 503")):
     WebhookDelivery.objects.create(

@@ -132,10 +132,13 @@ def test_a_publisher_publishes_and_others_update(terminal: Terminal, studio: Stu
         "skill", "publish", folder, "--slug", "mate-timer", "--name", "Mate", "--version", "1.0.1", "--changelog", "New"
     )
     assert "Published mate-timer@1.0.1 (mate-timer@1.0.1)" in first.out, first
+    assert "mate-timer  Mate" in terminal.clawhub("inspect", "mate-timer").out
     assert "is already published" in terminal.clawhub("skill", "publish", folder).out
     assert "Installed mate-timer v1.0.1" in terminal.clawhub("install", "mate-timer").out
     terminal.skill("mate-timer", "four")
-    second = json.loads(terminal.clawhub("skill", "publish", folder, "--json").out)
+    tagged = terminal.clawhub("skill", "publish", folder, "--tags", "beta")
+    assert (tagged.code, "leave --tags out" in tagged.err) == (1, True), tagged
+    second = json.loads(terminal.clawhub("skill", "publish", folder, "--name", "Mate", "--json").out)
     assert (second["status"], second["versionId"]) == ("published", "mate-timer@1.0.2")
     assert "Updated mate-timer -> v1.0.2" in terminal.clawhub("update", "--all").out
     assert "four minutes" in (terminal.home / "skills" / "mate-timer" / "SKILL.md").read_text()

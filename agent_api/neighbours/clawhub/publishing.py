@@ -73,12 +73,14 @@ def skills(request: Request, token: str = "") -> HttpResponse:
     caller = _writer(request)
     values = parameters.json_object(request)
     _require_owner(values, caller)
+    _require_no_tags(values)
     landed = skill_uploads.land(
         slug=parameters.text(values, "slug", most=200),
         upload_ids=_upload_ids(values.get("files")),
         by=caller.actor,
         may_publish="publish" in caller.scopes,
         note=parameters.text(values, "changelog", most=NOTE_MAX),
+        display_name=parameters.text(values, "displayName", most=NOTE_MAX).strip(),
     )
     return answer(_landed(landed))
 
@@ -91,6 +93,13 @@ def _require_owner(values: dict[str, Any], caller: Caller) -> None:
     owner = parameters.text(values, "ownerHandle", most=200).lstrip("@").lower()
     if owner not in ("", OWNER, handle_of(caller)):
         raise Forbidden(f"There is no owner '{owner}' here; leave --owner out")
+
+
+def _require_no_tags(values: dict[str, Any]) -> None:
+    """Readers get the newest version: one that was to be found by another tag alone must not become it unasked."""
+    tags = values.get("tags", [])
+    if not isinstance(tags, list) or not all(tag == "latest" for tag in tags):
+        raise InvalidRequest("The one tag of a version here is 'latest', which the newest has; leave --tags out")
 
 
 def _upload_ids(files: Any) -> list[UUID]:

@@ -18,7 +18,7 @@ from registry.errors import RegistryError, SourceUnreadable
 from registry.imports.import_sources import read_source
 from registry.imports.sources import SourceBundle, read_path
 from registry.imports.watching import POLL_SECONDS, Watch
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.management.verbs import VerbCommand, at_terminal, widen_format
 from registry.models import Capability
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
@@ -36,7 +36,7 @@ class Command(VerbCommand):
     def _add_batch_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "validate", self.validate, "Check bundles; exit 1 where one has an error.")
         parser.add_argument("paths", nargs="+", metavar="PATH", help="a bundle folder, a zip, or a folder of bundles")
-        _formats(parser, ["text", "json", "sarif"])
+        widen_format(parser, ["text", "json", "sarif"])
         parser = self.verb(
             verbs, "publish", self.publish, "Publish bundles, or a draft; one refused never stops the rest."
         )
@@ -64,7 +64,7 @@ class Command(VerbCommand):
         parser.add_argument("--to", required=True, metavar="PATH", help="a folder, a .zip or a .tar.gz")
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
-        _formats(parser, [*exporting.FORMATS, "text", "json"])
+        widen_format(parser, [*exporting.FORMATS, "text", "json"])
         parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
@@ -107,9 +107,8 @@ class Command(VerbCommand):
     def _print_validated(self, checked: Sequence[Validated]) -> None:
         paint = Palette(sys.stdout)
         for entry in checked:
-            self._print_findings(entry.path, entry.report.findings, entry.report.files)
-            sign = paint("good", "ok") if entry.report.ok else paint("error", "not publishable")
-            self.line(f"{printable(entry.path)}: {sign} ({text.summary(entry.report.findings)})")
+            for line in text.validated_lines(entry, paint):
+                self.line(line)
 
     def _print_findings(self, path: str, findings: Sequence[Finding], files: Any) -> None:
         paint = Palette(sys.stdout)
@@ -312,12 +311,6 @@ class Command(VerbCommand):
         else:
             self.line(words)
         return 0
-
-
-def _formats(parser: argparse.ArgumentParser, formats: list[str]) -> None:
-    for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)
-        if action.dest == "format":
-            action.choices = formats
 
 
 def _note(parser: argparse.ArgumentParser) -> None:

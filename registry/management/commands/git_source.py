@@ -1,49 +1,100 @@
-"""`manage.py git_source`: repositories that are followed (docs/gitops.md)."""
+"""`manage.py git_source`: repositories and other registries that are followed (docs/gitops.md)."""
 
 from __future__ import annotations
 
+import sys
+from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
-from registry.imports import followed_sources
-from registry.imports.followed_sources import EVERY_MINUTES_MIN
+from django.conf import settings
+
+from registry.errors import InvalidRequest
+from registry.imports import followed_sources, source_drift, source_hooks
+from registry.imports.followed_sources import EVERY_MINUTES_MIN, Following
 from registry.management.verbs import VerbCommand, at_terminal
 from registry.models import GitSource, GitSourceItem
 from registry.terminal.text import printable
 
 
 class Command(VerbCommand):
-    help = "Follow git repositories: what changes there becomes a draft here, or is published."
+    help = "Follow git repositories and other registries: what changes there becomes a draft here, or is published."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "add", self.add, "Follow a repository; a worker looks at it again and again.")
-        parser.add_argument("url", metavar="URL", help="https://host/repository")
+        parser = self.verb(verbs, "add", self.add, "Follow a repository or a registry; a worker looks again and again.")
+        parser.add_argument("url", metavar="URL", help="https://host/repository, or the address of another registry")
         parser.add_argument("--branch", default="", metavar="NAME", help="a branch or a tag; default: its own")
         parser.add_argument("--folder", default="", metavar="PATH", help="only what is below it")
-        modes = parser.add_mutually_exclusive_group()
-        modes.add_argument("--draft", dest="mode", action="store_const", const="draft", default="draft")
-        modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
-        words = f"how often, at least {EVERY_MINUTES_MIN}; default 60"
-        parser.add_argument("--every", type=int, default=60, metavar="MINUTES", help=words)
+        parser.add_argument("--registry", action="store_true", help="URL is another Capability Studio")
+        _add_ways(parser)
         self.verb(verbs, "list", self.list, "List all sources, with what became of the last look.")
         for name, handler, words in (
+            ("change", self.change, "Follow it in another way; what is left out stays as it is."),
             ("sync", self.sync, "Look at it now; exit 1 where something was refused."),
             ("drift", self.drift, "Say where the source and the registry differ; exit 1 where they do."),
+            (
+                "secret",
+                self.secret,
+                "Make a new secret for the pushes of its git host, or keep that of a registry.",
+            ),
             ("remove", self.remove, "Follow it no more; what was taken in stays."),
         ):
-            self.verb(verbs, name, handler, words).add_argument("id", type=int, metavar="ID")
+            parser = self.verb(verbs, name, handler, words)
+            parser.add_argument("id", type=int, metavar="ID")
+            if name == "change":
+                _add_ways(parser)
+            if name == "secret":
+                choice = parser.add_mutually_exclusive_group()
+                choice.add_argument("--drop", action="store_true", help="take nothing more at that address")
+                more = "of another registry: read the secret of its webhook from stdin"
+                choice.add_argument("--given-stdin", action="store_true", help=more)
 
     def add(self, options: dict[str, Any]) -> int:
-        branch = f"@{options['branch']}" if options["branch"] else ""
-        folder = f"#{options['folder']}" if options["folder"] else ""
-        source = followed_sources.add_source(
-            spec=f"{options['url']}{branch}{folder}",
-            mode=options["mode"],
-            every_minutes=options["every"],
-            by=at_terminal(),
-        )
+        ways: dict[str, Any] = {
+            "mode": options["mode"] or "draft",
+            "every_minutes": options["every"] or 60,
+            "by": at_terminal(),
+        }
+        if options["registry"]:
+            if options["branch"] or options["folder"]:
+                raise InvalidRequest("Another registry has neither a branch nor a folder")
+            more: dict[str, Any] = {"read_key": _key(options) or "", "may_adopt": bool(options["may_adopt"])}
+            source = followed_sources.add_registry(url=options["url"], **ways, **more)
+        else:
+            if options["key_stdin"] or options["may_adopt"] is not None:
+                raise InvalidRequest("--key-stdin, --adopt and --leave are for another registry: add --registry")
+            branch = f"@{options['branch']}" if options["branch"] else ""
+            folder = f"#{options['folder']}" if options["folder"] else ""
+            source = followed_sources.add_source(spec=f"{options['url']}{branch}{folder}", **ways)
         words = f"git source {source.pk}: {source.spec}, every {source.every_minutes} minutes"
         return self.tell(_row(source), words, options)
+
+    def change(self, options: dict[str, Any]) -> int:
+        source = followed_sources.get_source(options["id"])
+        following = Following(
+            options["mode"] or source.mode,
+            options["every"] or source.every_minutes,
+            source.may_adopt if options["may_adopt"] is None else options["may_adopt"],
+        )
+        source = followed_sources.change_source(
+            source_id=options["id"], following=following, by=at_terminal(), read_key=_key(options)
+        )
+        return self.tell(_row(source), f"git source {source.pk}: {source.mode}, every {source.every_minutes}", options)
+
+    def secret(self, options: dict[str, Any]) -> int:
+        if options["drop"]:
+            source = source_hooks.drop_secret(source_id=options["id"], by=at_terminal())
+            return self.tell({"id": source.pk, "secret": None}, f"{source.spec}: nothing is taken there now", options)
+        if options["given_stdin"]:
+            given = sys.stdin.readline()
+            source = source_hooks.keep_secret(source_id=options["id"], secret=given, by=at_terminal())
+            address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
+            words = f"{address} takes what {source.spec} tells"
+            return self.tell({"id": source.pk, "address": address}, words, options)
+        source, secret = source_hooks.make_secret(source_id=options["id"], by=at_terminal())
+        address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
+        row = {"id": source.pk, "address": address, "secret": secret}
+        return self.tell(row, f"address  {address}\nsecret   {secret}  (shown this once)", options)
 
     def list(self, options: dict[str, Any]) -> int:
         sources = followed_sources.list_sources()
@@ -65,11 +116,11 @@ class Command(VerbCommand):
             for item in synced.taken:
                 more = f": {item.detail}" if item.detail else ""
                 self.line(printable(f"{item.capability_id or item.path}  {item.status}{more}"))
-            self.line(f"{len(synced.taken)} taken in, {synced.unchanged} as before, at {synced.commit[:12]}")
+            self.line(f"{len(synced.taken)} taken in, {synced.unchanged} as before, at {_short(synced.commit)}")
         return 1 if any(item.status == "refused" for item in synced.taken) else 0
 
     def drift(self, options: dict[str, Any]) -> int:
-        found = followed_sources.drift(options["id"])
+        found = source_drift.drift(options["id"])
         if options["format"] == "json":
             keys = ("capability_id", "path", "difference", "words")
             self.document({"drift": [{key: getattr(entry, key) for key in keys} for entry in found]})
@@ -85,10 +136,32 @@ class Command(VerbCommand):
         return self.tell({"removed": source.spec}, f"{source.spec}: followed no more", options)
 
 
+def _add_ways(parser: ArgumentParser) -> None:
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--draft", dest="mode", action="store_const", const="draft", help="as drafts, the default")
+    modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
+    words = f"how often, at least {EVERY_MINUTES_MIN}; default 60"
+    parser.add_argument("--every", type=int, metavar="MINUTES", help=words)
+    parser.add_argument("--key-stdin", action="store_true", help="read an agent key of the other registry from stdin")
+    adopting = parser.add_mutually_exclusive_group()
+    words = "take over what is here already and came from elsewhere"
+    adopting.add_argument("--adopt", dest="may_adopt", action="store_true", default=None, help=words)
+    words = "leave it alone, the default for a registry"
+    adopting.add_argument("--leave", dest="may_adopt", action="store_false", default=None, help=words)
+
+
+def _key(options: dict[str, Any]) -> str | None:
+    return sys.stdin.readline().strip() if options["key_stdin"] else None
+
+
 def _state(source: GitSource) -> str:
     if source.failures:
         return f"failed {source.failures} times: {source.last_error}"
-    return f"at {source.commit[:12]}, read {_moment(source.looked_at)}" if source.looked_at else "not read yet"
+    return f"at {_short(source.commit)}, read {_moment(source.looked_at)}" if source.looked_at else "not read yet"
+
+
+def _short(commit: str) -> str:
+    return commit if commit.startswith("revision ") else commit[:12]
 
 
 def _moment(at: datetime | None) -> str | None:
@@ -98,9 +171,14 @@ def _moment(at: datetime | None) -> str | None:
 def _row(source: GitSource) -> dict[str, Any]:
     return {
         "id": source.pk,
+        "kind": source.kind,
         "source": source.spec,
         "mode": source.mode,
+        "may_adopt": source.may_adopt,
         "every_minutes": source.every_minutes,
+        "has_key": bool(source.read_key),
+        "has_secret": bool(source.hook_secret),
+        "last_push": {"at": _moment(source.pushed_at), "words": source.push_words} if source.pushed_at else None,
         "commit": source.commit,
         "looked_at": _moment(source.looked_at),
         "failures": source.failures,
@@ -114,6 +192,7 @@ def _item(item: GitSourceItem) -> dict[str, Any]:
         "path": item.path,
         "capability_id": item.capability_id or None,
         "status": item.status,
+        "there": item.there,
         "detail": item.detail,
         "taken_at": _moment(item.taken_at),
     }

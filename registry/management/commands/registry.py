@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from registry import defaults, revalidation
-from registry.management.verbs import VerbCommand, at_terminal
+from registry import defaults, revalidation, stored_checks
+from registry.batches import Validated
+from registry.management.verbs import VerbCommand, at_terminal, widen_format
+from registry.terminal import sarif, text
+from registry.terminal.text import Palette
+
+
+class _Counted:
+    """Reports as they come, and how many errors and warnings they had."""
+
+    def __init__(self, checked: Iterable[Validated]) -> None:
+        self._checked = checked
+        self.errors = self.warnings = 0
+
+    def __iter__(self) -> Iterator[Validated]:
+        for entry in self._checked:
+            self.errors += len(entry.report.errors)
+            self.warnings += len(entry.report.warnings)
+            yield entry
 
 
 class Command(VerbCommand):
@@ -13,6 +32,13 @@ class Command(VerbCommand):
 
     def add_verbs(self, verbs: Any) -> None:
         self.verb(verbs, "revalidate", self.revalidate, "Queue a check of every published capability by today's rules.")
+        words = "Check what is published, or each draft, now; exit 1 where one has an error."
+        parser = self.verb(verbs, "check", self.check_stored, words)
+        parser.add_argument("capability_ids", nargs="*", metavar="ID", help="these alone; default: all")
+        parser.add_argument("--drafts", action="store_true", help="drafts rather than what is published")
+        words = "the folder of a repository that has them, for the places in SARIF"
+        parser.add_argument("--below", default="", metavar="FOLDER", help=words)
+        widen_format(parser, ["text", "json", "sarif"])
         parser = self.verb(verbs, "set", self.set, "Set what holds for the registry as a whole.")
         parser.add_argument("name", choices=["first_run"])
         parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
@@ -29,6 +55,23 @@ class Command(VerbCommand):
         else:
             self.line(f"first_run: {first_run or 'nothing'}")
         return 0
+
+    def check_stored(self, options: dict[str, Any]) -> int:
+        check = stored_checks.check_drafts if options["drafts"] else stored_checks.check_published
+        below = f"{options['below'].strip('/')}/" if options["below"].strip("/") else ""
+        # Reports hold the texts, and a registry has thousands: each is told and let go.
+        checked = _Counted(check(options["capability_ids"], below=below))
+        if options["format"] == "sarif":
+            self.document(sarif.sarif(checked))
+        elif options["format"] == "json":
+            bundles = [entry.as_dict() for entry in checked]
+            self.document({"bundles": bundles, "errors": checked.errors, "warnings": checked.warnings})
+        else:
+            paint = Palette(sys.stdout)
+            for entry in checked:
+                for line in text.validated_lines(entry, paint):
+                    self.line(line)
+        return 1 if checked.errors else 0
 
     def revalidate(self, options: dict[str, Any]) -> int:
         done = revalidation.queue_all(by=at_terminal())

@@ -113,6 +113,8 @@ BREAKS: dict[str, Break] = {
     "incident_open_once": _again(Incident),
     "incident_kind_known": _set(Incident, kind="fire"),
     "incident_revision_fits_kind": _set(Incident, revision=None),
+    "incident_subject_fits_kind": _set(Incident, capability=None),
+    "incident_of_source_open_once": lambda: [_of_source(cause) for cause in ("one", "another")],
     "release_rule_loosening_known": _set(ReleaseRule, loosening="anybody"),
     "review_state_known": _set(Review, state="lost"),
     "review_one_per_capability": _again(Review),
@@ -169,6 +171,11 @@ BREAKS: dict[str, Break] = {
     "git_source_mode_known": _set(GitSource, mode="guess"),
     "git_source_pause_positive": _set(GitSource, every_minutes=0),
     "git_source_failure_paired": _set(GitSource, failures=1),
+    "git_source_kind_known": _set(GitSource, kind="svn"),
+    "git_source_columns_fit_kind": _set(GitSource, read_key="csk_"),
+    "git_source_secret_paired": _set(GitSource, hook_secret="s"),
+    "git_source_push_paired": _set(GitSource, push_words="queued"),
+    "git_source_item_there_known": _set(GitSourceItem, there="nowhere"),
     "git_source_item_once": _again(GitSourceItem),
     "git_source_item_status_known": _set(GitSourceItem, status="lost"),
     # Columns that are unique by themselves.
@@ -204,6 +211,10 @@ def _with_an_old_key(name: str) -> AgentKey:
 
 def _beta() -> Capability:
     return Capability.objects.create(capability_id="beta")
+
+
+def _of_source(cause: str) -> Incident:
+    return Incident.objects.create(kind="source", source=GitSource.objects.get(), cause=cause, message="m", details="d")
 
 
 @pytest.fixture(autouse=True)

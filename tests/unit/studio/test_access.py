@@ -15,8 +15,8 @@ from django.urls import reverse
 from registry import drafts, skill_groups
 from registry.access import keys, operators, teams
 from registry.actors import Actor
-from registry.imports import git_imports
-from registry.models import AgentKey, AuditEvent, GitImport, Proposal, Review, Team, Webhook
+from registry.imports import followed_sources, git_imports
+from registry.models import AgentKey, AuditEvent, GitImport, GitSource, Proposal, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.releases import proposals, reviews
 from studio.page_urls import urlpatterns
@@ -113,6 +113,15 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "webhook_redeliver": ("admin", "admin"),
     "webhook_rotate": ("admin", "admin"),
     "webhook_delete": ("admin", "admin"),
+    "source_list": ("viewer", None),
+    "source_create": ("admin", "admin"),
+    "source_show": ("viewer", None),
+    "source_change": ("admin", "admin"),
+    "source_look": ("publisher", "publisher"),
+    "source_secret": ("admin", "admin"),
+    "source_secret_keep": ("admin", "admin"),
+    "source_secret_drop": ("admin", "admin"),
+    "source_remove": ("admin", "admin"),
     "revision_compare": ("viewer", None),
     "revision_download": ("viewer", None),
     "release_schedule": ("viewer", "publisher"),
@@ -146,6 +155,7 @@ OF_NUMBER = {
     "agent_key": AgentKey,
     "capability_git_show": GitImport,
     "review_": Review,
+    "source": GitSource,
     "team": Team,
     "webhook": Webhook,
 }
@@ -165,6 +175,7 @@ def alpha(db: None) -> None:
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("beta"), by=Actor("agent_key", "agent"))
     git_imports.begin(source="https://git.example/skills", by=OLGA)
+    followed_sources.add_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
 
 
 def _address(name: str) -> str:

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from studio.templatetags.words import ago, who, words
+from studio.templatetags.words import ago, every, who, words
 from tests.unit.studio.conftest import SignIn
 
 
@@ -34,6 +34,15 @@ def test_a_moment_is_said_as_people_do() -> None:
     assert ago(now) == "just now"
     assert ago(now + timedelta(hours=1)) == "just now"
     assert ago(now - timedelta(hours=2, minutes=5, seconds=5)) == "2\xa0hours, 5\xa0minutes ago"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [(5, "every 5 minutes"), (60, "every hour"), (90, "every 90 minutes"), (180, "every 3 hours"), (1440, "every day"),
+     (2880, "every 2 days")],
+)  # fmt: skip
+def test_a_pause_is_said_as_people_do(minutes: int, shown: str) -> None:
+    assert every(minutes) == shown
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,47 @@ def test_a_key_that_may_publish_publishes(publisher: Headers) -> None:
     assert not SkillUpload.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "name"), [("Tea, by the minute", "Tea, by the minute"), ("Tea Timer", "tea-timer"), ("", "tea-timer")]
+)
+def test_the_name_that_its_publisher_gives_is_the_capabilitys(given: str, name: str, publisher: Headers) -> None:
+    done = _publish({"SKILL.md": TEA}, publisher, displayName=given)
+    assert done.status_code == 200, done.content
+    told = [finding["message"] for finding in done.json()["findings"] if finding["code"] == "IMPORT_KEY_MAPPED"]
+    assert Revision.objects.get().name == name
+    assert told == ([f"--name '{given}' became the name of the capability"] if name == given else [])
+    shown = Client().get(f"{API}skills/tea-timer", headers=publisher).json()["skill"]
+    assert shown["displayName"] == name
+
+
+def test_a_proposal_has_the_name_too(proposer: Headers) -> None:
+    _publish({"SKILL.md": TEA}, proposer, displayName="Tea, by the minute")
+    draft = active_draft(Capability.objects.get(capability_id="tea_timer"))
+    assert draft is not None
+    assert '"Tea, by the minute"' in draft.files["capability.json"]
+
+
+def test_what_the_files_say_wins_over_the_name_that_is_given(publisher: Headers) -> None:
+    _publish(bundle("alpha_two"), publisher, "alpha-two", displayName="Other")
+    assert Revision.objects.get().name != "Other"
+
+
+def test_a_name_that_is_too_long_is_refused(publisher: Headers) -> None:
+    assert "80 characters" in _refusal(_publish({"SKILL.md": TEA}, publisher, displayName="x" * 81), 400)
+    assert not Revision.objects.exists()
+
+
+@pytest.mark.parametrize("tags", [["beta"], ["latest", "beta"], "latest", [1], {}])
+def test_another_tag_is_refused_rather_than_dropped(tags: Any, publisher: Headers) -> None:
+    assert "leave --tags out" in _refusal(_publish({"SKILL.md": TEA}, publisher, tags=tags), 400)
+    assert not Revision.objects.exists()
+
+
+@pytest.mark.parametrize("tags", [[], ["latest"]])
+def test_the_tag_of_every_newest_version_is_taken(tags: list[str], publisher: Headers) -> None:
+    assert _publish({"SKILL.md": TEA}, publisher, tags=tags).status_code == 200
+
+
 def test_the_same_folder_is_known_again(publisher: Headers) -> None:
     files = {"SKILL.md": TEA, "notes.txt": "mine"}
     _publish(files, publisher)

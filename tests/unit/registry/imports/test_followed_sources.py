@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
@@ -14,10 +15,12 @@ from django.utils import timezone
 from registry import publishing
 from registry.background import worker
 from registry.errors import InvalidRequest, NameTaken, NotFound, SourceUnreadable
-from registry.imports import followed_sources
-from registry.imports.followed_sources import Synced, add_source, drift, remove_source, sync_source
-from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Job, Revision
-from tests.factories import OLGA, bundle, publish
+from registry.imports import followed_sources, source_hooks
+from registry.imports.followed_sources import Synced, add_source, remove_source, sync_source
+from registry.imports.source_drift import drift
+from registry.imports.source_hooks import Delivery
+from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
+from tests.factories import OLGA, bundle, publish, tool
 from tests.git_https import commit, git, make_certificate, served
 
 pytestmark = pytest.mark.django_db
@@ -190,6 +193,57 @@ def test_a_worker_looks_at_once_and_again_and_again(url: str, repository: Path) 
     worker.Worker().run_due()
     assert not Job.objects.filter(kind=followed_sources.KIND, state="queued").exists()
     assert Capability.objects.filter(status="published").count() == 2
+
+
+def test_a_push_is_taken_in_by_the_next_worker(url: str, repository: Path) -> None:
+    source_id = _add(url)
+    worker.Worker().run_due()
+    _, secret = source_hooks.make_secret(source_id=source_id, by=OLGA)
+    _commit(repository, "alpha", body="Two.")
+    worker.Worker().run_due()
+    assert Revision.objects.count() == 2
+    push = json.dumps({"ref": "refs/heads/main"}).encode()
+    heard = source_hooks.hear(source_id=source_id, delivery=Delivery(event="push", body=push, token=secret))
+    assert heard.status == "queued"
+    worker.Worker().run_due()
+    assert Revision.objects.count() == 3
+    assert Job.objects.filter(kind=followed_sources.KIND, state="queued").count() == 1
+
+
+def test_three_failures_in_a_row_are_an_incident_until_the_next_good_look(url: str, repository: Path) -> None:
+    source_id = _add(url)
+    away = repository.with_name("away")
+    repository.rename(away)
+    for failures in (1, 2, 3):
+        with pytest.raises(SourceUnreadable):
+            sync_source(source_id=source_id, by=OLGA)
+        assert Incident.objects.count() == (1 if failures == 3 else 0)
+    incident = Incident.objects.get()
+    assert (incident.kind, incident.source_id, incident.message) == (
+        "source", source_id, f"{url}@main#bundles cannot be read",
+    )  # fmt: skip
+    away.rename(repository)
+    _sync(source_id)
+    assert Incident.objects.get().closed_at is not None
+
+
+def test_what_the_gate_wants_a_person_for_is_a_draft_until_somebody_publishes_it(url: str, repository: Path) -> None:
+    source_id = _add(url)
+    _commit(repository, "alpha", tools=[tool("alpha_save", kind="write")])
+    _sync(source_id)
+    _commit(repository, "alpha", tools=[tool("alpha_save", kind="write", requires_approval=False)])
+    assert _sync(source_id) == {"alpha": "refused"}
+    assert "POLICY_LOOSENED" in GitSourceItem.objects.get(path="alpha").detail
+    draft = Draft.objects.get(discarded_at=None)
+    assert _sync(source_id) == {"alpha": "refused"}
+    assert Draft.objects.get(discarded_at=None) == draft
+    publishing.publish_draft(
+        capability_id="alpha", draft_version=draft.version, by=OLGA, acknowledge=["POLICY_LOOSENED"]
+    )
+    assert _sync(source_id) == {"alpha": "unchanged"}
+    assert _differences(source_id) == {}
+    _commit(repository, "alpha", body="Two.", tools=[tool("alpha_save", kind="write", requires_approval=False)])
+    assert _sync(source_id) == {"alpha": "published"}
 
 
 def test_a_look_that_was_parked_is_not_the_last_one(url: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from registry.models import Revision
+from registry.notifications.webhook_signatures import new_secret
 from tests.factories import bundle, publish
 from tests.git_https import commit, git, make_certificate, served
 
@@ -75,10 +76,39 @@ def test_a_repository_that_is_away_is_told(manage: Any, url: str, repository: Pa
     assert manage("git_source", "drift", source_id).code == 1
 
 
+def test_the_secret_of_its_pushes_is_printed_once(manage: Any, settings: Any) -> None:
+    settings.PUBLIC_URL = "https://studio.example.com"
+    source_id = str(manage("git_source", "add", "https://git.example/a", "--format", "json").document["id"])
+    made = manage("git_source", "secret", source_id, "--format", "json").document
+    assert made["address"] == f"https://studio.example.com/hooks/sources/{source_id}"
+    assert len(made["secret"]) >= 40
+    assert made["secret"] not in manage("git_source", "secret", source_id).out
+    (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
+    assert (listed["has_secret"], listed["last_push"]) == (True, None)
+    assert "nothing is taken" in manage("git_source", "secret", source_id, "--drop").out
+    assert manage("git_source", "list", "--format", "json").document["git_sources"][0]["has_secret"] is False
+
+
+def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
+    added = manage("git_source", "add", "https://studio.example.com", "--registry", "--format", "json").document
+    assert (added["kind"], added["mode"], added["may_adopt"], added["has_key"]) == ("registry", "draft", False, False)
+    source_id = str(added["id"])
+    ways = ("--publish", "--every", "10", "--adopt")
+    changed = manage("git_source", "change", source_id, *ways, "--format", "json").document
+    assert (changed["mode"], changed["every_minutes"], changed["may_adopt"]) == ("publish", 10, True)
+    left = manage("git_source", "change", source_id, "--leave", "--format", "json").document
+    assert (left["mode"], left["every_minutes"], left["may_adopt"]) == ("publish", 10, False)
+    assert manage("git_source", "secret", source_id).code == 1
+    kept = manage("git_source", "secret", source_id, "--given-stdin", stdin=new_secret())
+    assert (kept.code, f"/hooks/sources/{source_id} takes what" in kept.out) == (0, True)
+    assert manage("git_source", "add", "https://b.example", "--registry", "--branch", "main").code == 1
+    assert manage("git_source", "add", "https://git.example/a", "--adopt").code == 1
+
+
 def test_odd_arguments_are_refused(manage: Any) -> None:
     for arguments in (["http://git.example/a"], ["https://git.example/a", "--every", "1"]):
         refused = manage("git_source", "add", *arguments)
         assert (refused.code, refused.err.startswith("error[")) == (1, True)
     assert manage("git_source", "add", "https://git.example/a", "--draft", "--publish").code == 2
-    for verb in ("sync", "drift", "remove"):
+    for verb in ("sync", "drift", "remove", "change", "secret"):
         assert "No git source has the number 9" in manage("git_source", verb, "9").err

@@ -17,7 +17,8 @@ from registry import drafts
 from registry.access import operators
 from registry.actors import Actor
 from registry.background.worker import Worker
-from registry.errors import InvalidRequest
+from registry.errors import InvalidRequest, SourceClosed
+from registry.imports import followed_sources
 from registry.incidents import open_incident
 from registry.models import AuditEvent, Job, Revision
 from registry.notifications import mail
@@ -134,6 +135,20 @@ def test_an_incident_is_told_to_those_who_can_mend_it(server: _Server) -> None:
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
     open_incident(revision=Revision.objects.get(), message="Broken", details="It is", findings=())
     assert _arrived(server) == []
+
+
+def test_a_source_that_cannot_be_read_is_told_once_to_those_who_can_mend_it(server: _Server) -> None:
+    source = followed_sources.add_source(spec="https://10.0.0.1/a", mode="draft", every_minutes=60, by=OLGA)
+    for _ in range(2):
+        with pytest.raises(SourceClosed):
+            followed_sources.sync_source(source_id=source.pk, by=OLGA)
+    Job.objects.filter(kind=followed_sources.KIND).delete()
+    Worker().run_due()
+    body = server.letters[0][1].get_payload(decode=True)
+    assert isinstance(body, bytes)
+    assert f"https://studio.example.com/sources/{source.pk}/" in body.decode()
+    subject = "[Studio] Source: https://10.0.0.1/a"
+    assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
 
 
 def test_a_server_that_is_away_is_asked_again(server: _Server, settings: Any) -> None:

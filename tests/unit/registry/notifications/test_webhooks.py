@@ -18,7 +18,8 @@ from registry import drafts, publishing
 from registry.access import keys, operators
 from registry.background import housekeeping, job_desk, jobs
 from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
-from registry.incidents import open_incident
+from registry.imports import followed_sources
+from registry.incidents import open_incident, open_source_incident
 from registry.models import AuditEvent, Capability, Job, Revision, Webhook, WebhookDelivery
 from registry.notifications import webhooks
 from registry.notifications.webhook_events import EVENT_KINDS, TRIES_MAX
@@ -127,6 +128,10 @@ def _do_everything() -> None:
     open_incident(revision=Revision.objects.first(), message="m", details="d", findings=())  # type: ignore[arg-type]
     publish(body="Five.")
     proposals.reject_proposal(proposal_id=proposals.propose(files=bundle("new"), by=OLGA).proposal.proposal_id, by=OLGA)
+    source = followed_sources.add_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
+    with writing():
+        open_source_incident(source=source, message="m", details="d", by=OLGA)
+    followed_sources.remove_source(source_id=source.pk, by=OLGA)
     keys.create_key(name="agent", by=OLGA)
     keys.revoke_key(name="agent", by=OLGA)
     operators.create_operator(username="vera", password="correct horse battery", role="viewer", by=OLGA)
@@ -147,6 +152,7 @@ def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
         *["capability.deprecated", "capability.deprecated", "capability.retired", "capability.restored"],
         *["draft.saved", "draft.saved", "incident.opened", "incident.closed", "capability.published"],
         *["proposal.created", "proposal.rejected"],
+        *["git_source.failing", "git_source.recovered"],
         *["agent_key.created", "agent_key.revoked", "operator.created", "operator.disabled"],
         *["job.parked", "webhook.disabled"],
     ]
@@ -167,7 +173,7 @@ def test_whoever_asks_for_nothing_is_told_all_but_what_is_chatty(receiver: Recei
     _hook(receiver)
     _do_everything()
     assert "draft.saved" not in _kinds()
-    assert len(_kinds()) == 18
+    assert len(_kinds()) == 20
 
 
 def test_only_what_was_asked_for_is_told(receiver: Receiver) -> None:

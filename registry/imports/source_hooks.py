@@ -1,0 +1,219 @@
+"""What the place of a source tells: checked by the source's own secret, and a look that is due at once.
+
+GitHub and Gitea (Forgejo) sign the body of a push with HMAC-SHA256, GitLab sends the secret itself; another registry
+signs its events as our own webhooks are signed. Nothing is fetched here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import parse_qs
+
+from django.utils import timezone
+
+from registry import limits
+from registry.actors import Actor
+from registry.errors import Forbidden, InvalidRequest
+from registry.imports import followed_sources
+from registry.models import GitSource
+from registry.notifications.webhook_events import TEST
+from registry.notifications.webhook_signatures import signed_headers
+from registry.writing import writing
+
+BODY_BYTES_MAX: Final = 5 * 1024 * 1024
+_PINGS: Final = frozenset({"ping"})
+_PUSHES: Final = frozenset({"push", "push hook", "tag push hook", "system hook"})
+_NOTHING: Final = "0" * 40
+_WHSEC: Final = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){6,22}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_AGE_SECONDS_MAX: Final = 300
+
+Status = Literal["queued", "waiting", "ignored", "pong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What a git host sends: `event` as its header names it, `signature` the hex of an HMAC, `token` the secret.
+
+    Another registry sends `signature` as Standard Webhooks has it, with `event_id` and `sent_at`, seconds since 1970.
+    """
+
+    event: str
+    body: bytes
+    signature: str = ""
+    token: str = ""
+    is_form: bool = False
+    event_id: str = ""
+    sent_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came of it: a look is `queued`, or one was `waiting` already; `ignored` for the reason in `words`."""
+
+    status: Status
+    words: str
+
+
+_PONG: Final = Heard("pong", "The address and the secret are right")
+
+
+def make_secret(*, source_id: int, by: Actor) -> tuple[GitSource, str]:
+    """A secret for the source's address, shown this once; one that was there before is void at once.
+
+    Raises `NotFound`, and `InvalidRequest` for another registry, which makes the secret itself.
+    """
+    with writing():
+        source = followed_sources.get_source(source_id)
+        if source.kind != GitSource.Kind.GIT:
+            raise InvalidRequest("The other registry makes the secret: make a webhook there, and give its secret here")
+        is_first = not source.hook_secret
+        source.hook_secret, source.hook_secret_at = secrets.token_urlsafe(32), timezone.now()
+        source.save(update_fields=["hook_secret", "hook_secret_at"])
+        followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
+    return source, source.hook_secret
+
+
+def keep_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
+    """Keep the secret that another registry has made for its webhook to this source's address.
+
+    Raises `NotFound`, and `InvalidRequest` for another form, or for a repository.
+    """
+    secret = secret.strip()
+    if not _WHSEC.fullmatch(secret):
+        raise InvalidRequest("The secret of a webhook begins with whsec_; the other registry shows it when it is made")
+    with writing():
+        source = followed_sources.get_source(source_id)
+        if source.kind != GitSource.Kind.REGISTRY:
+            raise InvalidRequest("The secret of a repository is made here")
+        is_first = not source.hook_secret
+        source.hook_secret, source.hook_secret_at = secret, timezone.now()
+        source.save(update_fields=["hook_secret", "hook_secret_at"])
+        followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
+    return source
+
+
+def drop_secret(*, source_id: int, by: Actor) -> GitSource:
+    """Its address takes nothing any more. Raises `NotFound`; without a secret nothing changes."""
+    with writing():
+        source = followed_sources.get_source(source_id)
+        if source.hook_secret:
+            source.hook_secret, source.hook_secret_at = "", None
+            source.save(update_fields=["hook_secret", "hook_secret_at"])
+            followed_sources.record(source, "git_source.secret_drop", by)
+    return source
+
+
+def address_of(source: GitSource) -> str:
+    """Where its host tells of pushes, below the registry's own address."""
+    return f"/hooks/sources/{source.pk}"
+
+
+def hear(*, source_id: int, delivery: Delivery) -> Heard:
+    """Take a delivery. The same one twice leaves one look waiting.
+
+    Raises `Forbidden` for a wrong signature and for a source that is not there, in the same words; `InvalidRequest`
+    for a body that is signed and yet no push; `RateLimited`.
+    """
+    source = GitSource.objects.filter(pk=source_id).first()
+    # The same work for a source that is not there, so that its time tells nothing either.
+    secret = source.hook_secret if source is not None and source.hook_secret else secrets.token_urlsafe(32)
+    is_registry = source is not None and source.kind == GitSource.Kind.REGISTRY
+    is_signed = _is_signed_event(secret, delivery) if is_registry else _is_signed(secret, delivery)
+    if source is None or not source.hook_secret or not is_signed:
+        raise Forbidden("The signature does not fit, or nothing is told at this address")
+    limits.spend("write", f"git source {source_id}")
+    ignored = _ignored_event(delivery) if is_registry else _reason_to_ignore(source, delivery)
+    if ignored is None:
+        with writing():
+            is_new = followed_sources.hurry(source)
+            heard = Heard("queued", "A look is due now") if is_new else Heard("waiting", "A look is due already")
+            _note(source, heard)
+        return heard
+    with writing():
+        _note(source, ignored)
+    return ignored
+
+
+def _note(source: GitSource, heard: Heard) -> None:
+    words = f"{heard.status}: {heard.words}"[:300]
+    GitSource.objects.filter(pk=source.pk).update(pushed_at=timezone.now(), push_words=words)
+
+
+def _is_signed(secret: str, delivery: Delivery) -> bool:
+    if delivery.signature:
+        expected = hmac.new(secret.encode(), delivery.body, hashlib.sha256).hexdigest()
+        return hmac.compare_digest(expected.encode(), delivery.signature.lower().encode())
+    return hmac.compare_digest(secret.encode(), delivery.token.encode())
+
+
+def _is_signed_event(secret: str, delivery: Delivery) -> bool:
+    """By Standard Webhooks: one of several signatures, of a moment that is not long ago."""
+    sent_at = int(delivery.sent_at) if _SECONDS.fullmatch(delivery.sent_at) else 0
+    if abs(time.time() - sent_at) > _AGE_SECONDS_MAX:
+        return False
+    signed = signed_headers(secrets_in_force=[secret], event_id=delivery.event_id, sent_at=sent_at, body=delivery.body)
+    expected = signed["webhook-signature"].encode()
+    return any(hmac.compare_digest(expected, one.encode()) for one in delivery.signature.split(" ")[:5])
+
+
+def _ignored_event(delivery: Delivery) -> Heard | None:
+    """None where what agents can load has changed there."""
+    kind = str(_push_of(delivery).get("type", ""))
+    if kind == TEST:
+        return _PONG
+    if kind.startswith("capability.") or kind == "registry.restored":
+        return None
+    return Heard("ignored", f"an event {kind[:60] or 'without a name'} changes nothing here")
+
+
+def _reason_to_ignore(source: GitSource, delivery: Delivery) -> Heard | None:
+    """None where it is a push to what the source follows."""
+    event = delivery.event.strip().lower()
+    if event in _PINGS:
+        return _PONG
+    if event not in _PUSHES:
+        shown = delivery.event.strip()[:60] or "without a name"
+        return Heard("ignored", f"an event {shown} is no push")
+    push = _push_of(delivery)
+    ref = push.get("ref")
+    if not isinstance(ref, str) or not ref.startswith("refs/"):
+        raise InvalidRequest('A push names what was pushed, such as "ref": "refs/heads/main"')
+    name = ref.removeprefix("refs/heads/").removeprefix("refs/tags/")
+    wanted = source.ref or _default_branch(push)
+    if wanted and name != wanted:
+        return Heard("ignored", f"'{name[:100]}' was pushed, and '{wanted[:100]}' is followed")
+    if set(str(push.get("after", ""))) == set(_NOTHING):
+        return Heard("ignored", f"'{name[:100]}' was deleted")
+    return None
+
+
+def _push_of(delivery: Delivery) -> dict[str, Any]:
+    """The payload: the body itself, or the field that GitHub puts it in where a form was chosen there."""
+    try:
+        text = delivery.body.decode("utf-8")
+        if delivery.is_form:
+            text = parse_qs(text, strict_parsing=True, max_num_fields=10)["payload"][0]
+        push = json.loads(text)
+    except (ValueError, KeyError, RecursionError):
+        push = None
+    if not isinstance(push, dict):
+        raise InvalidRequest("The body is no JSON object; choose the content type application/json there")
+    return push
+
+
+def _default_branch(push: dict[str, Any]) -> str:
+    """GitHub and Gitea tell it with the repository, GitLab with the project; empty where nobody does."""
+    for key in ("repository", "project"):
+        told = push.get(key)
+        branch = told.get("default_branch") if isinstance(told, dict) else None
+        if isinstance(branch, str):
+            return branch
+    return ""

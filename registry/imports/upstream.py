@@ -1,0 +1,217 @@
+"""Another registry as a source: its list and its loads over the agent API, each bundle held against its digest.
+
+The digest that the list tells is recomputed from what the load answers: a bundle that does not fit it is never taken
+in. Golden sentences are in no load, so that they do not travel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import orjson
+import rfc8785
+
+from agent_client.digest import digest_of_load
+from registry.errors import SourceClosed
+from registry.imports.source_reading import Known, Look, Seen, is_settled, seen
+from registry.imports.sources import SourceBundle
+from registry.imports.upstream_http import Answer, Upstream
+from registry.models import GitSource, GitSourceItem
+from registry.validation.supporting import COUNT_MAX, is_supporting
+
+LIST: Final = "/api/v1/capability_registry_list"
+LOAD: Final = "/api/v1/capability_skill_load"
+FILE: Final = "/api/v1/capability_file_load"
+ENTRIES_MAX: Final = 10_000
+_PAGE: Final = 1000
+_ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_PARTS: Final = {"capability": dict, "skill_doc": str, "tools": list, "ui_schemas": list}
+_FORGED: Final = "Its digest differs from the one that the registry's list tells; it was not taken in"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A line of the other registry's list."""
+
+    capability_id: str
+    digest: str
+    there: Literal["present", "deprecated"]
+
+
+def look_at_registry(source: GitSource, known: Known) -> Look:
+    """Read the list, and while the result is walked through the bundles that are not `known` as they are there.
+
+    Raises `SourceUnreadable`, and `SourceClosed` where trying again would not help.
+    """
+    upstream = Upstream(source.url, source.read_key)
+    here = {path: item for path, item in known.items() if item.there != GitSourceItem.There.GONE}
+    is_all_settled = all(is_settled(source, item, item.texts_digest) for item in here.values())
+    first = upstream.get(LIST, {"limit": str(_PAGE)}, etag=source.etag if is_all_settled else "")
+    if first.status == 304:
+        return Look([_as_known(item) for item in here.values()], source.commit, source.etag)
+    entries, revision, is_whole = _read_list(upstream, first)
+    # The tag of a first page says nothing of the pages behind it.
+    etag = first.etag if is_whole and len(first.etag) <= 200 else ""
+    return Look(_each(upstream, entries, source, known), f"revision {revision}", etag)
+
+
+def _as_known(item: GitSourceItem) -> Seen:
+    there: Any = item.there
+    return Seen(None, item.path, item.capability_id, item.texts_digest, item.content_digest, there)
+
+
+def _read_list(upstream: Upstream, first: Answer) -> tuple[list[_Entry], int, bool]:
+    """All entries, the registry revision, and whether one page had them all."""
+    page = _page(upstream, first)
+    entries, revision, pages = _entries(upstream, page), page["registry_revision"], 1
+    while page["next_cursor"]:
+        asked = {"limit": str(_PAGE), "cursor": page["next_cursor"]}
+        page = _page(upstream, upstream.get(LIST, asked))
+        entries += _entries(upstream, page)
+        pages += 1
+        if len(entries) > ENTRIES_MAX or pages > ENTRIES_MAX // _PAGE + 1:
+            raise SourceClosed(f"{upstream.url}: more than {ENTRIES_MAX:,} capabilities; use a key of some groups")
+    return list({entry.capability_id: entry for entry in entries}.values()), revision, pages == 1
+
+
+def _page(upstream: Upstream, answer: Answer) -> dict[str, Any]:
+    page = _json(answer.body)
+    fits = (
+        isinstance(page, dict)
+        and isinstance(page.get("capabilities"), list)
+        and isinstance(page.get("registry_revision"), int)
+        and isinstance(page.get("next_cursor"), str | None)
+    )
+    if not fits:
+        raise SourceClosed(f"{upstream.url}: what it answers is not the list of a Capability Studio")
+    found: dict[str, Any] = page
+    return found
+
+
+def _entries(upstream: Upstream, page: dict[str, Any]) -> list[_Entry]:
+    """Those that agents can load; a key of there that sees drafts gets no drafts here."""
+    found = []
+    for row in page["capabilities"]:
+        given = row if isinstance(row, dict) else {}
+        name, digest, status = given.get("capability_id"), given.get("digest"), given.get("status")
+        if not (_is(_ID, name) and _is(_DIGEST, digest)):
+            raise SourceClosed(f"{upstream.url}: an entry of its list has an odd capability_id or digest")
+        if status in ("published", "deprecated"):
+            found.append(_Entry(str(name), str(digest), "deprecated" if status == "deprecated" else "present"))
+    return found
+
+
+def _is(form: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and form.fullmatch(value) is not None
+
+
+def _each(upstream: Upstream, entries: list[_Entry], source: GitSource, known: Known) -> Iterator[Seen]:
+    for entry in entries:
+        item = known.get(entry.capability_id)
+        if item is not None and is_settled(source, item, entry.digest):
+            yield replace(_as_known(item), there=entry.there)
+            continue
+        found = _load(upstream, entry, source, item)
+        if found is not None:
+            yield found
+
+
+def _load(upstream: Upstream, entry: _Entry, source: GitSource, item: GitSourceItem | None) -> Seen | None:
+    """The bundle of that very digest; None where it went between the list and the load."""
+    asked = {"capability_id": entry.capability_id, "digest": entry.digest}
+    answer = upstream.get(LOAD, asked, also=(404, 422))
+    if answer.status == 404:
+        return None
+    if answer.status == 422:
+        return _refused(entry, "The other registry cannot give it out: its own copy is malformed")
+    given = _json(answer.body)
+    if not (isinstance(given, dict) and all(isinstance(given.get(key), kind) for key, kind in _PARTS.items())):
+        return _refused(entry, "What the other registry answers for it is no bundle")
+    if given["capability"].get("capability_id") != entry.capability_id or _digest(given) != entry.digest:
+        return _refused(entry, _FORGED)
+    beside = _beside(given)
+    known_as = _known_as(entry.digest, beside)
+    if item is not None and is_settled(source, item, known_as):
+        return replace(_as_known(item), there=entry.there)
+    texts = _texts_beside(upstream, given, beside)
+    if texts is None:
+        return _refused(entry, _FORGED)
+    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given) | texts)
+    return replace(seen(bundle, source), texts_digest=known_as, there=entry.there)
+
+
+def _beside(given: dict[str, Any]) -> dict[str, str]:
+    """The supporting files that the load tells of: `{path: digest}`, no more than a bundle may have."""
+    rows = given.get("files")
+    named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    found = {str(row.get("path")): str(row.get("digest")) for row in named[: COUNT_MAX + 1]}
+    return {path: digest for path, digest in sorted(found.items()) if is_supporting(path)}
+
+
+def _known_as(digest: str, beside: dict[str, str]) -> str:
+    """By what the next look knows it: the digest that the list tells, so that no load is needed; where there are
+    supporting files, which that digest does not cover, one over both."""
+    if not beside:
+        return digest
+    return "sha256:" + hashlib.sha256(json.dumps([digest, beside]).encode()).hexdigest()
+
+
+def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, str]) -> dict[str, bytes | str] | None:
+    """Each held against its digest; None where one does not fit it."""
+    found: dict[str, bytes | str] = {}
+    for path, digest in beside.items():
+        asked = {
+            "capability_id": given["capability"]["capability_id"],
+            "path": path,
+            "revision": str(given.get("revision")),
+        }
+        answer = upstream.get(FILE, asked, also=(404, 422))
+        file = _json(answer.body) if answer.status == 200 else None
+        text = file.get("text") if isinstance(file, dict) else None
+        if not isinstance(text, str) or f"sha256:{_sha256(text)}" != digest:
+            return None
+        found[path] = text
+    return found
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def _refused(entry: _Entry, why: str) -> Seen:
+    return Seen(None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why)
+
+
+def _digest(given: dict[str, Any]) -> str:
+    try:
+        return digest_of_load(given)
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError):
+        return ""
+
+
+def _files(given: dict[str, Any]) -> dict[str, bytes | str]:
+    """The four files. A text that begins like front matter gets an empty one before it, which is no part of it."""
+    skill = given["skill_doc"]
+    lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}
+    return {
+        "capability.json": _written(given["capability"]),
+        "skill.md": f"---\n---\n{skill}" if skill.startswith("---") else skill,
+        **lists,
+    }
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None

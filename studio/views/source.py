@@ -1,0 +1,252 @@
+"""Git repositories and other registries that are followed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from registry.errors import NotFound, RegistryError
+from registry.imports import followed_sources, source_hooks, source_pages
+from registry.imports.followed_sources import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, Following
+from registry.imports.source_pages import SourcePage
+from registry.models import GitSource
+from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from, publisher_required
+from studio.views.given import line_of
+
+PAGE_SIZE: Final = 50
+_MODES: Final = [
+    ("draft", gettext_lazy("as drafts, which somebody publishes")),
+    ("publish", gettext_lazy("published, where the gate lets it")),
+]
+
+
+class WayForm(forms.Form):
+    """How a source is followed."""
+
+    mode = forms.ChoiceField(label=gettext_lazy("What changes there is taken in"), choices=_MODES)
+    every_minutes = forms.IntegerField(
+        label=gettext_lazy("Looked at every so many minutes"),
+        min_value=EVERY_MINUTES_MIN,
+        max_value=EVERY_MINUTES_MAX,
+        initial=60,
+    )
+
+
+class RegistryWayForm(WayForm):
+    """How another registry is followed."""
+
+    read_key = forms.CharField(
+        label=gettext_lazy("Key of the other registry"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("With the scope read. Empty: it stays as it is."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    may_adopt = forms.BooleanField(
+        label=gettext_lazy("Take over capabilities that are here already and came from elsewhere"), required=False
+    )
+
+
+class SourceForm(RegistryWayForm):
+    """A new one."""
+
+    kind = forms.ChoiceField(
+        label=gettext_lazy("What it is"),
+        choices=[("git", gettext_lazy("a git repository")), ("registry", gettext_lazy("another Capability Studio"))],
+    )
+    address = forms.CharField(
+        label=gettext_lazy("Address"),
+        max_length=1000,
+        help_text=gettext_lazy("https://host/repository@branch#folder, or https://studio.example.com"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    field_order = ("kind", "address", "mode", "every_minutes", "read_key", "may_adopt")
+    # What another registry alone has.
+    registrys_own = ("read_key", "may_adopt")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["read_key"].help_text = _("With the scope read. Empty where it may be read without one.")
+
+    @property
+    def for_both(self) -> list[forms.BoundField]:
+        """The fields that every source has."""
+        return [field for field in self if field.name not in self.registrys_own]
+
+    @property
+    def for_registries(self) -> list[forms.BoundField]:
+        """The others."""
+        return [field for field in self if field.name in self.registrys_own]
+
+
+@operator_required
+@require_safe
+def source_list(request: StudioRequest) -> HttpResponse:
+    """All of them, and for admins a form for one more."""
+    return _listed(request, SourceForm())
+
+
+def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> HttpResponse:
+    page = Paginator(source_pages.source_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/source/list.html", {"page": page, "form": form}, status=status)
+
+
+@admin_required
+@posted_from("studio:source_list")
+def source_create(request: StudioRequest) -> HttpResponse:
+    """Follow one more."""
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            source = _add(request, form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("address", error.message)
+        else:
+            messages.success(request, _("It is followed now; a worker looks at it for the first time."))
+            return redirect("studio:source_show", source.pk)
+    return _listed(request, form, status=400)
+
+
+def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
+    ways: dict[str, Any] = {name: given[name] for name in ("mode", "every_minutes")} | {"by": actor_of(request)}
+    if given["kind"] == GitSource.Kind.REGISTRY:
+        more = {name: given[name] for name in SourceForm.registrys_own}
+        return followed_sources.add_registry(url=given["address"], **ways, **more)
+    return followed_sources.add_source(spec=given["address"], **ways)
+
+
+@operator_required
+@require_safe
+def source_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One source with its bundles; asked for again while a worker looks at it."""
+    found = _found_or_404(number)
+    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    response = _shown(request, found, part="#state" if is_fragment else "")
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _found_or_404(number: int) -> SourcePage:
+    try:
+        return source_pages.source_page(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _way_form(source: GitSource, data: Any = None) -> WayForm:
+    initial = {"mode": source.mode, "every_minutes": source.every_minutes, "may_adopt": source.may_adopt}
+    form = RegistryWayForm if source.kind == GitSource.Kind.REGISTRY else WayForm
+    return form(data, initial=initial)
+
+
+def _shown(
+    request: StudioRequest,
+    found: SourcePage,
+    *,
+    form: WayForm | None = None,
+    part: str = "",
+    secret: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    context = {
+        "found": found,
+        "source": found.source,
+        "page": Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "form": form or _way_form(found.source),
+        "address": f"{origin}{source_hooks.address_of(found.source)}",
+        "secret": secret,
+    }
+    response = render(request, f"studio/source/show.html{part}", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Follow it in another way."""
+    found = _found_or_404(number)
+    form = _way_form(found.source, request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        following = Following(given["mode"], given["every_minutes"], given.get("may_adopt", found.source.may_adopt))
+        try:
+            followed_sources.change_source(
+                source_id=number, following=following, by=actor_of(request), read_key=given.get("read_key") or None
+            )
+        except RegistryError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, _("Saved. It holds from the next change on."))
+            return redirect("studio:source_show", number)
+    return _shown(request, found, form=form, status=400)
+
+
+@publisher_required
+@posted_from("studio:source_show")
+def source_look(request: StudioRequest, number: int) -> HttpResponse:
+    """Have a worker look at it now."""
+    _found_or_404(number)
+    if followed_sources.request_look(source_id=number, by=actor_of(request)):
+        messages.success(request, _("A worker looks at it now."))
+    else:
+        messages.success(request, _("A worker is to look at it already."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_secret(request: StudioRequest, number: int) -> HttpResponse:
+    """A new secret for its pushes, shown once."""
+    _found_or_404(number)
+    try:
+        _source, secret = source_hooks.make_secret(source_id=number, by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:source_show", number)
+    return _shown(request, _found_or_404(number), secret=secret)
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
+    """The secret of another registry's webhook to this source."""
+    _found_or_404(number)
+    try:
+        source_hooks.keep_secret(source_id=number, secret=line_of(request, "secret", most=200), by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("What the other registry tells is taken now; send a test there."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
+    """Take no more pushes."""
+    _found_or_404(number)
+    source_hooks.drop_secret(source_id=number, by=actor_of(request))
+    messages.success(request, _("Nothing is taken there any more; it is looked at in its time."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_remove(request: StudioRequest, number: int) -> HttpResponse:
+    """Follow it no more."""
+    _found_or_404(number)
+    source = followed_sources.remove_source(source_id=number, by=actor_of(request))
+    messages.success(request, _("%(spec)s is followed no more. What was taken in stays.") % {"spec": source.spec})
+    return redirect("studio:source_list")

@@ -1,0 +1,74 @@
+"""`manage.py registry check`: what is published, and drafts, as a folder is checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from registry import drafts
+from registry.models import Revision
+from tests.factories import OLGA, bundle, publish, tool
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stored() -> None:
+    """Two that are sound, one whose rules were tightened since, and a draft that takes a tool of another."""
+    publish("alpha", tools=[tool("alpha_list")])
+    publish("beta")
+    publish("gamma")
+    Revision.objects.filter(capability__capability_id="gamma").update(tools_json='[{"name": "x"}]')
+    drafts.save_draft(capability_id="beta", files=bundle("beta", tools=[tool("alpha_list")]), based_on=None, by=OLGA)
+
+
+@pytest.mark.usefixtures("stored")
+def test_what_is_published_is_checked(manage: Any) -> None:
+    done = manage("registry", "check")
+    assert done.code == 1
+    assert "alpha: ok" in done.out
+    assert "--> gamma/tools.json:1" in done.out
+    assert "gamma: not publishable" in done.out
+    assert manage("registry", "check", "alpha", "beta").code == 0
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_document_is_that_of_a_folder(manage: Any) -> None:
+    document = manage("registry", "check", "--format", "json").document
+    assert [(row["path"], row["ok"]) for row in document["bundles"]] == [
+        ("alpha", True), ("beta", True), ("gamma", False),
+    ]  # fmt: skip
+    assert document["errors"] == sum(
+        finding["severity"] == "error" for row in document["bundles"] for finding in row["findings"]
+    )
+    assert document["errors"] > 0
+
+
+@pytest.mark.usefixtures("stored")
+def test_sarif_has_the_places_in_the_repository(manage: Any) -> None:
+    done = manage("registry", "check", "--format", "sarif", "--below", "/bundles/")
+    (run,) = done.document["runs"]
+    assert (done.code, done.document["version"]) == (1, "2.1.0")
+    places = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
+    assert "bundles/gamma/tools.json" in places
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {result["ruleId"] for result in run["results"]}
+
+
+@pytest.mark.usefixtures("stored")
+def test_drafts_are_held_against_the_registry(manage: Any) -> None:
+    done = manage("registry", "check", "--drafts", "--format", "sarif")
+    assert done.code == 1
+    assert "TOOL_NAME_COLLISION" in {result["ruleId"] for result in done.document["runs"][0]["results"]}
+
+
+def test_an_empty_registry_has_nothing(manage: Any) -> None:
+    assert manage("registry", "check", "--format", "json").document == {"bundles": [], "errors": 0, "warnings": 0}
+    assert manage("registry", "check", "--drafts", "--format", "sarif").document["runs"][0]["results"] == []
+
+
+@pytest.mark.usefixtures("stored")
+def test_an_id_that_is_not_there_is_refused(manage: Any) -> None:
+    for arguments in (["nothing"], ["--drafts", "alpha"]):
+        refused = manage("registry", "check", *arguments)
+        assert (refused.code, "CAPABILITY_NOT_FOUND" in refused.err) == (1, True)

@@ -60,11 +60,14 @@ def form_action(bundle: Bundle, schema_id: str, event: Mapping[str, Any]) -> For
     `event` is `{"name", "context", ...}`, from a browser: nothing but these two is looked at. Raises `FormError`.
     """
     entry = form(bundle, schema_id)
-    actions = entry.get("actions") or {}
+    written = entry.get("actions")
+    actions = written if isinstance(written, Mapping) else {}
     name = event.get("name")
     bound = actions.get(name) if isinstance(name, str) else None
     if not isinstance(bound, Mapping):
-        raise FormError(f"{schema_id} has no action {str(name)[:80]!r}; there are: {', '.join(actions) or 'none'}")
+        raise FormError(
+            f"{schema_id} has no action {str(name)[:80]!r}; there are: {', '.join(map(str, actions)) or 'none'}"
+        )
     context = event.get("context")
     arguments = json.loads(json.dumps(context)) if isinstance(context, Mapping) else {}
     if isinstance(bound.get("tool"), str):

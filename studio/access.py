@@ -12,7 +12,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
+from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry import log_context
@@ -51,7 +54,7 @@ def actor_of(request: StudioRequest) -> Actor:
     return Actor("operator", request.user.get_username())
 
 
-def _guarded(view: View, may: Callable[[Operator], bool], right: str) -> View:
+def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) -> View:
     @wraps(view)
     def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not _is_signed_in(request):
@@ -82,11 +85,11 @@ def keep_to_reading(request: StudioRequest, capability_id: str) -> None:
         request.user.kept_out_by = teams.owner_that_keeps_out(request.user.get_username(), capability_id)
 
 
-def why_not(request: StudioRequest, right: str, capability_id: str) -> str:
+def why_not(request: StudioRequest, right: str | Promise, capability_id: str) -> str:
     """The sentence for whoever may not do something: the team that the capability belongs to, or the role."""
     if request.user.kept_out_by:
         return f"{teams.kept_out_words(capability_id, request.user.kept_out_by)}."
-    return f"Your role, {request.user.role}, may not {right}."
+    return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
@@ -145,19 +148,19 @@ def posted_from(page: str) -> Callable[[View], View]:
 
 def operator_required(view: View) -> View:
     """Any role may read."""
-    return _guarded(view, lambda _: True, "open this page")
+    return _guarded(view, lambda _: True, gettext_lazy("open this page"))
 
 
 def author_required(view: View) -> View:
     """Authors, publishers and admins save drafts."""
-    return _guarded(view, lambda operator: operator.can_edit, "change drafts")
+    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("change drafts"))
 
 
 def publisher_required(view: View) -> View:
     """Publishers and admins change what agents see."""
-    return _guarded(view, lambda operator: operator.can_publish, "publish")
+    return _guarded(view, lambda operator: operator.can_publish, gettext_lazy("publish"))
 
 
 def admin_required(view: View) -> View:
     """Admins manage keys."""
-    return _guarded(view, lambda operator: operator.can_administer, "manage keys")
+    return _guarded(view, lambda operator: operator.can_administer, gettext_lazy("manage keys"))

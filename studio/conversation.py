@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agent_client.bundle import Bundle, Entry, Listing
 from agent_client.environment import Environment
@@ -22,6 +24,7 @@ from agent_client.session import Session, SessionOptions, User
 from registry.errors import CapabilityNotFound, RegistryError
 from registry.snapshot import Snapshot
 from registry.snapshot.bodies import load_body
+from studio.plain_forms import PlainForm, plain_form
 
 if TYPE_CHECKING:
     from registry.matching.index import Index
@@ -31,7 +34,11 @@ MESSAGES_MAX: Final = 20
 MESSAGE_LENGTH_MAX: Final = 2000
 _SHOWN: Final = 5
 _FORMS_MAX: Final = 20
-_PARTS: Final = (("trigger", "Trigger"), ("sentence", "Sentence"), ("probability", "Probability"))
+_PARTS: Final = (
+    ("trigger", gettext_lazy("Trigger")),
+    ("sentence", gettext_lazy("Sentence")),
+    ("probability", gettext_lazy("Probability")),
+)
 
 
 @dataclass(frozen=True)
@@ -107,13 +114,14 @@ class Step:
 
 @dataclass(frozen=True)
 class ShownForm:
-    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`."""
+    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`, `plain` is for no scripts."""
 
     capability_id: str
     schema_id: str
     title: str
     messages: list[dict[str, Any]]
     calls: tuple[tuple[str, str], ...]
+    plain: PlainForm
 
 
 @dataclass(frozen=True)
@@ -208,8 +216,8 @@ def _candidate(one: Match, verdict: Verdict, snapshot: Snapshot) -> Candidate:
     standing = "near miss" if one.is_below_threshold else "tie" if verdict.decision == "ambiguous" else "fits"
     return Candidate(
         one.capability_id,
-        Bar("Score", one.score),
-        tuple(Bar(label, one.parts.get(part, 0.0)) for part, label in _PARTS),
+        Bar(_("Score"), one.score),
+        tuple(Bar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
         standing,
         one.capability_id in snapshot.drafts,
@@ -232,8 +240,8 @@ def _forms(session: Session) -> Iterator[ShownForm]:
         for entry in one.bundle.ui_schemas:
             name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
             calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
-            messages = form_messages(one.bundle, name)
-            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls)
+            messages, plain = form_messages(one.bundle, name), plain_form(entry["definition"])
+            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls, plain)
 
 
 def _words(event: Any) -> str:

@@ -1,22 +1,26 @@
-"""What a form that was filled in the playground would make an agent do. Nothing is called, nothing is stored."""
+"""What a form that was filled in here would make an agent do, in words. Nothing is called, nothing is stored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from agent_client.bundle import Bundle
-from agent_client.forms import FormError, form_action
-from agent_client.session.calls import ApprovalRequired, CallRefused, Gate
+from agent_client.form_outcomes import FormOutcome, form_outcome
+from agent_client.forms import FormError, form
 from registry.errors import RegistryError
 from studio.conversation import SnapshotSource
+from studio.plain_forms import event_of
 
 
 @dataclass(frozen=True)
 class FormCall:
-    """`standing`: `runs`, `approval`, `refused`, or `none` where no tool is called. `policy` is in words."""
+    """`standing`: `runs`, `approval`, `refused`, or `none` where no tool is called. `policy` is in words, `arguments`
+    are JSON; both and `tool` are empty where no tool is meant."""
 
     standing: str
     words: str
@@ -25,51 +29,59 @@ class FormCall:
     arguments: str = ""
 
 
-def form_call(*, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False) -> FormCall:
-    """As a session takes what a renderer has delivered: what the form means by it, then the gate of the calls.
-
-    Raises `RegistryUnavailable`.
-    """
+def playground_bundle(capability_id: str, *, with_drafts: bool) -> Bundle:
+    """What an agent has loaded in the playground. Raises `RegistryError`."""
     from registry.matching.trying import tried
 
-    snapshot, _ = tried(with_drafts=with_drafts)
+    return SnapshotSource(tried(with_drafts=with_drafts)[0]).load(capability_id)
+
+
+def form_call(*, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False) -> FormCall:
+    """As a session takes what a renderer has delivered: what the form means by it, then the gate of the calls."""
     try:
-        bundle = SnapshotSource(snapshot).load(capability_id)
-        action = form_action(bundle, schema_id, event)
+        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
     except RegistryError as error:
-        return FormCall("refused", error.message)
-    except FormError as error:
-        return FormCall("refused", str(error))
-    if action.kind == "dismiss":
-        return FormCall("none", "The form closes; no tool is called.")
-    if action.kind == "reply":
-        return FormCall(
-            "none", "The answer goes back to the agent; no tool is called.", arguments=_json(action.arguments)
-        )
-    tool = next((each for each in bundle.tools if each["name"] == action.tool), None)
-    if tool is None:
-        return FormCall("refused", f"There is no tool {action.tool}.")
-    return _held(bundle, tool, action.arguments)
+        return FormCall("refused", f"{error.message}.")
+    return in_words(form_outcome(bundle, schema_id, event))
 
 
-def _held(bundle: Bundle, tool: Mapping[str, Any], arguments: dict[str, Any]) -> FormCall:
-    name, policy = str(tool["name"]), _policy(tool["policy"])
+def plain_call(
+    *, capability_id: str, schema_id: str, given: Mapping[str, Sequence[str]], pressed: int | None, with_drafts: bool
+) -> FormCall:
+    """As `form_call`, of a form that was drawn without scripts: `given` is by the names of its plain fields."""
     try:
-        call = Gate(tool["policy"].get("allowed_roles") or ()).open(bundle, tool, arguments, from_form=True)
-    except ApprovalRequired as wait:
-        words = "The call waits until a person approves exactly this."
-        return FormCall("approval", words, name, policy, _json(wait.call.arguments))
-    except CallRefused as error:
-        return FormCall("refused", str(error), name, policy, _json(arguments))
-    return FormCall("runs", "The call runs at once.", name, policy, _json(call.arguments))
+        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
+        definition = form(bundle, schema_id)["definition"]
+    except RegistryError as error:
+        return FormCall("refused", f"{error.message}.")
+    except FormError as error:
+        return FormCall("refused", f"{error}.")
+    event = event_of(definition, given, -1 if pressed is None else pressed)
+    return in_words(form_outcome(bundle, schema_id, event))
 
 
-def _policy(policy: Mapping[str, Any]) -> str:
-    kind = "writes" if policy.get("kind") == "write" else "only reads"
-    approval = "needs a person's approval" if policy.get("requires_approval") is True else "needs no approval"
+def in_words(outcome: FormOutcome) -> FormCall:
+    """An outcome as a page tells it."""
+    words = {
+        "runs": _("The call runs at once."),
+        "approval": _("The call waits until a person approves exactly this."),
+        "refused": f"{outcome.why}.",
+        "reply": _("The answer goes back to the agent; no tool is called."),
+        "dismiss": _("The form closes; no tool is called."),
+    }[outcome.standing]
+    standing = "none" if outcome.standing in ("reply", "dismiss") else outcome.standing
+    policy = policy_words(outcome.policy) if outcome.policy else ""
+    arguments = "" if outcome.arguments is None else json.dumps(outcome.arguments, indent=2, ensure_ascii=False)
+    return FormCall(standing, words, outcome.tool, policy, arguments)
+
+
+def policy_words(policy: Mapping[str, Any]) -> str:
+    """What a tool may do, and who is asked before."""
+    kind = _("writes") if policy.get("kind") == "write" else _("only reads")
+    needs = policy.get("requires_approval") is True
+    approval = _("needs a person's approval") if needs else _("needs no approval")
     roles = policy.get("allowed_roles")
-    return f"{kind}, {approval}" + (f", for {', '.join(map(str, roles))} alone" if roles else "")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    if not isinstance(roles, list):
+        return f"{kind}, {approval}"
+    names = ", ".join(str(role) for role in roles)
+    return _("%(kind)s, %(approval)s, for %(roles)s alone") % {"kind": kind, "approval": approval, "roles": names}

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from registry.authoring.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_NAME_WORDS: Final = "Use lower-case words and digits, joined by underscores, such as order_find."
+_NAME_WORDS: Final = gettext_lazy("Use lower-case words and digits, joined by underscores, such as order_find.")
 
 
 @dataclass
@@ -137,11 +139,11 @@ def _find_faults(rows: list[ToolRow]) -> None:
     taken: set[str] = set()
     for row in rows:
         if not _NAME.fullmatch(row.name):
-            row.faults.append(f"Name of the tool: {_NAME_WORDS}")
+            row.faults.append(_("Name of the tool: %(rule)s") % {"rule": _NAME_WORDS})
         elif row.name in taken:
-            row.faults.append(f"There are two tools called {row.name}.")
+            row.faults.append(_("There are two tools called %(name)s.") % {"name": row.name})
         if not row.does:
-            row.faults.append("Say what the tool does, so that an agent knows when to call it.")
+            row.faults.append(_("Say what the tool does, so that an agent knows when to call it."))
         taken.add(row.name)
         row.faults += _argument_faults(row)
 
@@ -150,10 +152,10 @@ def _argument_faults(row: ToolRow) -> list[str]:
     found, taken = [], set[str]()
     for each in row.given:
         if not _NAME.fullmatch(each.name):
-            found.append(f"Argument {each.name or each.number + 1}: {_NAME_WORDS}")
+            found.append(_("Argument %(name)s: %(rule)s") % {"name": each.name or each.number + 1, "rule": _NAME_WORDS})
         elif each.name in taken:
-            found.append(f"There are two arguments called {each.name}.")
+            found.append(_("There are two arguments called %(name)s.") % {"name": each.name})
         if each.kind == "choice" and not each.choices:
-            found.append(f"Argument {each.name}: say what there is to choose from, with commas.")
+            found.append(_("Argument %(name)s: say what there is to choose from, with commas.") % {"name": each.name})
         taken.add(each.name)
     return found

@@ -28,3 +28,14 @@ def install(folder: Path, *packages: str) -> Path:
     if done.returncode != 0:
         pytest.skip(f"needs the npm registry, for {', '.join(packages)}: {done.stderr.strip()[-200:]}")
     return folder / "node_modules" / node / "bin" / "node"
+
+
+def install_locked(folder: Path) -> None:
+    """Install what the lock file of a folder pins, without what only a build needs. Skips as `install` does."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm: apt install npm")
+    command = [npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != 0:
+        pytest.skip(f"needs the npm registry, for {folder.name}/: {done.stderr.strip()[-200:]}")

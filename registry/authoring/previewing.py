@@ -10,9 +10,8 @@ from typing import Any, Final
 import orjson
 
 from agent_client.bundle import Bundle as AgentBundle
-from agent_client.checks import SchemaUnsafe, fault
-from agent_client.coercion import coerce
 from agent_client.errors import AnswerRefused
+from agent_client.form_outcomes import FormOutcome, form_outcome
 from agent_client.forms import VERSION, surface_messages
 from agent_client.prompt import Prompt, render_prompt
 from registry import drafts
@@ -41,15 +40,6 @@ class Preview:
     forms: tuple[FormPreview, ...]
     prompt: Prompt | None
     load: bytes | None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What an action of a form comes to: `arguments` are those of the call, None where no tool is called."""
-
-    fits: bool
-    words: str
-    arguments: dict[str, Any] | None = None
 
 
 def preview(*, capability_id: str, files: Mapping[str, str]) -> Preview:
@@ -121,33 +111,15 @@ def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return surface_messages(definition, entry["schema_id"], version=entry.get("a2ui_version", VERSION))
 
 
-def judge_action(*, capability_id: str, files: Mapping[str, str], schema_id: str, action: str, context: Any) -> Verdict:
-    """Hold what a form sends against the tool that it calls. Nothing is called, nothing is stored."""
-    bundle = drafts.check_texts(capability_id, files).bundle
-    if bundle is None:
-        return Verdict(fits=False, words="The four files cannot be read as they stand.")
-    entries = [dict_or_empty(one) for one in bundle.ui_schemas]
-    entry = next((one for one in entries if one.get("schema_id") == schema_id), {})
-    meant = dict_or_empty(dict_or_empty(entry.get("actions")).get(action))
-    if meant.get("dismiss") is True:
-        return Verdict(fits=True, words="The form closes; no tool is called.")
-    if meant.get("reply") is True:
-        has_value = isinstance(context, dict) and "value" in context
-        return Verdict(has_value, "The answer goes to the agent." if has_value else "The answer has no value.")
-    tools = {one.get("name"): one for one in map(dict_or_empty, bundle.tools)}
-    tool = tools.get(meant.get("tool")) if isinstance(meant.get("tool"), str) else None
-    return _call(tool, context) if tool else Verdict(fits=False, words=f"No action '{action[:100]}' calls a tool.")
-
-
-def _call(tool: dict[str, Any], context: Any) -> Verdict:
-    given = coerce(context if isinstance(context, dict) else {}, tool.get("args_schema"))
-    policy = dict_or_empty(tool.get("policy"))
-    approval = "a person must approve it first" if policy.get("requires_approval") is True else "no approval needed"
+def judge_action(
+    *, capability_id: str, files: Mapping[str, str], schema_id: str, event: Mapping[str, Any]
+) -> FormOutcome:
+    """What an event of a form would come to with these texts. Nothing is called, nothing is stored."""
+    report = drafts.check_texts(capability_id, files)
+    if report.bundle is None:
+        return FormOutcome("refused", why="The four files cannot be read as they stand")
     try:
-        refused = fault(tool.get("args_schema"), given)
-    except SchemaUnsafe as error:
-        refused = str(error)
-    if refused:
-        return Verdict(fits=False, words=f"{tool['name']} would refuse it: {refused}", arguments=given)
-    kind = "writes" if policy.get("kind") == "write" else "reads"
-    return Verdict(fits=True, words=f"{tool['name']} would be called: it {kind}, {approval}.", arguments=given)
+        bundle = AgentBundle.from_answer(_answer(report))
+    except (AnswerRefused, ValueError, KeyError, TypeError):
+        return FormOutcome("refused", why="No agent would take the four files as they stand")
+    return form_outcome(bundle, schema_id, event)

@@ -5,12 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-PROFILE_CHOICES: Final = (
-    ("capability", "Capability: instructions with tools and forms"),
-    ("playbook", "Playbook: steps to solve a customer's problem"),
-    ("runbook", "Runbook: what to do about an alert"),
-    ("agent_skill", "Agent skill: free text in the Agent Skills format"),
-)
+PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 
 _BODIES: Final = {
     "capability": """# {name}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from registry.errors import RegistryUnavailable, SourceUnreadable
 from registry.imports.import_sources import FOLDER_ENTRIES_MAX, read_source, walk
 from registry.imports.sources import SourceBundle
 from registry.models import Draft
+from registry.queries import texts_digest
 
 POLL_SECONDS: Final = 0.4
 # When a file was written, and its size.
@@ -101,8 +101,10 @@ def _stamps(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _fingerprint(source: SourceBundle) -> str:
-    counted = hashlib.sha256()
-    for name, text in sorted(source.files.items()):
-        content = text.encode("utf-8", errors="surrogatepass") if isinstance(text, str) else text
-        counted.update(f"{name}\0{len(content)}\0".encode("utf-8", errors="surrogatepass") + content)
-    return counted.hexdigest()
+    """Bytes that are no text count as well: they may be the mistake that was just mended."""
+    return texts_digest(
+        {
+            name: text.decode("utf-8", errors="backslashreplace") if isinstance(text, bytes) else text
+            for name, text in source.files.items()
+        }
+    )

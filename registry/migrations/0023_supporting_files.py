@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0021_followed_registries"),
+        ("registry", "0022_review_comments"),
     ]
 
     operations = [

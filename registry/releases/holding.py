@@ -17,6 +17,7 @@ from registry.models import Capability
 from registry.queries import bundle_of
 from registry.releases import reviews
 from registry.releases.gate import GateReport, gate_report
+from registry.releases.review_comments import open_comments
 from registry.releases.rules import Terms, groups_in, may_loosen, rule_for
 from registry.soundness import is_intact
 from registry.validation import Report
@@ -70,6 +71,7 @@ def _terms(report: Report, capability: Capability | None, published: Bundle | No
         may_loosen=not rule.loosened_by or may_loosen(asked.by),
         note=asked.note,
         approved_by=approval.decided_by if approval is not None else "",
+        open_comments=open_comments(capability) if capability is not None and rule.comments_resolved else 0,
         is_return=asked.is_return,
     )
 

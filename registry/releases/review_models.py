@@ -23,6 +23,9 @@ class ReleaseRule(models.Model):
     four_eyes = models.BooleanField(default=False, help_text="A second person must approve what is published.")
     loosening = models.CharField(max_length=16, choices=Loosening.choices, default=Loosening.PUBLISHER)
     note_required = models.BooleanField(default=False)
+    comments_resolved = models.BooleanField(
+        default=False, db_default=False, help_text="No comment of the review may be open when it is published."
+    )
     updated_at = models.DateTimeField(default=timezone.now)
     updated_by = models.CharField(max_length=200)
 
@@ -101,7 +104,10 @@ class Review(BundleTexts):
 
 
 class ReviewEntry(models.Model):
-    """What was said or done in a review, in order; `file` and `line`, or `code`, say what words are about."""
+    """What was said or done in a review, in order; `file` and `line`, or `code`, say what words are about.
+
+    A comment begins a thread: replies point at it, one level deep, and it is open until somebody resolves it.
+    """
 
     class Kind(models.TextChoices):
         ASKED = "asked"
@@ -121,6 +127,9 @@ class ReviewEntry(models.Model):
     file = models.CharField(max_length=32, blank=True, default="")
     line = models.PositiveIntegerField(null=True, help_text="In the text that was handed in, from 1.")
     code = models.CharField(max_length=64, blank=True, default="", help_text="Of a finding.")
+    reply_to = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="replies")
+    resolved_at = models.DateTimeField(null=True)
+    resolved_by = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     class Meta:
         app_label = "registry"
@@ -134,5 +143,15 @@ class ReviewEntry(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(line__isnull=True) | (Q(line__gte=1) & ~Q(file="")), name="review_entry_line_has_file"
+            ),
+            models.CheckConstraint(
+                condition=Q(reply_to__isnull=True)
+                | Q(kind="comment", file="", line__isnull=True, code="", resolved_at__isnull=True),
+                name="review_entry_reply_is_a_comment_of_no_place",
+            ),
+            models.CheckConstraint(
+                condition=Q(resolved_at__isnull=True, resolved_by="")
+                | (Q(kind="comment", resolved_at__isnull=False) & ~Q(resolved_by="")),
+                name="review_entry_resolved_paired",
             ),
         ]

@@ -2,6 +2,7 @@
 
 A review holds the texts that were handed in. An approval is bound to them: once the draft is edited it stands for
 nothing, and the review is asked for again. Who may decide is settled at the door, who cannot be the second person here.
+What is said meanwhile is in `registry.releases.review_comments`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,11 @@ from registry.errors import BundleRefused, DraftConflict, InvalidRequest, NotFou
 from registry.models import Capability, Draft, Review, ReviewEntry
 from registry.queries import texts_digest
 from registry.releases.rules import groups_in, rule_for
-from registry.validation import BUNDLE_FILES, Report
+from registry.validation import Report
 from registry.writing import writing
 
 ACTIVE: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.SENT_BACK)
 WORDS_MAX: Final = 4000
-ENTRIES_MAX: Final = 1000
 
 
 def ask_review(*, capability_id: str, draft_version: int, by: Actor, note: str) -> Review:
@@ -35,7 +35,7 @@ def ask_review(*, capability_id: str, draft_version: int, by: Actor, note: str) 
     Raises `DraftNotFound`, `DraftConflict` where the draft has moved on since it was looked at, `BundleRefused` where
     the texts have errors, `InvalidRequest` without a note, `ReviewConflict` where these very texts are being reviewed.
     """
-    _require_words(note, "Say what the reviewer should look at")
+    require_words(note, "Say what the reviewer should look at")
     draft = get_draft(capability_id)
     report = draft_report(draft)
     if not report.ok:
@@ -56,7 +56,8 @@ def ask_review(*, capability_id: str, draft_version: int, by: Actor, note: str) 
     return review
 
 
-def _require_words(words: str, hint: str) -> None:
+def require_words(words: str, hint: str) -> None:
+    """Raises `InvalidRequest` for none, and for too many."""
     if not words.strip():
         raise InvalidRequest(f"{hint}: a few words are needed")
     if len(words) > WORDS_MAX:
@@ -78,46 +79,22 @@ def _hand_in(review: Review, draft: Draft, report: Report, *, by: Actor, note: s
     review.decided_at, review.decided_by = None, ""
     review.save()
     kind = ReviewEntry.Kind.ASKED if review.round == 1 else ReviewEntry.Kind.ASKED_AGAIN
-    _note(review, kind, by, note)
-    _record(review, by, "review.ask", note=note, round=review.round, draft_version=draft.version)
+    add_entry(review, kind, by, note)
+    record(review, by, "review.ask", note=note, round=review.round, draft_version=draft.version)
 
 
-def _note(review: Review, kind: str, by: Actor, words: str, **place: Any) -> ReviewEntry:
+def add_entry(review: Review, kind: str, by: Actor, words: str, **place: Any) -> ReviewEntry:
+    """One more, in the round that the review is in."""
     return ReviewEntry.objects.create(
         review=review, kind=kind, round=review.round, by=str(by), words=words.strip(), **place
     )
 
 
-def _record(review: Review, by: Actor, verb: str, **detail: Any) -> None:
+def record(review: Review, by: Actor, verb: str, **detail: Any) -> None:
+    """Into the audit log, under the capability."""
     audit.record(
         by=by, verb=verb, subject=review.capability.capability_id, detail={"review_id": review.pk, **detail}
     )  # fmt: skip
-
-
-def comment(
-    *, review_id: int, by: Actor, words: str, file: str = "", line: int | None = None, code: str = ""
-) -> ReviewEntry:
-    """Say something: in general, on a line of the texts that were handed in, or on a finding.
-
-    Raises `NotFound`, and `InvalidRequest` for no words or a line that is not there.
-    """
-    _require_words(words, "Write the comment")
-    with writing():
-        review = get_review(review_id)
-        _require_place(review, file, line)
-        if review.entries.count() >= ENTRIES_MAX:
-            raise InvalidRequest(f"A review keeps at most {ENTRIES_MAX:,} entries")
-        entry = _note(review, ReviewEntry.Kind.COMMENT, by, words, file=file, line=line, code=code[:64])
-        place = {"file": file, "line": line} if file else {}
-        _record(review, by, "review.comment", **place, **({"code": entry.code} if code else {}))
-    return entry
-
-
-def _require_place(review: Review, file: str, line: int | None) -> None:
-    if file and file not in {*BUNDLE_FILES, *review.files}:
-        raise InvalidRequest(f"A bundle has no file '{file[:80]}'")
-    if line is not None and not (file and 1 <= line <= review.files.get(file, "").count("\n") + 1):
-        raise InvalidRequest(f"{file or 'The bundle'} has no line {line}")
 
 
 def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> Review:
@@ -139,18 +116,18 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
                 "You have worked on these texts or asked for this review; somebody else has to approve them"
             )
         _decide(review, Review.State.APPROVED, by, words)
-        _record(review, by, "review.approve", round=review.round, words=words.strip())
+        record(review, by, "review.approve", round=review.round, words=words.strip())
     return review
 
 
 def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Review:
     """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has moved on."""
-    _require_words(words, "Say what should change")
+    require_words(words, "Say what should change")
     with writing():
         review = _decidable(review_id, round_seen)
         require_may_change(review.capability.capability_id, by)
         _decide(review, Review.State.SENT_BACK, by, words)
-        _record(review, by, "review.send_back", round=review.round, words=words.strip())
+        record(review, by, "review.send_back", round=review.round, words=words.strip())
     return review
 
 
@@ -162,7 +139,7 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
             raise ReviewConflict(f"The review has ended: it is {review.state}")
         require_may_change(review.capability.capability_id, by)
         _end(review, Review.State.WITHDRAWN, by, words)
-        _record(review, by, "review.withdraw", words=words.strip())
+        record(review, by, "review.withdraw", words=words.strip())
     return review
 
 
@@ -178,13 +155,13 @@ def _decidable(review_id: int, round_seen: int) -> Review:
 def _decide(review: Review, state: str, by: Actor, words: str) -> None:
     review.state, review.decided_at, review.decided_by = state, timezone.now(), str(by)
     review.save(update_fields=["state", "decided_at", "decided_by"])
-    _note(review, state, by, words)
+    add_entry(review, state, by, words)
 
 
 def _end(review: Review, state: str, by: Actor, words: str, revision: int | None = None) -> None:
     review.state, review.revision = state, revision
     review.save(update_fields=["state", "revision"])
-    _note(review, state, by, words)
+    add_entry(review, state, by, words)
 
 
 def person_of(actor: str) -> str:

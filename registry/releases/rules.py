@@ -1,4 +1,4 @@
-"""What publishing asks for beside valid texts: a second person, who may loosen a policy, a note.
+"""What publishing asks for beside valid texts: a second person, who may loosen a policy, a note, no open comment.
 
 One rule holds for the whole registry and one may hold for each skill group; of those that apply to a capability the
 strictest counts. Without any, publishing asks for nothing of it. Every way to publish goes through `rule_findings`.
@@ -30,6 +30,7 @@ class Rule:
     four_eyes: bool = False
     loosened_by: frozenset[str] = frozenset()
     note_required: bool = False
+    comments_resolved: bool = False
 
     @property
     def wants_second_person(self) -> bool:
@@ -40,12 +41,14 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What one publish brings. `note` is None where nobody was asked for one yet; `approved_by` is empty where no
-    second person has approved these very texts; `is_return` says that they were published before."""
+    second person has approved these very texts; `open_comments` counts those of the review that is at work; `is_return`
+    says that they were published before."""
 
     rule: Rule = Rule()
     may_loosen: bool = True
     note: str | None = None
     approved_by: str = ""
+    open_comments: int = 0
     is_return: bool = False
 
 
@@ -60,6 +63,7 @@ def rule_for(groups: Collection[str]) -> Rule:
         four_eyes=any(rule.four_eyes for rule in found),
         loosened_by=frozenset(rule.loosening for rule in found) - {"publisher"},
         note_required=any(rule.note_required for rule in found),
+        comments_resolved=any(rule.comments_resolved for rule in found),
     )
 
 
@@ -80,6 +84,8 @@ def rule_findings(report: Report, changes: Sequence[Change], terms: Terms) -> It
     if loosened and "admin" in rule.loosened_by and not terms.may_loosen:
         message = f"{loosened}, and only an admin may publish a looser policy here"
         yield _finding(report, "LOOSENING_NOT_ALLOWED", message, "Ask an admin to publish it, or put the policy back.")
+    if rule.comments_resolved and terms.open_comments:
+        yield _finding(report, "COMMENTS_OPEN", open_words(terms.open_comments), "Resolve them in the review.")
     if terms.approved_by:
         return
     if rule.four_eyes and not terms.is_return:
@@ -90,6 +96,11 @@ def rule_findings(report: Report, changes: Sequence[Change], terms: Terms) -> It
         yield _finding(
             report, "APPROVAL_REQUIRED", message, "Ask for a review of these texts as a draft in the Studio."
         )
+
+
+def open_words(count: int) -> str:
+    """How many comments are open, in a sentence."""
+    return "1 comment of the review is open" if count == 1 else f"{count} comments of the review are open"
 
 
 def _finding(report: Report, code: str, message: str, hint: str) -> Finding:
@@ -106,13 +117,26 @@ def may_loosen(by: Actor | None) -> bool:
     return True
 
 
-def set_rule(*, group_id: str, four_eyes: bool, loosening: str, note_required: bool, by: Actor) -> ReleaseRule:
+def set_rule(
+    *,
+    group_id: str,
+    four_eyes: bool,
+    loosening: str,
+    note_required: bool,
+    comments_resolved: bool = False,
+    by: Actor,
+) -> ReleaseRule:
     """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
     if group_id and not is_group_id(group_id):
         raise InvalidRequest(f"'{group_id[:80]}' is no id of a group: lower-case words joined by _")
     if loosening not in LOOSENING:
         raise InvalidRequest(f"loosening is one of {', '.join(LOOSENING)}; found '{loosening[:80]}'")
-    values = {"four_eyes": four_eyes, "loosening": loosening, "note_required": note_required}
+    values = {
+        "four_eyes": four_eyes,
+        "loosening": loosening,
+        "note_required": note_required,
+        "comments_resolved": comments_resolved,
+    }
     with writing():
         known = ReleaseRule.objects.filter(group_id=group_id).first()
         if known is not None and all(getattr(known, name) == value for name, value in values.items()):

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from registry.authoring.text_diffs import Block
 from registry.models import AuditEvent
 from studio.templatetags.words import who
 
@@ -19,21 +22,31 @@ def at(table: Mapping[Any, Any] | None, key: object) -> Any:
     return table.get(key) if table else None
 
 
+@register.filter
+def holds(block: Block, said: Mapping[int, Any] | None) -> bool:
+    """Whether somebody has said something about a line of it: that is not folded away."""
+    return said is not None and any(row.new_number in said for row in block.rows)
+
+
 _HAPPENED: Final = {
-    "capability.deprecate": "Deprecated",
-    "capability.retire": "Retired",
-    "capability.restore": "Restored",
-    "draft.discard": "Draft put away",
-    "draft.import": "Draft imported",
-    "review.ask": "Review asked for",
-    "review.approve": "Approved",
-    "review.send_back": "Sent back",
-    "review.withdraw": "Review withdrawn",
-    "release.change": "Release planned for another time",
-    "release.cancel": "Planned release called off",
-    "release.fail": "Planned release not made",
-    "incident.open": "Incident opened",
-    "incident.close": "Incident closed",
+    "capability.deprecate": gettext_lazy("Deprecated"),
+    "capability.retire": gettext_lazy("Retired"),
+    "capability.restore": gettext_lazy("Restored"),
+    "draft.discard": gettext_lazy("Draft put away"),
+    "draft.import": gettext_lazy("Draft imported"),
+    "review.ask": gettext_lazy("Review asked for"),
+    "review.approve": gettext_lazy("Approved"),
+    "review.send_back": gettext_lazy("Sent back"),
+    "review.withdraw": gettext_lazy("Review withdrawn"),
+    "review.comment": gettext_lazy("Commented in the review"),
+    "review.reply": gettext_lazy("Answered in the review"),
+    "review.resolve": gettext_lazy("Comment resolved"),
+    "review.reopen": gettext_lazy("Comment opened again"),
+    "release.change": gettext_lazy("Release planned for another time"),
+    "release.cancel": gettext_lazy("Planned release called off"),
+    "release.fail": gettext_lazy("Planned release not made"),
+    "incident.open": gettext_lazy("Incident opened"),
+    "incident.close": gettext_lazy("Incident closed"),
 }
 
 
@@ -42,13 +55,14 @@ def happened(event: AuditEvent) -> str:
     """A row of the audit log about a capability, as one would say it."""
     detail = event.detail
     numbered = {
-        "capability.publish": f"Published as revision {detail.get('revision')}",
-        "capability.rollback": f"Rolled back to revision {detail.get('to')}",
-        "capability.visibility": f"Made {detail.get('visibility')}",
-        "release.schedule": f"Release planned for {str(detail.get('due_at', ''))[:16].replace('T', ' ')} UTC",
-        "release.done": f"Planned release made, revision {detail.get('revision')}",
+        "capability.publish": _("Published as revision %(number)s") % {"number": detail.get("revision")},
+        "capability.rollback": _("Rolled back to revision %(number)s") % {"number": detail.get("to")},
+        "capability.visibility": _("Made %(visibility)s") % {"visibility": detail.get("visibility")},
+        "release.schedule": _("Release planned for %(time)s UTC")
+        % {"time": str(detail.get("due_at", ""))[:16].replace("T", " ")},
+        "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
     }
-    return numbered.get(event.verb) or _HAPPENED.get(event.verb, event.verb)
+    return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
 
 
 @register.filter

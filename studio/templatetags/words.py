@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
 
 register = template.Library()
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -25,9 +26,12 @@ def words(text: object) -> SafeString:
 @register.filter
 def ago(moment: datetime) -> str:
     """How long it is since then, such as `2 hours, 5 minutes ago`."""
-    return "just now" if timezone.now() - moment < timedelta(minutes=1) else f"{timesince(moment, depth=2)} ago"
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("just now")
+    return _("%(how_long)s ago") % {"how_long": timesince(moment, depth=2)}
 
 
+@register.filter
 @register.simple_tag
 def since(moment: datetime) -> SafeString:
     """As `ago`, in an element that knows the moment: times.js tells it in the reader's zone."""
@@ -37,6 +41,7 @@ def since(moment: datetime) -> SafeString:
     )
 
 
+@register.filter
 @register.simple_tag
 def when(moment: datetime) -> SafeString:
     """The moment itself, such as `2026-01-31 09:30 UTC`; times.js shows it in the reader's zone."""
@@ -61,6 +66,10 @@ def every(minutes: int) -> str:
 @register.filter
 def who(actor: str) -> str:
     """An actor as it is stored (`registry.actors.Actor`), in words: people by their name alone."""
-    kind, _, name = actor.partition(":")
-    kinds = {"operator": name, "agent_key": f"the key {name}", "command_line": f"{name} at the command line"}
+    kind, _colon, name = actor.partition(":")
+    kinds = {
+        "operator": name,
+        "agent_key": _("the key %(name)s") % {"name": name},
+        "command_line": _("%(name)s at the command line") % {"name": name},
+    }
     return kinds.get(kind, "Capability Studio" if kind == "system" else actor)

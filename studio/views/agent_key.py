@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
@@ -19,16 +20,23 @@ from registry.errors import NotFound, RegistryError
 from registry.models import AgentKey
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of, one_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 STATES: Final = ("force", "ended", "all")
 SCOPE_WORDS = {
-    "read": "list and load",
-    "feedback": "say how it went",
-    "propose": "hand in drafts",
-    "publish": "publish from a pipeline",
+    "read": gettext_lazy("list and load"),
+    "feedback": gettext_lazy("say how it went"),
+    "propose": gettext_lazy("hand in drafts"),
+    "publish": gettext_lazy("publish from a pipeline"),
 }
-OVERLAPS: Final = {"0": "not at all", "1": "one hour", "24": "one day", "168": "seven days", "720": "30 days"}
+OVERLAPS: Final = {
+    "0": gettext_lazy("not at all"),
+    "1": gettext_lazy("one hour"),
+    "24": gettext_lazy("one day"),
+    "168": gettext_lazy("seven days"),
+    "720": gettext_lazy("30 days"),
+}
 
 
 class RightsForm(forms.Form):
@@ -36,7 +44,7 @@ class RightsForm(forms.Form):
 
     scopes = forms.MultipleChoiceField(
         label=gettext_lazy("May"),
-        choices=[(scope, f"{scope}: {words}") for scope, words in SCOPE_WORDS.items()],
+        choices=[(scope, format_lazy("{}: {}", scope, words)) for scope, words in SCOPE_WORDS.items()],
         initial=list(keys.DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )
@@ -197,10 +205,6 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
 @posted_from("studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""
-    try:
-        row = keys.revoke_key(name=line_of(request, "name", most=80), by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"The key '{row.name}' is revoked.")
-    return redirect("studio:agent_key_list")
+    name = line_of(request, "name", most=80)
+    words = _("The key '%(name)s' is revoked.") % {"name": name}
+    return tell(request, keys.revoke_key, words, to=redirect("studio:agent_key_list"), name=name)

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import publishing, queries
@@ -64,7 +65,7 @@ def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **a
     else:
         if isinstance(outcome, publishing.Outcome) and outcome.status == "refused":
             reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
-            messages.error(request, f"Refused by today's rules: {reasons}")
+            messages.error(request, _("Refused by today's rules: %(reasons)s") % {"reasons": reasons})
         else:
             messages.success(request, words)
     return redirect("studio:capability_show", capability_id)
@@ -75,7 +76,7 @@ def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **a
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
     replaced_by = line_of(request, "replaced_by", most=64) or None
-    words = f"{capability_id} is deprecated; agents that load it are told."
+    words = _("%(capability_id)s is deprecated; agents that load it are told.") % {"capability_id": capability_id}
     return _told(request, capability_id, words, publishing.deprecate, replaced_by=replaced_by)
 
 
@@ -83,11 +84,21 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
 @posted_from("studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take it from agents."""
-    return _told(request, capability_id, f"{capability_id} is retired; no agent can load it.", publishing.retire)
+    return _told(
+        request,
+        capability_id,
+        _("%(capability_id)s is retired; no agent can load it.") % {"capability_id": capability_id},
+        publishing.retire,
+    )
 
 
 @publisher_required
 @posted_from("studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Bring it back."""
-    return _told(request, capability_id, f"{capability_id} is published again.", publishing.restore)
+    return _told(
+        request,
+        capability_id,
+        _("%(capability_id)s is published again.") % {"capability_id": capability_id},
+        publishing.restore,
+    )

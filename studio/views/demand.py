@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import queries
@@ -21,6 +22,7 @@ from registry.usage import demand
 from registry.usage.demand import What
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
 from studio.views.given import line_of, text_in
+from studio.views.telling import tell
 
 _ON_A_PAGE: Final = 25
 
@@ -57,25 +59,19 @@ def _groups(is_dismissed: bool) -> list[demand.Said]:  # noqa: FBT001 (one calle
 @posted_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
     """Put something of the board away."""
-    return _done(request, demand.dismiss, "Put away. It comes back when it is asked for again often enough.")
+    return _done(request, demand.dismiss, _("Put away. It comes back when it is asked for again often enough."))
 
 
 @author_required
 @posted_from("studio:demand_list")
 def demand_bring_back(request: StudioRequest) -> HttpResponse:
     """Show it on the board again."""
-    return _done(request, demand.bring_back, "It is on the board again.")
+    return _done(request, demand.bring_back, _("It is on the board again."))
 
 
 def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
     what: What = "messages" if request.POST.get("what") == "messages" else "ids"
-    try:
-        verb(what=what, chosen=request.POST.getlist("chosen")[:500], by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, f"{error.message}.")
-    else:
-        messages.success(request, words)
-    return _board(what)
+    return tell(request, verb, words, to=_board(what), what=what, chosen=request.POST.getlist("chosen")[:500])
 
 
 def _board(what: What) -> HttpResponse:
@@ -99,8 +95,10 @@ def sentence_add(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, f"{error.message}.")
     else:
-        words = "stands there already" if saved is None else "is in its draft now; publish it to let agents know"
-        messages.success(request, f"{capability_id}: the sentence {words}.")
+        words = _("%(capability_id)s: the sentence is in its draft now; publish it to let agents know.")
+        if saved is None:
+            words = _("%(capability_id)s: the sentence stands there already.")
+        messages.success(request, words % {"capability_id": capability_id})
     if request.POST.get("back") == "playground":
         query = line_of(request, "query", most=8000)
         return redirect(f"{reverse('studio:playground_show')}?{query}")

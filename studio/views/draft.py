@@ -12,12 +12,14 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from registry import drafts
 from registry.authoring import merging
 from registry.authoring.mends import Mend, mends_of
-from registry.authoring.skeletons import PROFILE_CHOICES
+from registry.authoring.skeletons import PROFILES
 from registry.errors import DraftConflict, RegistryError
 from registry.models import Capability
 from registry.schemas import read_schema
@@ -26,14 +28,15 @@ from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from
 from studio.views.capability import get_capability_or_404
 from studio.views.given import line_of, number_of
+from studio.views.telling import tell
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
-HELP: Final[dict[str, str]] = {
-    "capability.json": "What it is, and which phrases lead to it.",
-    "skill.md": "Instructions for the agent.",
-    "tools.json": "The tools that it may call, with their policies.",
-    "ui_schemas.json": "Forms that the agent can show.",
+HELP: Final = {
+    "capability.json": gettext_lazy("What it is, and which phrases lead to it."),
+    "skill.md": gettext_lazy("Instructions for the agent."),
+    "tools.json": gettext_lazy("The tools that it may call, with their policies."),
+    "ui_schemas.json": gettext_lazy("Forms that the agent can show."),
 }
 # More than anybody mends at once; the rest shows as these go.
 FINDINGS_SHOWN: Final = 200
@@ -87,13 +90,13 @@ def _facts() -> dict[str, Any]:
     schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
     sections = {
         profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in sections_of_profile(profile)]
-        for profile, _ in PROFILE_CHOICES
+        for profile in PROFILES
     }
     return {"schemas": schemas, "sections": sections}
 
 
 def _panels(files: Mapping[str, str]) -> list[FilePanel]:
-    return [FilePanel(name, FIELDS[name], HELP[name], files.get(name, "")) for name in BUNDLE_FILES]
+    return [FilePanel(name, FIELDS[name], str(HELP[name]), files.get(name, "")) for name in BUNDLE_FILES]
 
 
 def submitted(request: StudioRequest) -> dict[str, str]:
@@ -163,7 +166,7 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
         return _answer(request, context | {"saved": True}, status=200)
     if request.POST.get("then") == "publish":
         return redirect("studio:gate_show", capability_id)
-    messages.success(request, "Draft saved.")
+    messages.success(request, _("Draft saved."))
     return _back_to_editor(request, capability_id)
 
 
@@ -183,7 +186,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         context = _context(capability_id, mine, based_on, drafts.check_texts(capability_id, mine))
         return _answer(request, context | {"error": error.message}, status=422)
-    messages.success(request, "The two versions are one draft now. Look through it before you go on.")
+    messages.success(request, _("The two versions are one draft now. Look through it before you go on."))
     return _back_to_editor(request, capability_id)
 
 
@@ -257,13 +260,9 @@ def _merged_file(name: str, chunks: Sequence[merging.Chunk]) -> MergedFile:
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Put the draft away for 30 days."""
     get_capability_or_404(capability_id)
-    try:
-        drafts.discard_draft(capability_id=capability_id, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, "The draft is put away. It is kept for 30 days and can be brought back below.")
-    return redirect("studio:capability_show", capability_id)
+    words = _("The draft is put away. It is kept for 30 days and can be brought back below.")
+    to = redirect("studio:capability_show", capability_id)
+    return tell(request, drafts.discard_draft, words, to=to, capability_id=capability_id)
 
 
 @author_required
@@ -276,9 +275,9 @@ def draft_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
             capability_id=capability_id, version=number_of(request, "version") or 0, by=actor_of(request)
         )
     except DraftConflict:
-        messages.error(request, "There is a draft already: publish it or put it away first.")
+        messages.error(request, _("There is a draft already: publish it or put it away first."))
     except RegistryError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, "The draft is back.")
+        messages.success(request, _("The draft is back."))
     return redirect("studio:capability_show", capability_id)

@@ -9,6 +9,8 @@ from django import forms
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry.browsing.catalogue import STATUSES
@@ -23,15 +25,18 @@ _NOW: Final = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 class _Fields(forms.Form):
     """One field of each kind."""
 
-    line = forms.CharField(label="A line", help_text="With help below it.")
-    text = forms.CharField(label="A text", widget=forms.Textarea(attrs={"rows": 2}), required=False)
+    line = forms.CharField(label=gettext_lazy("A line"), help_text=gettext_lazy("With help below it."))
+    text = forms.CharField(label=gettext_lazy("A text"), widget=forms.Textarea(attrs={"rows": 2}), required=False)
     choice = forms.ChoiceField(
-        label="A choice",
-        choices=[("a", "One"), ("b", "Another")],
+        label=gettext_lazy("A choice"),
+        choices=[("a", gettext_lazy("One")), ("b", gettext_lazy("Another"))],
         widget=forms.Select(attrs={"class": "form-select"}),
     )
     ticks = forms.MultipleChoiceField(
-        label="Several", choices=[("a", "One"), ("b", "Another")], widget=forms.CheckboxSelectMultiple, required=False
+        label=gettext_lazy("Several"),
+        choices=[("a", gettext_lazy("One")), ("b", gettext_lazy("Another"))],
+        widget=forms.CheckboxSelectMultiple,
+        required=False,
     )
 
 
@@ -49,6 +54,7 @@ def _theme(theme: str) -> dict[str, Any]:
     days = [(date(2026, 1, 1) + timedelta(days=number), number * 7 % 23) for number in range(30)]
     return {
         "name": theme,
+        "title": _("Light") if theme == "light" else _("Dark"),
         "statuses": STATUSES,
         "findings": [
             _finding(

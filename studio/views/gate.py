@@ -9,6 +9,8 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry import drafts, publishing
@@ -23,15 +25,15 @@ from studio.views.capability import get_capability_or_404
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
 
 SHOWN_AT_ONCE: Final = 20
-MOVED_ON: Final = "The draft has changed since you opened this page; look again."
+MOVED_ON: Final = gettext_lazy("The draft has changed since you opened this page; look again.")
 _EFFECT_WORDS: Final = {
-    "loosens": "Loosens a policy",
-    "breaks": "Breaks what was right",
-    "widens": "Reaches further",
-    "changes": "Changes",
+    "loosens": gettext_lazy("Loosens a policy"),
+    "breaks": gettext_lazy("Breaks what was right"),
+    "widens": gettext_lazy("Reaches further"),
+    "changes": gettext_lazy("Changes"),
 }
 # Of a first release, of which nothing else can be said.
-_FIRST_WORDS: Final = {"widens": "What agents get", "changes": "Forms and files"}
+_FIRST_WORDS: Final = {"widens": gettext_lazy("What agents get"), "changes": gettext_lazy("Forms and files")}
 
 
 @operator_required
@@ -50,7 +52,7 @@ def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Back to the capability: there is nothing to look at."""
-    messages.info(request, "There is no draft to publish.")
+    messages.info(request, _("There is no draft to publish."))
     return redirect("studio:capability_show", capability_id)
 
 
@@ -77,13 +79,14 @@ def _group(word: str, findings: list[Finding]) -> FindingGroup:
     return FindingGroup(word, tuple(findings[:SHOWN_AT_ONCE]), tuple(findings[SHOWN_AT_ONCE:]))
 
 
-def change_groups(changes: tuple[Change, ...], words_of: Mapping[str, str] = _EFFECT_WORDS) -> list[ChangeGroup]:
+def change_groups(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[ChangeGroup]:
     """By weight, the heaviest first."""
     groups = []
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)
         if found:
-            groups.append(ChangeGroup(effect, words_of[effect], found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
+            words = str(words_of[effect])
+            groups.append(ChangeGroup(effect, words, found[:SHOWN_AT_ONCE], found[SHOWN_AT_ONCE:]))
     return groups
 
 
@@ -132,11 +135,11 @@ def gate_page(
 
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
-        error = why_not(request, "publish", capability.capability_id)
+        error = why_not(request, _("publish"), capability.capability_id)
         return gate_page(request, capability, draft, error=error, status=403)
     note = note_of(request)
     if not note:
-        return gate_page(request, capability, draft, error="Write a note: it stands in the history.", status=400)
+        return gate_page(request, capability, draft, error=_("Write a note: it stands in the history."), status=400)
     capability_id = capability.capability_id
     try:
         outcome = publishing.publish_draft(
@@ -147,12 +150,14 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
             acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except DraftNotFound:
-        messages.info(request, "Somebody else has just published this draft.")
+        messages.info(request, _("Somebody else has just published this draft."))
         return redirect("studio:capability_show", capability_id)
     if outcome.status == "refused":
-        return gate_page(request, capability, draft, error="It was not published; see below why.", status=422)
-    words = {"unchanged": "Already up to date: nothing differs from the published revision."}
-    messages.success(request, words.get(outcome.status, f"Published as revision {outcome.revision}."))
+        return gate_page(request, capability, draft, error=_("It was not published; see below why."), status=422)
+    words = {"unchanged": _("Already up to date: nothing differs from the published revision.")}
+    messages.success(
+        request, words.get(outcome.status, _("Published as revision %(revision)s.") % {"revision": outcome.revision})
+    )
     return redirect("studio:capability_show", capability_id)

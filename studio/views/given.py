@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from registry.releases.gate import ACKNOWLEDGEABLE
 
@@ -32,9 +34,23 @@ def number_of(request: HttpRequest, name: str) -> int | None:
     return int(value) if value.isdecimal() and len(value) < 10 else None
 
 
+def event_of(request: HttpRequest) -> dict[str, Any]:
+    """What a form that a renderer has drawn sent: `{"name", "context"}`; the context is None where it is odd."""
+    try:
+        context = json.loads(request.POST.get("context", ""))
+    except (ValueError, RecursionError):
+        context = None
+    return {"name": line_of(request, "action", most=200), "context": context}
+
+
 def text_in(request: HttpRequest, name: str, *, most: int) -> str:
     """A parameter of the address, of at most so many characters."""
-    return request.GET.get(name, "").replace("\0", "").strip()[:most]
+    return text_at(request.GET, name, most=most)
+
+
+def text_at(given: QueryDict, name: str, *, most: int) -> str:
+    """As `text_in`, of an address that is not the request's own."""
+    return given.get(name, "").replace("\0", "").strip()[:most]
 
 
 def one_of(request: HttpRequest, name: str, known: Sequence[str]) -> str:

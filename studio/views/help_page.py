@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry.validation.codes import all_codes
@@ -42,6 +43,6 @@ def finding_show(request: StudioRequest, code: str) -> HttpResponse:
     """One code: cause, example and mend."""
     row = all_codes().get(code)
     if row is None:
-        raise Http404(f"There is no finding {code}")
+        raise Http404(_("There is no finding %(code)s") % {"code": code})
     family = next(one for one in families() if row in one.codes)
     return render(request, "studio/help/finding.html", {"row": row, "family": family})

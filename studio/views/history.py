@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import exporting, publishing, queries
@@ -119,7 +120,7 @@ def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpRes
     revision = _revision_or_404(capability, number)
     note = note_of(request)
     if not note:
-        return _page(request, capability, revision, error="Write a note: it stands in the history.", status=400)
+        return _page(request, capability, revision, error=_("Write a note: it stands in the history."), status=400)
     try:
         outcome = publishing.rollback(
             capability_id=capability_id,
@@ -132,7 +133,9 @@ def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpRes
         messages.error(request, error.message)
         return redirect("studio:revision_list", capability_id)
     if outcome.status == "refused":
-        return _page(request, capability, revision, error="It was not rolled back; see below why.", status=422)
-    words = {"unchanged": f"Agents get revision {number} already."}
-    messages.success(request, words.get(outcome.status, f"Agents get revision {number} again."))
+        return _page(request, capability, revision, error=_("It was not rolled back; see below why."), status=422)
+    words = {"unchanged": _("Agents get revision %(number)s already.") % {"number": number}}
+    messages.success(
+        request, words.get(outcome.status, _("Agents get revision %(number)s again.") % {"number": number})
+    )
     return redirect("studio:capability_show", capability_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry.browsing import home as sections
@@ -26,7 +27,7 @@ def home(request: StudioRequest) -> HttpResponse:
 def tour_step(request: StudioRequest, step: str) -> HttpResponse:
     """To the page of a step that is done by looking at it."""
     if step not in tour.LOOKED_AT:
-        raise Http404(f"The tour has no step {step}")
+        raise Http404(_("The tour has no step %(step)s") % {"step": step})
     return tour.look_at(request, redirect(tour.LOOKED_AT[step].url_name), step)
 
 

@@ -10,9 +10,11 @@ from django.contrib import messages
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
-from registry.authoring import creating, skeletons
+from registry.authoring import creating
 from registry.authoring.creating import ARGUMENT_KINDS, Argument, ToolWish, Wish
 from registry.errors import DraftConflict, RegistryError
 from studio.access import StudioRequest, actor_of, author_required
@@ -23,49 +25,67 @@ TRIGGERS_MAX: Final = 50
 _IDS: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
-def id_field(help_text: str) -> forms.CharField:
+def id_field(help_text: Any) -> forms.CharField:
     """An id that somebody chooses; left empty it is made of the name."""
-    return forms.CharField(label="Id", max_length=64, required=False, help_text=help_text)
+    return forms.CharField(label=gettext_lazy("Id"), max_length=64, required=False, help_text=help_text)
 
 
 class WithId(forms.Form):
     """A name, and an id that may be left to it."""
 
-    name = forms.CharField(label="Name", max_length=80, help_text="What people call it, such as Weight Tracking.")
-    capability_id = id_field("Lower-case words joined by _, such as weight_tracking. Empty: made of the name.")
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=80,
+        help_text=gettext_lazy("What people call it, such as Weight Tracking."),
+    )
+    capability_id = id_field(
+        gettext_lazy("Lower-case words joined by _, such as weight_tracking. Empty: made of the name.")
+    )
 
     def clean_capability_id(self) -> str:
         value: str = self.cleaned_data["capability_id"] or creating.id_from(self.cleaned_data.get("name", ""))
         if not _IDS.fullmatch(value) and "name" in self.cleaned_data:
-            raise forms.ValidationError("Use lower-case words and digits, joined by single underscores.")
+            raise forms.ValidationError(_("Use lower-case words and digits, joined by single underscores."))
         return value
+
+
+PROFILE_CHOICES: Final = (
+    ("capability", gettext_lazy("Capability: instructions with tools and forms")),
+    ("playbook", gettext_lazy("Playbook: steps to solve a customer's problem")),
+    ("runbook", gettext_lazy("Runbook: what to do about an alert")),
+    ("agent_skill", gettext_lazy("Agent skill: free text in the Agent Skills format")),
+)
 
 
 class NewCapabilityForm(WithId):
     """What a first draft is made of, but for its tools."""
 
     description = forms.CharField(
-        label="What it does, and when to use it",
+        label=gettext_lazy("What it does, and when to use it"),
         max_length=1024,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One or two sentences, as you would tell a colleague. Agents read it before anything else.",
+        help_text=gettext_lazy(
+            "One or two sentences, as you would tell a colleague. Agents read it before anything else."
+        ),
     )
     skill_profile = forms.ChoiceField(
-        label="Kind", choices=skeletons.PROFILE_CHOICES, widget=forms.Select(attrs={"class": "form-select"})
+        label=gettext_lazy("Kind"),
+        choices=PROFILE_CHOICES,
+        widget=forms.Select(attrs={"class": "form-select"}),
     )
     triggers = forms.CharField(
-        label="Phrases that lead to it",
+        label=gettext_lazy("Phrases that lead to it"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
-        help_text="A few words each, one a line, such as weigh-in. Empty: its name.",
+        help_text=gettext_lazy("A few words each, one a line, such as weigh-in. Empty: its name."),
     )
     sentences = forms.CharField(
-        label="Sentences that a user would say",
+        label=gettext_lazy("Sentences that a user would say"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One a line. Each publish checks that they still lead here.",
+        help_text=gettext_lazy("One a line. Each publish checks that they still lead here."),
     )
 
     def clean_description(self) -> str:
@@ -83,9 +103,9 @@ class NewCapabilityForm(WithId):
 def _lines(text: str, *, most: int) -> list[str]:
     found = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
     if len(found) > TRIGGERS_MAX:
-        raise forms.ValidationError(f"At most {TRIGGERS_MAX} lines.")
+        raise forms.ValidationError(_("At most %(most)s lines.") % {"most": TRIGGERS_MAX})
     if any(len(line) > most for line in found):
-        raise forms.ValidationError(f"A line has at most {most} characters.")
+        raise forms.ValidationError(_("A line has at most %(most)s characters.") % {"most": most})
     return found
 
 
@@ -113,7 +133,7 @@ def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]
     try:
         saved = creating.create(wish=wish, by=actor_of(request))
     except DraftConflict:
-        form.add_error("capability_id", "A capability with this id exists already.")
+        form.add_error("capability_id", _("A capability with this id exists already."))
     except RegistryError as error:
         form.add_error(None, error.message)
     else:
@@ -125,9 +145,17 @@ def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]
 def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
     count = len(report.findings)
     if count:
-        messages.warning(request, f"The draft is there. {count} finding{'s' if count > 1 else ''} left to look at.")
+        messages.warning(
+            request,
+            ngettext(
+                "The draft is there. %(count)s finding left to look at.",
+                "The draft is there. %(count)s findings left to look at.",
+                count,
+            )
+            % {"count": count},
+        )
     else:
-        messages.success(request, "The draft is there, and nothing is wrong with it. Write its skill doc next.")
+        messages.success(request, _("The draft is there, and nothing is wrong with it. Write its skill doc next."))
 
 
 def _wish(given: dict[str, Any], rows: list[ToolRow]) -> Wish:
@@ -182,7 +210,9 @@ def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], 
 class CopyForm(WithId):
     """Which one, and what the copy is called."""
 
-    copy_of = forms.CharField(label="Copy of", max_length=64, help_text="The id of the one to begin with.")
+    copy_of = forms.CharField(
+        label=gettext_lazy("Copy of"), max_length=64, help_text=gettext_lazy("The id of the one to begin with.")
+    )
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -201,7 +231,7 @@ def capability_copy(request: StudioRequest) -> HttpResponse:
                 capability_id=given["copy_of"], new_id=given["capability_id"], name=given["name"], by=actor_of(request)
             )
         except DraftConflict:
-            form.add_error("capability_id", "A capability with this id exists already.")
+            form.add_error("capability_id", _("A capability with this id exists already."))
         except RegistryError as error:
             form.add_error("copy_of", error.message)
         else:

@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -21,7 +22,9 @@ from registry.access import operators
 from registry.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.templatetags.vocabulary import WORDS
 from studio.views.given import line_of, text_in
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
@@ -40,7 +43,7 @@ class InviteForm(forms.Form):
     )
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
-        choices=[(role, f"{role}: {words}") for role, words in ROLE_WORDS.items()],
+        choices=[(role, format_lazy("{}: {}", WORDS[role], words)) for role, words in ROLE_WORDS.items()],
         widget=forms.Select(attrs={"class": "form-select"}),
     )
 
@@ -96,13 +99,8 @@ def _username(request: StudioRequest) -> str:
 def _told(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back with a sentence on what happened."""
     username = _username(request)
-    try:
-        verb(username=username, by=actor_of(request), **arguments)
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, words % {"name": username})
-    return redirect("studio:operator_list")
+    to = redirect("studio:operator_list")
+    return tell(request, verb, words % {"name": username}, to=to, username=username, **arguments)
 
 
 @admin_required

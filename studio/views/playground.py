@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
-from django.views.decorators.http import require_POST, require_safe
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
 
 from agent_client.environment import KINDS, Environment, Kind
 from registry import queries
 from registry.errors import RegistryError
 from studio import tour
-from studio.access import StudioRequest, operator_required
+from studio.access import StudioRequest, operator_required, posted_from
 from studio.conversation import MESSAGE_LENGTH_MAX, MESSAGES_MAX, converse
-from studio.form_calls import form_call
-from studio.views.given import line_of, text_in
+from studio.form_calls import form_call, plain_call
+from studio.views.given import event_of, line_of, number_of, text_at
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
 WORDS: Final = {
-    "bins": ("Programs", "ffmpeg, git"),
-    "python": ("Python packages", "openpyxl, pandas"),
-    "apps": ("Apps", "Microsoft Excel"),
-    "env": ("Keys (environment variables)", "BILLING_API_KEY"),
-    "permissions": ("Permissions", "screen_recording"),
+    "bins": (gettext_lazy("Programs"), "ffmpeg, git"),
+    "python": (gettext_lazy("Python packages"), "openpyxl, pandas"),
+    "apps": (gettext_lazy("Apps"), "Microsoft Excel"),
+    "env": (gettext_lazy("Keys (environment variables)"), "BILLING_API_KEY"),
+    "permissions": (gettext_lazy("Permissions"), "screen_recording"),
 }
+# What playground.js draws a form with.
+_DRAWN: Final = ("capability_id", "schema_id", "title", "messages")
 _NAMES_MAX: Final = 20
 _NAMES_LENGTH_MAX: Final = 300
 # An address longer than this is cut off by somebody on its way.
@@ -39,14 +41,19 @@ _ADDRESS_MAX: Final = 6000
 @require_safe
 def playground_show(request: StudioRequest) -> HttpResponse:
     """A conversation from the address: whoever gets the link sees the same. Nothing is stored."""
-    said = [text.replace("\0", "")[:MESSAGE_LENGTH_MAX].strip() for text in request.GET.getlist("m")]
+    page = render(request, "studio/playground/show.html", _conversation(request.GET))
+    return tour.noticed(request, page, "playground")
+
+
+def _conversation(given: QueryDict) -> dict[str, Any]:
+    said = [text.replace("\0", "")[:MESSAGE_LENGTH_MAX].strip() for text in given.getlist("m")]
     messages = _last([text for text in said if text])
-    asked, with_drafts = request.GET.get("os", ""), request.GET.get("drafts", "") == "yes"
+    asked, with_drafts = given.get("os", ""), given.get("drafts", "") == "yes"
     system = asked if asked in dict(SYSTEMS) else SYSTEMS[0][0]
-    there = {kind: text_in(request, kind, most=_NAMES_LENGTH_MAX) for kind in KINDS}
+    there = {kind: text_at(given, kind, most=_NAMES_LENGTH_MAX) for kind in KINDS}
     set_up = {key: value for key, value in ({"os": asked and system} | there).items() if value}
     set_up |= {"drafts": "yes"} if with_drafts else {}
-    context = {
+    context: dict[str, Any] = {
         "messages_said": messages,
         "system": system,
         "systems": SYSTEMS,
@@ -60,9 +67,9 @@ def playground_show(request: StudioRequest) -> HttpResponse:
         "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
     }
     if messages:
-        environment = _environment(system, there, text_in(request, "has", most=2000))
+        environment = _environment(system, there, text_at(given, "has", most=2000))
         context |= _spoken(messages, environment, with_drafts=with_drafts)
-    return tour.noticed(request, render(request, "studio/playground/show.html", context), "playground")
+    return context
 
 
 def _last(messages: list[str]) -> list[str]:
@@ -94,27 +101,29 @@ def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool)
         "steps": talk.steps,
         "prompt": talk.prompt,
         "forms": talk.forms,
-        "form_data": [asdict(form) for form in talk.forms],
+        "form_data": [{name: getattr(form, name) for name in _DRAWN} for form in talk.forms],
         "has_capabilities": queries.has_capabilities(),
     }
 
 
 @operator_required
-@require_POST
+@posted_from("studio:playground_show")
 def playground_action(request: StudioRequest) -> HttpResponse:
-    """`{standing, words, tool, policy, arguments}` for what a form has sent. Nothing is called."""
-    try:
-        context = json.loads(request.POST.get("context", ""))
-    except (ValueError, RecursionError):
-        context = None
-    event = {"name": line_of(request, "action", most=200), "context": context}
-    try:
-        found = form_call(
-            capability_id=line_of(request, "capability_id", most=64),
-            schema_id=line_of(request, "schema_id", most=100),
-            event=event,
-            with_drafts=request.POST.get("drafts") == "yes",
-        )
-    except RegistryError as error:
-        return JsonResponse({"standing": "refused", "words": error.message})
-    return JsonResponse(asdict(found))
+    """`{standing, words, tool, policy, arguments}` for what a form has sent, or, to a browser without scripts, the
+    conversation again with the same below that form. Nothing is called."""
+    capability_id, schema_id = line_of(request, "capability_id", most=64), line_of(request, "schema_id", most=100)
+    with_drafts = request.POST.get("drafts") == "yes"
+    if request.htmx:
+        event = event_of(request)
+        told = form_call(capability_id=capability_id, schema_id=schema_id, event=event, with_drafts=with_drafts)
+        return JsonResponse(asdict(told))
+    told = plain_call(
+        capability_id=capability_id,
+        schema_id=schema_id,
+        given=dict(request.POST.lists()),
+        pressed=number_of(request, "press"),
+        with_drafts=with_drafts,
+    )
+    context = _conversation(QueryDict(line_of(request, "query", most=_ADDRESS_MAX + 2000)))
+    context |= {"told": told, "told_of": (capability_id, schema_id)}
+    return render(request, "studio/playground/show.html", context)

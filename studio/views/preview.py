@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from registry.authoring import form_making, previewing
 from registry.errors import RegistryError
 from studio.access import StudioRequest, author_required
+from studio.form_calls import in_words
 from studio.markdown import as_page
 from studio.views.draft import submitted
-from studio.views.given import line_of
+from studio.views.given import event_of, line_of
 
 
 @author_required
@@ -35,20 +36,19 @@ def draft_preview(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required
 @require_POST
 def draft_action(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """`{fits, words, arguments}` for what a form in the preview has sent."""
-    try:
-        context = json.loads(request.POST.get("context", ""))
-    except (ValueError, RecursionError):
-        context = None
-    verdict = previewing.judge_action(
+    """`{fits, words, arguments}` for what a form in the preview has sent; `arguments` are JSON as text, or null."""
+    outcome = previewing.judge_action(
         capability_id=capability_id,
         files=submitted(request),
         schema_id=line_of(request, "schema_id", most=100),
-        action=line_of(request, "action", most=200),
-        context=context,
+        event=event_of(request),
     )
-    arguments = None if verdict.arguments is None else json.dumps(verdict.arguments, indent=2, ensure_ascii=False)
-    return JsonResponse({"fits": verdict.fits, "words": verdict.words, "arguments": arguments})
+    told = in_words(outcome)
+    words = told.words
+    if told.standing in ("runs", "approval"):
+        words = _("%(tool)s would be called: it %(policy)s.") % {"tool": told.tool, "policy": told.policy}
+    fits = told.standing != "refused"
+    return JsonResponse({"fits": fits, "words": words, "arguments": told.arguments or None})
 
 
 @author_required
@@ -59,6 +59,7 @@ def draft_form(request: StudioRequest, capability_id: str) -> HttpResponse:  # n
         made = form_making.make_form(files=submitted(request), tool_name=line_of(request, "tool", most=200))
     except RegistryError as error:
         return JsonResponse({"words": error.message})
-    left = f" Without a field: {', '.join(made.left_out)[:300]}." if made.left_out else ""
-    words = f"{made.schema_id} was made. Say in skill.md when to open it.{left}"
+    words = _("%(schema_id)s was made. Say in skill.md when to open it.") % {"schema_id": made.schema_id}
+    if made.left_out:
+        words += " " + _("Without a field: %(names)s.") % {"names": ", ".join(made.left_out)[:300]}
     return JsonResponse({"schema_id": made.schema_id, "texts": dict(made.texts), "words": words})

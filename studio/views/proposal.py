@@ -12,11 +12,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry.errors import ProposalNotFound, RegistryError
+from registry.errors import ProposalNotFound
 from registry.models import Proposal
 from registry.releases import proposals
-from studio.access import StudioRequest, actor_of, author_required, keep_to_reading, operator_required, posted_from
+from studio.access import StudioRequest, author_required, keep_to_reading, operator_required, posted_from
 from studio.views.given import note_of, one_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 STATUSES: Final = (*Proposal.Status.values, "all")
@@ -64,13 +65,15 @@ def _proposal_or_404(proposal_id: UUID) -> Proposal:
 def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Make it the draft; what was the draft is kept aside."""
     proposal = _proposal_or_404(proposal_id)
-    try:
-        proposals.accept_proposal(proposal_id=proposal_id, by=actor_of(request), note=note_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-        return redirect("studio:proposal_show", proposal_id)
-    messages.success(request, _("The proposal is the draft now. It is decided on when that is published."))
-    return redirect("studio:capability_show", proposal.capability.capability_id)
+    return tell(
+        request,
+        proposals.accept_proposal,
+        _("The proposal is the draft now. It is decided on when that is published."),
+        to=redirect("studio:capability_show", proposal.capability.capability_id),
+        back=redirect("studio:proposal_show", proposal_id),
+        proposal_id=proposal_id,
+        note=note_of(request),
+    )
 
 
 @author_required
@@ -82,10 +85,12 @@ def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     if not note:
         messages.error(request, _("Write a note: whoever proposed it reads why."))
         return redirect("studio:proposal_show", proposal_id)
-    try:
-        proposals.reject_proposal(proposal_id=proposal_id, by=actor_of(request), note=note)
-    except RegistryError as error:
-        messages.error(request, error.message)
-        return redirect("studio:proposal_show", proposal_id)
-    messages.success(request, _("The proposal is declined; the key that made it can read why."))
-    return redirect("studio:proposal_list")
+    return tell(
+        request,
+        proposals.reject_proposal,
+        _("The proposal is declined; the key that made it can read why."),
+        to=redirect("studio:proposal_list"),
+        back=redirect("studio:proposal_show", proposal_id),
+        proposal_id=proposal_id,
+        note=note,
+    )

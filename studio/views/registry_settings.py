@@ -5,17 +5,20 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry.errors import RegistryError
 from registry.releases import rules
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import line_of
+from studio.views.telling import tell
 
 LOOSENING = (
-    ("publisher", "Every publisher"),
-    ("admin", "Admins alone"),
-    ("second_person", "Publishers, once a second person has approved"),
+    ("publisher", gettext_lazy("Every publisher")),
+    ("admin", gettext_lazy("Admins alone")),
+    ("second_person", gettext_lazy("Publishers, once a second person has approved")),
 )
 
 
@@ -44,20 +47,22 @@ def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> Http
 def _set(request: StudioRequest) -> HttpResponse:
     group_id = line_of(request, "group_id", most=80)
     if not group_id and request.POST.get("scope") == "group":
-        return _page(request, error="Name the group.", status=400)
+        return _page(request, error=_("Name the group."), status=400)
     try:
         rules.set_rule(
             group_id=group_id,
             four_eyes="four_eyes" in request.POST,
             loosening=line_of(request, "loosening", most=32),
             note_required="note_required" in request.POST,
+            comments_resolved="comments_resolved" in request.POST,
             by=actor_of(request),
         )
     except RegistryError as error:
         return _page(request, error=error.message, status=400)
-    messages.success(
-        request, f"Saved: what publishing asks for in {f'the group {group_id}' if group_id else 'the registry'}."
-    )
+    saved = _("Saved: what publishing asks for in the registry.")
+    if group_id:
+        saved = _("Saved: what publishing asks for in the group %(group_id)s.") % {"group_id": group_id}
+    messages.success(request, saved)
     return redirect("studio:release_rule_list")
 
 
@@ -66,10 +71,5 @@ def _set(request: StudioRequest) -> HttpResponse:
 def release_rule_drop(request: StudioRequest) -> HttpResponse:
     """Take a group's rule away."""
     group_id = line_of(request, "group_id", most=80)
-    try:
-        rules.drop_rule(group_id=group_id, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"The group {group_id} has no rule of its own any more.")
-    return redirect("studio:release_rule_list")
+    words = _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id}
+    return tell(request, rules.drop_rule, words, to=redirect("studio:release_rule_list"), group_id=group_id)

@@ -8,15 +8,18 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import drafts
 from registry.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.models import ScheduledRelease
 from registry.releases import schedules
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required, why_not
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
+from studio.views.telling import tell
 
 PAGE_SIZE = 50
 
@@ -39,6 +42,10 @@ def due_in(request: HttpRequest) -> datetime | None:
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
+def _day_and_time(due_at: datetime) -> dict[str, str]:
+    return {"day": f"{due_at:%Y-%m-%d}", "time": f"{due_at:%H:%M}"}
+
+
 @operator_required
 @posted_from("studio:gate_show")
 def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
@@ -51,11 +58,11 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     due_at, note = due_in(request), note_of(request)
     error, status = "", 400
     if not request.user.can_publish:
-        error, status = why_not(request, "publish", capability_id), 403
+        error, status = why_not(request, _("publish"), capability_id), 403
     elif not note:
-        error = "Write a note: it stands in the history."
+        error = _("Write a note: it stands in the history.")
     elif due_at is None:
-        error = "Name the day and the time, such as 2030-05-01T09:00 (UTC)."
+        error = _("Name the day and the time, such as 2030-05-01T09:00 (UTC).")
     if error or due_at is None:
         return gate_page(request, capability, draft, error=error, status=status)
     try:
@@ -68,12 +75,13 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
             acknowledge=acknowledged_in(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
-        return gate_page(request, capability, draft, error="It was not planned; see below why.", status=422)
-    messages.success(request, f"{capability_id} will be published on {due_at:%Y-%m-%d at %H:%M} UTC.")
+        return gate_page(request, capability, draft, error=_("It was not planned; see below why."), status=422)
+    words = _("%(capability_id)s will be published on %(day)s at %(time)s UTC.")
+    messages.success(request, words % {"capability_id": capability_id, **_day_and_time(due_at)})
     return redirect("studio:release_list")
 
 
@@ -83,27 +91,25 @@ def release_change(request: StudioRequest) -> HttpResponse:
     """Another time."""
     due_at = due_in(request)
     if due_at is None:
-        messages.error(request, "Name the day and the time, such as 2030-05-01T09:00 (UTC).")
+        messages.error(request, _("Name the day and the time, such as 2030-05-01T09:00 (UTC)."))
         return redirect("studio:release_list")
-    try:
-        release = schedules.change_release(
-            scheduled_id=number_of(request, "release") or 0, due_at=due_at, by=actor_of(request)
-        )
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{release.capability.capability_id}: {due_at:%Y-%m-%d at %H:%M} UTC.")
-    return redirect("studio:release_list")
+
+    def words(release: ScheduledRelease) -> str:
+        found = {"capability_id": release.capability.capability_id, **_day_and_time(release.due_at)}
+        return _("%(capability_id)s: %(day)s at %(time)s UTC.") % found
+
+    number, to = number_of(request, "release") or 0, redirect("studio:release_list")
+    return tell(request, schedules.change_release, words, to=to, scheduled_id=number, due_at=due_at)
 
 
 @publisher_required
 @posted_from("studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
     """Call it off."""
-    try:
-        release = schedules.cancel_release(scheduled_id=number_of(request, "release") or 0, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"The release of {release.capability.capability_id} is called off.")
-    return redirect("studio:release_list")
+
+    def words(release: ScheduledRelease) -> str:
+        capability_id = release.capability.capability_id
+        return _("The release of %(capability_id)s is called off.") % {"capability_id": capability_id}
+
+    number = number_of(request, "release") or 0
+    return tell(request, schedules.cancel_release, words, to=redirect("studio:release_list"), scheduled_id=number)

@@ -10,6 +10,8 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import drafts, publishing
@@ -23,9 +25,10 @@ from registry.errors import (
     RegistryError,
     ReviewConflict,
 )
-from registry.models import Review, ReviewEntry
-from registry.releases import reviews
+from registry.models import Review
+from registry.releases import review_comments, reviews
 from registry.releases.audience import audience_of
+from registry.releases.review_comments import Thread
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from, why_not
 from studio.views.capability import get_capability_or_404
@@ -37,6 +40,8 @@ SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"),
 WORDS_MAX: Final = reviews.WORDS_MAX + 1
 _STATUS: Final[dict[type[RegistryError], int]] = {
     InvalidRequest: 400,
+    # Of a comment: the review itself stands in the address.
+    NotFound: 400,
     Forbidden: 403,
     OwnReview: 403,
     ReviewConflict: 409,
@@ -65,7 +70,7 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftNotFound:
         return no_draft(request, capability_id)
     if not request.user.can_edit:
-        error = why_not(request, "ask for a review", capability_id)
+        error = why_not(request, _("ask for a review"), capability_id)
         return gate_page(request, capability, draft, error=error, status=403)
     try:
         review = reviews.ask_review(
@@ -75,10 +80,10 @@ def review_ask(request: StudioRequest, capability_id: str) -> HttpResponse:
             note=note_of(request),
         )
     except DraftConflict:
-        return gate_page(request, capability, draft, error=MOVED_ON, status=409)
+        return gate_page(request, capability, draft, error=str(MOVED_ON), status=409)
     except RegistryError as refusal:
         return gate_page(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
-    messages.success(request, "A review is asked for. Whoever may publish sees it in the list of reviews.")
+    messages.success(request, _("A review is asked for. Whoever may publish sees it in the list of reviews."))
     return redirect("studio:review_show", review.pk)
 
 
@@ -96,20 +101,26 @@ def review_show(request: StudioRequest, number: int) -> HttpResponse:
     return _page(request, _review_or_404(number))
 
 
-def _page(request: StudioRequest, review: Review, *, error: str = "", status: int = 200) -> HttpResponse:
+def _page(
+    request: StudioRequest, review: Review, *, error: str = "", status: int = 200, answering: int | None = None
+) -> HttpResponse:
+    """With what was typed: in the form of the comment that was being answered, or in the one below."""
     keep_to_reading(request, review.capability.capability_id)
     actor = actor_of(request)
-    entries = list(review.entries.all())
+    threads = review_comments.threads_of(review)
     needs_other = reviews.review_wants_second_person(review) and not reviews.is_second_person(review, str(actor))
     is_current = review.is_active and reviews.is_current(review)
     context: dict[str, Any] = {
         "review": review,
         "capability": review.capability,
         "capability_id": review.capability.capability_id,
-        "entries": entries,
-        "said_at": _by_line(entries, review),
+        "threads": threads,
+        "open_count": sum(thread.is_open for thread in threads),
+        "resolved_count": sum(thread.is_resolved for thread in threads),
+        "said_at": _by_line(threads, review),
         "place": _place(request),
         "words": line_of(request, "words", most=WORDS_MAX),
+        "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
         "can_decide": review.state == "open" and request.user.can_publish,
@@ -124,12 +135,12 @@ def _page(request: StudioRequest, review: Review, *, error: str = "", status: in
     return render(request, "studio/review/show.html", context, status=status)
 
 
-def _by_line(entries: list[ReviewEntry], review: Review) -> dict[str, dict[int, list[ReviewEntry]]]:
+def _by_line(threads: list[Thread], review: Review) -> dict[str, dict[int, list[Thread]]]:
     """`{file: {line: comments}}` of the round that is shown: earlier ones stood on other texts."""
-    found: dict[str, dict[int, list[ReviewEntry]]] = defaultdict(lambda: defaultdict(list))
-    for entry in entries:
-        if entry.line is not None and entry.round == review.round:
-            found[entry.file][entry.line].append(entry)
+    found: dict[str, dict[int, list[Thread]]] = defaultdict(lambda: defaultdict(list))
+    for thread in threads:
+        if thread.entry.line is not None and thread.entry.round == review.round:
+            found[thread.entry.file][thread.entry.line].append(thread)
     return {file: dict(lines) for file, lines in found.items()}
 
 
@@ -153,11 +164,11 @@ def _tried(request: StudioRequest, number: int, verb: Any, done: str, **argument
     return redirect("studio:review_show", number)
 
 
-def _refused(request: StudioRequest, number: int, right: str) -> HttpResponse:
+def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
     """The page again, with what was typed: a role may have changed while it was open."""
     review = _review_or_404(number)
     error = why_not(request, right, review.capability.capability_id)
-    return _page(request, review, error=error, status=403)
+    return _page(request, review, error=error, status=403, answering=answering)
 
 
 @operator_required
@@ -165,11 +176,47 @@ def _refused(request: StudioRequest, number: int, right: str) -> HttpResponse:
 def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     """In general, on a line or on a finding."""
     if not request.user.can_edit:
-        return _refused(request, number, "comment")
+        return _refused(request, number, _("comment"))
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
     more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, reviews.comment, "Your comment is kept.", **more)
+    return _tried(request, number, review_comments.comment, _("Your comment is kept."), **more)
+
+
+def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
+    """Do something about a comment and show the review again, at that comment."""
+    review, entry = _review_or_404(number), number_of(request, "entry") or 0
+    if not request.user.can_edit:
+        return _refused(request, number, _("comment"), answering=entry)
+    try:
+        verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
+    except RegistryError as error:
+        status = _STATUS.get(type(error), 422)
+        return _page(request, review, error=error.message, status=status, answering=entry)
+    messages.success(request, done)
+    return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_reply(request: StudioRequest, number: int) -> HttpResponse:
+    """Answer a comment."""
+    words = line_of(request, "words", most=WORDS_MAX)
+    return _on_comment(request, number, review_comments.reply, _("Your answer is kept."), words=words)
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
+    """What a comment asks for is settled."""
+    return _on_comment(request, number, review_comments.resolve, _("The comment is resolved."))
+
+
+@operator_required
+@posted_from("studio:review_show")
+def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
+    """It is not settled after all."""
+    return _on_comment(request, number, review_comments.reopen, _("The comment is open again."))
 
 
 @operator_required
@@ -177,8 +224,8 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
 def review_approve(request: StudioRequest, number: int) -> HttpResponse:
     """These texts may be published."""
     if not request.user.can_publish:
-        return _refused(request, number, "approve")
-    done = "Approved. These very texts can be published now."
+        return _refused(request, number, _("approve"))
+    done = _("Approved. These very texts can be published now.")
     return _tried(request, number, reviews.approve, done, round_seen=number_of(request, "round") or 0)
 
 
@@ -187,8 +234,8 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
 def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
     """Something should change first."""
     if not request.user.can_publish:
-        return _refused(request, number, "send back")
-    done = "Sent back, with your words."
+        return _refused(request, number, _("send back"))
+    done = _("Sent back, with your words.")
     return _tried(request, number, reviews.send_back, done, round_seen=number_of(request, "round") or 0)
 
 
@@ -197,5 +244,5 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """Nobody need look any more."""
     if not request.user.can_edit:
-        return _refused(request, number, "withdraw")
-    return _tried(request, number, reviews.withdraw, "Withdrawn.")
+        return _refused(request, number, _("withdraw"))
+    return _tried(request, number, reviews.withdraw, _("Withdrawn."))

@@ -10,6 +10,8 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
@@ -36,7 +38,7 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
 
 
 def _too_many(request: HttpRequest) -> HttpResponse:
-    words = "Too many wrong passwords from this address. Wait a minute, then try again."
+    words = _("Too many wrong passwords from this address. Wait a minute, then try again.")
     return render(
         request, "studio/session/sign_in.html", {"form": AuthenticationForm(request), "too_many": words}, status=429
     )
@@ -49,11 +51,18 @@ def _password_input(autocomplete: str) -> forms.PasswordInput:
 class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
-    current = forms.CharField(label="Current password", strip=False, widget=_password_input("current-password"))
-    new = forms.CharField(
-        label="New password", strip=False, widget=_password_input("new-password"), help_text="At least 12 characters."
+    current = forms.CharField(
+        label=gettext_lazy("Current password"), strip=False, widget=_password_input("current-password")
     )
-    again = forms.CharField(label="New password again", strip=False, widget=_password_input("new-password"))
+    new = forms.CharField(
+        label=gettext_lazy("New password"),
+        strip=False,
+        widget=_password_input("new-password"),
+        help_text=gettext_lazy("At least 12 characters."),
+    )
+    again = forms.CharField(
+        label=gettext_lazy("New password again"), strip=False, widget=_password_input("new-password")
+    )
 
 
 @sensitive_post_parameters()
@@ -63,7 +72,7 @@ def password(request: StudioRequest) -> HttpResponse:
     """Change one's own password."""
     form = PasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _change(request, form):
-        messages.success(request, "Your password is changed.")
+        messages.success(request, _("Your password is changed."))
         return redirect("studio:home")
     return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
 
@@ -71,11 +80,11 @@ def password(request: StudioRequest) -> HttpResponse:
 def _change(request: StudioRequest, form: PasswordForm) -> bool:
     given = form.cleaned_data
     if not request.user.check_password(given["current"]):
-        form.add_error("current", "This is not your current password.")
+        form.add_error("current", _("This is not your current password."))
     elif given["new"] != given["again"]:
-        form.add_error("again", "The two new passwords differ.")
+        form.add_error("again", _("The two new passwords differ."))
     elif given["new"] == given["current"]:
-        form.add_error("new", "Choose another password than the current one.")
+        form.add_error("new", _("Choose another password than the current one."))
     if form.errors:
         return False
     try:

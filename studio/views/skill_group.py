@@ -17,6 +17,7 @@ from registry import skill_groups
 from registry.errors import NotFound, RegistryError
 from registry.skill_groups import EXAMPLES_MAX, GroupPage
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 MEMBERS_SHOWN: Final = 50
@@ -121,13 +122,8 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
 def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     """Forget its words; capabilities go on naming it."""
     _group_or_404(group_id)
-    try:
-        skill_groups.remove_group(group_id=group_id, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The description of %(group)s is removed.") % {"group": group_id})
-    return redirect("studio:skill_group_list")
+    words = _("The description of %(group)s is removed.") % {"group": group_id}
+    return tell(request, skill_groups.remove_group, words, to=redirect("studio:skill_group_list"), group_id=group_id)
 
 
 def _group_or_404(group_id: str) -> GroupPage:

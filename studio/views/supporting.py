@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry import drafts
@@ -19,7 +21,9 @@ from studio.access import StudioRequest, actor_of, author_required, operator_req
 from studio.views.capability import get_capability_or_404
 from studio.views.given import line_of, number_of
 
-MOVED_ON: Final = "Somebody saved the draft meanwhile. What you sent is below; look at the list, and send it again."
+MOVED_ON: Final = gettext_lazy(
+    "Somebody saved the draft meanwhile. What you sent is below; look at the list, and send it again."
+)
 _UPLOADS_MAX: Final = 20
 
 
@@ -53,7 +57,9 @@ def supporting_show(request: StudioRequest, capability_id: str, path: str) -> Ht
     files, version = drafts.editable_files(capability)
     text = supporting_of(files).get(path)
     if text is None:
-        raise Http404(f"'{capability_id}' has no file '{path[:200]}'")
+        raise Http404(
+            _("'%(capability_id)s' has no file '%(path)s'") % {"capability_id": capability_id, "path": path[:200]}
+        )
     context = {"capability": capability, "version": version, "path": path, "text": text}
     return render(request, "studio/supporting/show.html", context)
 
@@ -76,7 +82,9 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
         return _page(request, capability, status=409, error=MOVED_ON, typed=typed)
     except RegistryError as error:
         return _page(request, capability, status=400, error=error.message, typed=typed)
-    messages.success(request, f"{', '.join(put)} is in the draft; agents get it with the next release.")
+    messages.success(
+        request, _("%(paths)s is in the draft; agents get it with the next release.") % {"paths": ", ".join(put)}
+    )
     return redirect("studio:supporting_list", capability_id)
 
 
@@ -87,7 +95,10 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
         text, fault = decode(upload.read(FILE_BYTES_MAX + 1))
         name = str(upload.name)[:200]
         if fault is not None:
-            raise InvalidRequest(f"{name} is no text: {fault.message}. Agents are given texts alone")
+            raise InvalidRequest(
+                _("%(name)s is no text: %(message)s. Agents are given texts alone")
+                % {"name": name, "message": fault.message}
+            )
         found[f"{folder}/{name}"] = text
     return found
 
@@ -106,5 +117,5 @@ def supporting_remove(request: StudioRequest, capability_id: str) -> HttpRespons
         return _page(request, capability, status=409, error=MOVED_ON)
     except RegistryError as error:
         return _page(request, capability, status=400, error=error.message)
-    messages.success(request, f"{path} is no longer in the draft.")
+    messages.success(request, _("%(path)s is no longer in the draft.") % {"path": path})
     return redirect("studio:supporting_list", capability_id)

@@ -18,6 +18,7 @@ from registry.access.teams import TeamPage
 from registry.errors import NotFound, RegistryError
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from
 from studio.views.given import line_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 
@@ -104,13 +105,7 @@ def team_change(request: StudioRequest, number: int) -> HttpResponse:
 
 def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     _team_or_404(number)
-    try:
-        verb(by=actor_of(request), **arguments)
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, words)
-    return redirect("studio:team_show", number)
+    return tell(request, verb, words, to=redirect("studio:team_show", number), **arguments)
 
 
 @admin_required
@@ -154,10 +149,9 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
 def team_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Once it owns nothing."""
     _team_or_404(number)
-    try:
-        name = teams.delete_team(key=number, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-        return redirect("studio:team_show", number)
-    messages.success(request, _("The team %(name)s is deleted.") % {"name": name})
-    return redirect("studio:team_list")
+
+    def words(name: str) -> str:
+        return _("The team %(name)s is deleted.") % {"name": name}
+
+    to, back = redirect("studio:team_list"), redirect("studio:team_show", number)
+    return tell(request, teams.delete_team, words, to=to, back=back, key=number)

@@ -10,6 +10,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
@@ -20,6 +21,7 @@ from registry.notifications import webhooks
 from registry.notifications.webhook_events import CHATTY, EVENT_KINDS
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.views.given import number_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 
@@ -38,7 +40,9 @@ class ChangeForm(forms.Form):
         required=False,
         choices=[(kind, kind) for kind in EVENT_KINDS],
         widget=forms.CheckboxSelectMultiple,
-        help_text=gettext_lazy("None ticked: all of them, but for %(chatty)s.") % {"chatty": ", ".join(sorted(CHATTY))},
+        help_text=format_lazy(
+            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(CHATTY))
+        ),
     )
 
 
@@ -120,13 +124,8 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
 
 def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     webhook = _webhook_or_404(number)
-    try:
-        verb(by=actor_of(request), **(arguments or {"name": webhook.name}))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, words)
-    return redirect("studio:webhook_show", number)
+    to = redirect("studio:webhook_show", number)
+    return tell(request, verb, words, to=to, **(arguments or {"name": webhook.name}))
 
 
 @admin_required

@@ -49,7 +49,7 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     weight.fill("186.4")
     frame.get_by_role("button", name="Save weigh-in").click()
     log = editor.locator(".action-log")
-    expect(log).to_contain_text("weight_entry_save_batch would be called: it writes, a person must approve it first.")
+    expect(log).to_contain_text("weight_entry_save_batch would be called: it writes, needs a person's approval.")
     expect(log).to_contain_text('"weight": 186.4')
     frame.get_by_role("button", name="Cancel").click()
     expect(log).to_contain_text("The form closes; no tool is called.")

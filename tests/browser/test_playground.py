@@ -67,3 +67,21 @@ def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page],
     page.get_by_label("With drafts that pass").check()
     _say(page, "what did I have for lunch")
     expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("draft")
+
+
+def test_without_scripts_a_form_is_filled_in_plain_fields(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    browser = page.context.browser
+    assert browser is not None
+    context = browser.new_context(java_script_enabled=False, storage_state=page.context.storage_state())
+    plain = context.new_page()
+    plain.goto(f"{studio.url}/playground/?m=I+just+weighed+80+kg")
+    section = plain.locator(".talk-form").first
+    section.get_by_label("Weight", exact=True).fill("81.5")
+    section.get_by_label("Unit").select_option("kg")
+    section.get_by_role("button", name="Save weigh-in").click()
+    told = plain.locator(".talk-form").first.locator(".talk-log li")
+    expect(told).to_contain_text("waits for approval")
+    expect(told).to_contain_text('"weight": 81.5')
+    expect(plain.locator(".turn-said")).to_contain_text("I just weighed 80 kg")
+    context.close()

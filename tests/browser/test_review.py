@@ -101,6 +101,24 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     publisher.get_by_label("Your words on skill.md, line 9").fill("Once a night?")
     publisher.get_by_role("button", name="Comment").click()
     expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
+    _answer_and_resolve(publisher)
+
+
+def _answer_and_resolve(publisher: Page) -> None:
+    publisher.get_by_role("link", name="Answer or resolve").click()
+    talk = publisher.get_by_role("complementary", name="Conversation")
+    talk.get_by_text("Answer", exact=True).click()
+    talk.get_by_label("Your answer").fill("Asked and answered.")
+    talk.get_by_role("button", name="Send the answer").click()
+    expect(talk.get_by_text("Asked and answered.")).to_be_visible()
+    expect(talk.get_by_text("1 comment is open.")).to_be_visible()
+    talk.get_by_role("button", name="Resolve").click()
+    expect(talk.get_by_text("1 resolved")).to_be_visible()
+    expect(talk.get_by_text("Asked and answered.")).to_be_hidden()
+    talk.locator(".entry-fold summary").click()
+    expect(talk.get_by_text("Asked and answered.")).to_be_visible()
+    talk.get_by_role("button", name="Open again").click()
+    expect(talk.get_by_text("1 open")).to_be_visible()
 
 
 def _mend(author: Page, studio: Studio) -> None:

@@ -123,6 +123,9 @@ BREAKS: dict[str, Break] = {
     "review_revision_fits_state": _set(Review, state="published"),
     "review_entry_kind_known": _set(ReviewEntry, kind="sung"),
     "review_entry_line_has_file": _set(ReviewEntry, line=1),
+    # It is a question, which answers nothing.
+    "review_entry_reply_is_a_comment_of_no_place": _set(ReviewEntry, reply_to=models.F("pk")),
+    "review_entry_resolved_paired": _set(ReviewEntry, kind="comment", resolved_at=timezone.now()),
     "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
     "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
     "scheduled_release_one_waiting": _again(ScheduledRelease),

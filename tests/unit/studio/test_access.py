@@ -139,12 +139,15 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "review_list": ("viewer", None),
     "review_show": ("viewer", None),
     "review_comment": ("viewer", "author"),
+    "review_reply": ("viewer", "author"),
+    "review_resolve": ("viewer", "author"),
+    "review_reopen": ("viewer", "author"),
     "review_approve": ("viewer", "publisher"),
     "review_send_back": ("viewer", "publisher"),
     "review_withdraw": ("viewer", "author"),
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
-    "playground_action": (None, "viewer"),
+    "playground_action": ("viewer", "viewer"),
 }
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome"}

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from registry import drafts
-from registry.authoring.skeletons import PROFILE_CHOICES
+from registry.authoring.skeletons import PROFILES
 from registry.models import Capability
 from tests.factories import publish
 from tests.unit.studio.conftest import SignIn
@@ -29,7 +29,7 @@ def _create(client: Client, **changes: str) -> Any:
     return form_with(client.get("/new-capability/"), "Create the draft").submit(client, **GIVEN | changes)
 
 
-@pytest.mark.parametrize("profile", [name for name, _ in PROFILE_CHOICES])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_every_kind_begins_without_a_fault(profile: str, client: Client) -> None:
     answer = _create(client, skill_profile=profile)
     assert answer["Location"] == "/capabilities/sleep_tracking/edit/"

@@ -180,7 +180,7 @@ def _act(client: Client, **changes: str) -> dict[str, str]:
         "action": "send",
         "context": '{"kilos": "80"}',
     }
-    answer = client.post("/playground/action/", sent | changes)
+    answer = client.post("/playground/action/", sent | changes, headers={"HX-Request": "true"})
     assert answer.status_code == 200
     told: dict[str, str] = answer.json()
     return told
@@ -213,6 +213,39 @@ def test_an_odd_event_is_refused_in_words(changes: dict[str, str], client: Clien
     told = _act(client, **changes)
     assert told["standing"] == "refused"
     assert told["words"]
+
+
+def test_without_scripts_a_form_is_filled_in_and_sent(client: Client) -> None:
+    _publish_with_form()
+    page = client.get("/playground/", {"m": "weigh-in", "os": "darwin"})
+    (button,) = [one for one in page.context["forms"][0].plain.buttons if one.event["name"] == "send"]
+    form = form_with(page, button.label)
+    (name,) = [name for name in form.values if name.startswith("/")]
+    answer = form.submit(client, **{name: "81", "press": button.number})
+    words = " ".join(answer.content.decode().split())
+    assert "The call waits until a person approves exactly this." in words
+    assert "<code>weight_save</code> writes, needs a person&#x27;s approval" in words
+    assert "&quot;kilos&quot;: 81" in words
+    assert answer.context["messages_said"] == ["weigh-in"], "the conversation is where it was"
+    assert answer.context["system"] == "darwin"
+    refused = form.submit(client, **{name: "many", "press": button.number}).content.decode()
+    assert "do not fit" in refused
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"capability_id": "nobody"},
+        {"schema_id": "Nothing.v1"},
+        {"press": "9"},
+        {"press": "x"},
+        {"query": "%%%&m=" * 99},
+    ],
+)
+def test_an_odd_plain_form_is_no_error(changes: dict[str, str], client: Client) -> None:
+    _publish_with_form()
+    sent = {"capability_id": "weights", "schema_id": "WeightSaveForm.v1", "press": "0", "query": "m=weigh-in"}
+    assert client.post("/playground/action/", sent | changes).status_code == 200
 
 
 def test_an_address_stays_short_enough_to_be_sent(client: Client) -> None:

@@ -156,14 +156,14 @@ def _act(client: Client, action: str, context: Any, schema_id: str = "WeightEntr
 def test_an_action_is_held_against_its_tool(client: Client) -> None:
     told = _act(client, "save_entries", ENTRIES)
     assert told["fits"] is True
-    assert told["words"] == "weight_entry_save_batch would be called: it writes, a person must approve it first."
+    assert told["words"] == "weight_entry_save_batch would be called: it writes, needs a person's approval."
     assert json.loads(told["arguments"])["entries"][0] == {"measured_on": "2026-01-15", "weight": 186.4, "unit": "lb"}
 
 
 def test_an_action_that_the_tool_would_refuse_says_why(client: Client) -> None:
     told = _act(client, "save_entries", {**ENTRIES, "entries": [{"weight": "heavy"}]})
     assert told["fits"] is False
-    assert "weight_entry_save_batch would refuse it" in told["words"]
+    assert "The arguments of weight_entry_save_batch do not fit" in told["words"]
 
 
 @pytest.mark.parametrize(

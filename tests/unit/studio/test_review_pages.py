@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from registry import drafts
 from registry.actors import Actor
 from registry.models import Operator, Review, Revision
-from registry.releases import reviews
+from registry.releases import review_comments, reviews
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
@@ -136,7 +136,7 @@ def test_a_comment_of_an_earlier_round_stands_in_the_conversation_alone(signed_i
     _draft()
     client = signed_in("author")
     address = _asked(client)
-    reviews.comment(review_id=Review.objects.get().pk, by=OLGA, words="Which?", file="skill.md", line=1)
+    review_comments.comment(review_id=Review.objects.get().pk, by=OLGA, words="Which?", file="skill.md", line=1)
     assert '<tr class="is-said">' in client.get(address).content.decode()
     _draft(version=1, body="Newer.")
     _asked(client)
@@ -256,3 +256,118 @@ def test_there_is_no_such_review(signed_in: SignIn) -> None:
     client = signed_in("admin")
     assert client.get("/reviews/999999/").status_code == 404
     assert client.post("/reviews/999999/comment/", {"words": "x"}).status_code == 404
+
+
+def _comment(words: str = "Why?", **place: Any) -> int:
+    return review_comments.comment(review_id=Review.objects.get().pk, by=OLGA, words=words, **place).pk
+
+
+def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> None:
+    publish()
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    entry = _comment("Which <b>words</b>?", file="skill.md", line=1)
+    assert "1 comment is open." in client.get(GATE).content.decode()
+    answer = form_with(client.get(address), "Send the answer").submit(client, words="These <i>words</i>")
+    assert answer["Location"] == f"{address}#comment-{entry}"
+    page = client.get(address).content.decode()
+    assert "These &lt;i&gt;words&lt;/i&gt;" in page
+    assert ">1 open</span>" in page
+    assert form_with(client.get(address), "Resolve").submit(client).status_code == 302
+    page = client.get(address).content.decode()
+    assert ">1 resolved</span>" in page
+    assert "1 open" not in page
+    assert "Resolved by <bdi>the-author</bdi>" in " ".join(page.split())
+    assert "comment is open" not in client.get(GATE).content.decode()
+    assert form_with(client.get(address), "Open again").submit(client).status_code == 302
+    assert ">1 open</span>" in client.get(address).content.decode()
+
+
+def test_whoever_decides_is_told_of_open_comments(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    publisher = signed_in("publisher")
+    assert "are open." not in publisher.get(address).content.decode()
+    _comment()
+    _comment("And this?")
+    assert "2 comments are open." in publisher.get(address).content.decode()
+    assert _say(publisher, address, "approve").status_code == 302
+
+
+def test_a_viewer_reads_comments_and_changes_nothing_about_them(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    entry = _comment()
+    viewer = signed_in("viewer")
+    page = viewer.get(address).content.decode()
+    assert "Why?" in page
+    assert not any(word in page for word in ("Resolve</button>", "Send the answer"))
+    for verb in ("reply", "resolve", "reopen"):
+        answer = viewer.post(f"{address}{verb}/", {"entry": entry, "words": "Kept words"})
+        assert answer.status_code == 403
+        assert "may not comment" in answer.content.decode()
+    assert review_comments.open_comments(Review.objects.get().capability) == 1
+
+
+@pytest.mark.parametrize("entry", ["", "x", "0", "999999", "9" * 30])
+def test_an_odd_comment_number_is_refused(signed_in: SignIn, entry: str) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    for verb in ("reply", "resolve", "reopen"):
+        answer = client.post(f"{address}{verb}/", {"entry": entry, "words": "x"})
+        assert answer.status_code == 400
+        assert "has no comment" in answer.content.decode()
+
+
+def test_two_who_resolve_at_once_are_told(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    entry = _comment()
+    form = form_with(client.get(address), "Resolve")
+    review_comments.resolve(review_id=Review.objects.get().pk, entry_id=entry, by=OLGA)
+    answer = form.submit(client)
+    assert answer.status_code == 409
+    assert "resolved already" in answer.content.decode()
+
+
+def test_an_answer_that_is_refused_keeps_its_place(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    _comment()
+    too_long = "y" * 4001
+    answer = form_with(client.get(address), "Send the answer").submit(client, words=too_long)
+    assert answer.status_code == 400
+    assert form_with(answer, "Send the answer").values["words"] == too_long
+    assert form_with(answer, "Comment").values["words"] == ""
+
+
+def test_a_long_conversation_takes_no_more_queries(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    client.get(address)
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for number in range(5):
+        entry = _comment(f"Number {number}", file="skill.md", line=1)
+        review_comments.reply(review_id=Review.objects.get().pk, entry_id=entry, by=AUTHOR, words="Yes")
+    with CaptureQueriesContext(connection) as many:
+        client.get(address)
+    assert len(many) == len(few)
+
+
+def test_a_line_that_somebody_spoke_about_is_not_folded_away(signed_in: SignIn) -> None:
+    long = "\n".join(f"Line {number}." for number in range(60))
+    publish(body=long)
+    _draft(body=f"{long}\nOne more.")
+    client = signed_in("author")
+    address = _asked(client)
+    assert '<details class="sides-fold" >' in client.get(address).content.decode()
+    _comment("About the beginning", file="skill.md", line=2)
+    page = client.get(address).content.decode()
+    assert '<details class="sides-fold" open>' in page
+    assert '<details class="sides-fold" >' not in page

@@ -23,10 +23,12 @@ def client(signed_in: SignIn) -> Client:
 def test_the_registrys_rule_is_set_and_shown_again(client: Client) -> None:
     form = form_with(client.get(RULES), "Save")
     assert form.values["loosening"] == "publisher"
-    assert form.submit(client, four_eyes=["on"], loosening="second_person").status_code == 302
+    assert form.submit(client, four_eyes=["on"], comments_resolved=["on"], loosening="second_person").status_code == 302
     rule = ReleaseRule.objects.get(group_id="")
     assert (rule.four_eyes, rule.loosening, rule.note_required) == (True, "second_person", False)
+    assert rule.comments_resolved
     again = form_with(client.get(RULES), "Save")
+    assert again.values["comments_resolved"] == ["on"]
     assert (again.values["four_eyes"], again.values["loosening"]) == (["on"], "second_person")
     event = AuditEvent.objects.get(verb="release_rule.set")
     assert (event.actor_name, event.subject) == ("the-admin", "registry")

@@ -9,7 +9,7 @@ import pytest
 from registry import drafts
 from registry.authoring import creating
 from registry.authoring.creating import Argument, ToolWish, Wish
-from registry.authoring.skeletons import PROFILE_CHOICES
+from registry.authoring.skeletons import PROFILES
 from registry.errors import CapabilityNotFound, DraftConflict, InvalidRequest
 from registry.models import Capability
 from tests.factories import OLGA, bundle, publish, tool
@@ -36,7 +36,7 @@ def _wish(**changes: object) -> Wish:
     return Wish(**(given | changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("profile", [name for name, _ in PROFILE_CHOICES])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_tools_and_a_form_pass_in_every_kind(profile: str) -> None:
     saved = creating.create(wish=_wish(skill_profile=profile, triggers=("how i slept",)), by=OLGA)
     assert {finding.code for finding in saved.report.findings} <= {"PLACEHOLDER_LEFT"}

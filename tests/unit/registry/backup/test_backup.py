@@ -43,7 +43,7 @@ from registry.models import (
     Webhook,
 )
 from registry.notifications import webhooks
-from registry.releases import proposals, reviews, rules, schedules
+from registry.releases import proposals, review_comments, reviews, rules, schedules
 from registry.snapshot import HOLDER, current
 from registry.snapshot.bodies import BODIES, load_body
 from registry.snapshot.pins import pinned_revision
@@ -81,7 +81,9 @@ def _fill() -> str:
     drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
     rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=False, by=OLGA)
     review = reviews.ask_review(capability_id="delta", draft_version=1, by=OLGA, note="Grüße")
-    reviews.comment(review_id=review.pk, by=OLGA, words="Hier", file="skill.md", line=1)
+    said = review_comments.comment(review_id=review.pk, by=OLGA, words="Hier", file="skill.md", line=1)
+    review_comments.reply(review_id=review.pk, entry_id=said.pk, by=OLGA, words="Nein, dort")
+    review_comments.resolve(review_id=review.pk, entry_id=said.pk, by=OLGA)
     due_at = timezone.now() + timedelta(days=1)
     schedules.schedule_release(capability_id="delta", draft_version=1, due_at=due_at, by=OLGA, note="x")
     open_incident(

@@ -160,38 +160,6 @@ def test_other_texts_that_are_published_end_it() -> None:
     assert last.words == "Other texts were published as revision 1."
 
 
-def test_comments_stand_on_a_line_a_finding_or_alone() -> None:
-    review = _ask()
-    reviews.comment(review_id=review.pk, by=PAUL, words="In general")
-    reviews.comment(review_id=review.pk, by=PAUL, words="Here", file="skill.md", line=3)
-    reviews.comment(review_id=review.pk, by=PAUL, words="This", code="TRIGGER_OVERLAP")
-    found = list(review.entries.filter(kind="comment").values_list("words", "file", "line", "code"))
-    assert found == [
-        ("In general", "", None, ""),
-        ("Here", "skill.md", 3, ""),
-        ("This", "", None, "TRIGGER_OVERLAP"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"words": "  "},
-        {"words": "x" * 4001},
-        {"words": "x", "file": "notes.txt"},
-        {"words": "x", "file": "skill.md", "line": 0},
-        {"words": "x", "file": "skill.md", "line": 10_000},
-        {"words": "x", "line": 1},
-        {"words": "x", "file": "tools.json", "line": 2},
-    ],
-)
-def test_an_odd_comment_is_refused(given: dict[str, Any]) -> None:
-    review = _ask()
-    with pytest.raises(InvalidRequest):
-        reviews.comment(review_id=review.pk, by=PAUL, **given)
-    assert _kinds(review) == [("asked", 1)]
-
-
 def test_what_cannot_be_asked_for() -> None:
     publish()
     with pytest.raises(DraftNotFound):

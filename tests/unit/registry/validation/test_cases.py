@@ -23,6 +23,7 @@ RAISED_ELSEWHERE = {
     "FILE_PATH_INVALID": "test_supporting.py",
     "FINDINGS_CUT": "test_limits.py",
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
+    "COMMENTS_OPEN": "test_review_comments.py",
     "NOTE_REQUIRED": "test_rules.py",
     "GOLDEN_SENTENCE_MISSED": "matching/test_rehearsal.py",
     "GOLDEN_SENTENCE_MOVED": "matching/test_rehearsal.py",

@@ -1,0 +1,204 @@
+"""Whatever a person reads in the Studio can be said in another language."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.utils.translation import template as extraction
+
+from registry import drafts, publishing, skill_groups
+from registry.access import keys, teams
+from registry.actors import Actor
+from registry.imports import git_imports
+from registry.notifications import webhooks
+from registry.releases import proposals, review_comments, reviews
+from tests.factories import OLGA, bundle, publish, tool
+from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.marked_python import FILES, unmarked
+from tests.unit.studio.translation import TEMPLATES, untranslated
+
+PAGES = sorted(TEMPLATES.rglob("*.html"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
+def test_every_text_of_a_template_is_marked_and_can_be_extracted(page: Path) -> None:
+    source = page.read_text("utf-8")
+    assert list(untranslated(source)) == []
+    # What makemessages does with it; it refuses a tag within a marked text.
+    extraction.templatize(source, origin=page.name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>Not marked</p>",
+        '<p title="Not marked">{{ value }}</p>',
+        '<button aria-label="{% if a %}Not marked{% endif %}"></button>',
+        "{% translate 'marked' %} and not",
+        "<input type='submit' value='Send'>",
+        "{{ count|pluralize }}",
+        '{{ name|default:"nobody" }}',
+        '{% include "a.html" with title="History" %}',
+        "<option>None</option>",
+    ],
+)
+def test_what_is_not_marked_is_found(source: str) -> None:
+    assert list(untranslated(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<p>{% translate 'Marked' %}</p>",
+        "{% blocktranslate count n=n %}One{% plural %}Many{% endblocktranslate %}",
+        "<code>alpha_beta and more</code><pre>Words</pre>",
+        "{% block main_class %}page page-narrow{% endblock %}",
+        "{# A note #}{% comment %}Words{% endcomment %}",
+        '<p class="words" id="words">{{ value|date:"Y-m-d H:i" }} UTC, 12 KiB</p>',
+        '{{ name|default:_("nobody") }}',
+    ],
+)
+def test_what_is_marked_or_no_words_is_passed_over(source: str) -> None:
+    assert list(untranslated(source)) == []
+
+
+# Names; how a refusal of the registry begins; what the gallery shows as the words of somebody else.
+NO_SENTENCES = {
+    "Capability Studio",
+    "Microsoft Excel",
+    "Groups are",
+    "Write `object`.",
+    "-Answer in one sentence.",
+    "+Answer in two.",
+}
+
+
+@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
+def test_every_sentence_of_the_studio_is_marked(file: Path) -> None:
+    assert [found for found in unmarked(file.read_text("utf-8")) if found[1] not in NO_SENTENCES] == []
+
+
+def test_a_sentence_that_is_not_marked_is_found() -> None:
+    for source in ("tell('It is done.')", "error = f'Your role, {role}, may not.'", "words = f'{name} is gone now'"):
+        assert list(unmarked(source)), source
+    for source in ("tell(_('It is done.'))", "def a():\n    '''What it does.'''", "name = 'what-it-is'", "f'{a}: {b}'"):
+        assert list(unmarked(source)) == [], source
+
+
+@pytest.fixture
+def furnished(db: None) -> None:
+    """Something on every page."""
+    skill_groups.set_group(group_id="health", by=OLGA)
+    publish(tools=[tool("alpha_list")])
+    publish(tools=[tool("alpha_list")], body="Answer in two sentences.")
+    publish("beta")
+    publishing.retire(capability_id="beta", by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
+    review = reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="note")
+    entry = review_comments.comment(review_id=review.pk, by=OLGA, words="words", file="skill.md", line=3)
+    review_comments.reply(review_id=review.pk, entry_id=entry.pk, by=OLGA, words="words")
+    settled = review_comments.comment(review_id=review.pk, by=OLGA, words="words")
+    review_comments.resolve(review_id=review.pk, entry_id=settled.pk, by=OLGA)
+    keys.create_key(name="agent", by=OLGA)
+    teams.create_team(name="Team", by=OLGA)
+    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
+    git_imports.begin(source="https://git.example/skills", by=OLGA)
+
+
+# Names and texts of what stands on the pages, and the scopes of a key, which the API speaks.
+CHOSEN = [
+    "alpha",
+    "beta",
+    "gamma",
+    "agent",
+    "chat",
+    "Team",
+    "health",
+    "the",
+    "admin",
+    "note",
+    "words",
+    "Alpha",
+    "Beta",
+    "Gamma",
+    "please",
+    "ffmpeg",
+    "openpyxl",
+    "pandas",
+    "read",
+    "feedback",
+    "propose",
+    "publish",
+]
+ADDRESSES = [
+    "/",
+    "/audit/",
+    "/capabilities/",
+    "/capabilities/?q=nothing+like+it",
+    "/capabilities/alpha/",
+    "/capabilities/alpha/edit/",
+    "/capabilities/alpha/feedback/",
+    "/capabilities/alpha/history/",
+    "/capabilities/alpha/history/1/",
+    "/capabilities/alpha/history/compare/",
+    "/capabilities/alpha/publish/",
+    "/capabilities/alpha/files/",
+    "/capabilities/beta/",
+    "/demand/",
+    "/demand/?what=messages",
+    "/feedback/",
+    "/gallery/",
+    "/help/",
+    "/help/findings/",
+    "/help/findings/TOOL_SCHEMA_INVALID/",
+    "/incidents/",
+    "/keys/",
+    "/keys/1/",
+    "/matrix/",
+    "/members/",
+    "/new-capability/",
+    "/new-capability/copy/?of=alpha",
+    "/new-capability/files/",
+    "/new-capability/git/",
+    "/new-capability/git/1/",
+    "/new-skill-group/",
+    "/nowhere/",
+    "/password/",
+    "/playground/",
+    "/playground/?m=alpha+please",
+    "/proposals/",
+    "/releases/",
+    "/reviews/",
+    "/reviews/1/",
+    "/reviews/1/?file=skill.md&line=3",
+    "/reviews/?show=mine",
+    "/settings/publishing/",
+    "/skill-groups/",
+    "/skill-groups/health/",
+    "/teams/",
+    "/teams/1/",
+    "/usage/",
+    "/usage/?by=revision&days=365",
+    "/webhooks/",
+    "/webhooks/1/",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_page_shows_nothing_that_was_not_translated(address: str, furnished: None, signed_in: SignIn) -> None:
+    client = signed_in("admin")
+    with everything_in_brackets():
+        answer = client.get(address)
+    assert answer.status_code == (404 if address == "/nowhere/" else 200)
+    assert outside_brackets(answer.content.decode(), CHOSEN) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
+def test_every_moment_can_be_told_in_the_readers_zone(page: Path) -> None:
+    """times.js finds a `time` element; a field holds UTC, and its label says so; a picture has no HTML."""
+    source = re.sub(r"<title>.*?</title>|value=\"[^\"]*\"", "", page.read_text("utf-8"), flags=re.DOTALL)
+    assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", source)

@@ -31,8 +31,11 @@ logger = logging.getLogger(__name__)
 
 # A message that waits for vectors of new sentences waits no longer; words alone answer until a job has made them.
 _SECONDS_AT_ONCE: Final = 2.0
-# How often it is asked whether the job has fitted a head meanwhile.
-_HEAD_POLL_SECONDS: Final = 1.0
+# How often it is asked whether the job has fitted a head or made vectors meanwhile: rarely where making an index takes
+# long, so that those who ask spend a tenth of the time on it at most.
+_POLL_SECONDS: Final = 1.0
+_POLL_SECONDS_MAX: Final = 60.0
+_POLL_SHARE: Final = 0.1
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
 MESSAGE_EMBEDDED_MAX: Final = 2000
 
@@ -104,6 +107,7 @@ class IndexHolder:
     _numbers: Numbers = field(default_factory=Numbers)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
+    _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self) -> Index:
@@ -122,6 +126,8 @@ class IndexHolder:
                 self._words = {}
                 forget_known()
             self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
+            took = time.monotonic() - self._looked_at
+            self._pause = min(max(_POLL_SECONDS, took / _POLL_SHARE), _POLL_SECONDS_MAX)
             return self.index
 
     def _is_good(self, held: Index, snapshot: Snapshot) -> bool:
@@ -130,7 +136,7 @@ class IndexHolder:
     def _may_have_grown(self, held: Index) -> bool:
         """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
         is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
-        return not is_whole and time.monotonic() - self._looked_at > _HEAD_POLL_SECONDS
+        return not is_whole and time.monotonic() - self._looked_at > self._pause
 
     def build(self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None) -> Index:
         """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""

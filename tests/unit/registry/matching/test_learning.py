@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 from registry.background import jobs
 from registry.background.worker import Worker
-from registry.matching import head, learning
+from registry.matching import head, index, learning
 from registry.matching.embedders import chosen_embedder
 from registry.matching.index import HOLDER, IndexHolder
 from registry.matching.vectors import text_sha256
@@ -121,3 +123,24 @@ def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
     Revision.objects.update(capability_json=revision.capability_json)
     RegistryState.objects.update(history="another")
     assert HOLDER.get().match("ostrich", top=3).matches[0].triggers
+
+
+def test_while_vectors_are_waited_for_an_index_that_takes_long_is_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish()
+    holder = IndexHolder()
+    made: list[float] = []
+    make = holder.build
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        made.append(time.monotonic())
+        time.sleep(0.1)
+        return replace(make(*arguments, **options), is_waiting=True)
+
+    monkeypatch.setattr(holder, "build", slowly)
+    monkeypatch.setattr(index, "_POLL_SECONDS", 0.0)
+    for _ in range(20):
+        holder.get()
+    assert len(made) == 1
+    publish(body="More of it.")
+    holder.get()
+    assert len(made) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 import json
 import socket
 import time
@@ -100,6 +101,50 @@ def test_a_bundle_is_loaded_and_its_pin_is_sent(client: Any) -> None:
     assert (found.capability_id, found.digest, found.revision) == ("weights", answer["digest"], 1)
     assert fake.asked[0].query == {"capability_id": "weights", "digest": answer["digest"]}
     assert found.as_answer() == answer
+
+
+UNITS = "# Units\n\nOne stone is 6.35 kg.\n"
+FACTS = {
+    "path": "references/units.md",
+    "digest": f"sha256:{hashlib.sha256(UNITS.encode()).hexdigest()}",
+    "size": len(UNITS),
+}
+
+
+def test_a_file_of_a_bundle_is_held_against_the_digest_that_came_with_it(client: Any) -> None:
+    answer = load_answer() | {"files": [FACTS]}
+    document = {"capability_id": "weights", "revision": 1, **FACTS, "text": UNITS}
+    with fake_registry(
+        capability_skill_load=Given(document=answer), capability_file_load=Given(document=document)
+    ) as fake:
+        registry = client(fake.url)
+        bundle = registry.load("weights")
+        assert bundle.as_answer() == answer
+        assert registry.file(bundle, "references/units.md") == UNITS
+    assert fake.asked[1].query == {"capability_id": "weights", "path": "references/units.md", "revision": "1"}
+
+
+def test_a_file_that_is_another_or_is_not_there_is_refused(client: Any) -> None:
+    answer = load_answer() | {"files": [FACTS]}
+    for text in ("# Units\n\nOne stone is 63 kg.\n", None, 7):
+        with fake_registry(
+            capability_skill_load=Given(document=answer), capability_file_load=Given(document={"text": text})
+        ) as fake:
+            registry = client(fake.url)
+            with pytest.raises(errors.DigestMismatch):
+                registry.file(registry.load("weights"), "references/units.md")
+            with pytest.raises(errors.SupportingFileNotFound) as refused:
+                registry.file(registry.load("weights"), "references/other.md")
+            assert refused.value.available_files == ["references/units.md"]
+
+
+@pytest.mark.parametrize("files", ["x", [1], [{"path": "a"}], [FACTS | {"digest": "x"}], [FACTS | {"size": "1"}]])
+def test_odd_facts_of_files_are_no_bundle(client: Any, files: Any) -> None:
+    with (
+        fake_registry(capability_skill_load=Given(document=load_answer() | {"files": files})) as fake,
+        pytest.raises(errors.AnswerRefused),
+    ):
+        client(fake.url, limits=ONCE).load("weights")
 
 
 def test_reload_match_search_and_proposal_ask_as_the_contract_says(client: Any) -> None:

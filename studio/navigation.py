@@ -63,7 +63,8 @@ ENTRIES: Final = (
     Entry(
         _WORK, gettext_lazy("Capabilities"), "studio:capability_list", "c",
         around=(
-            "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:rollback", "studio:bulk",
+            "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
+            "studio:rollback", "studio:bulk",
         ),
     ),
     Entry(_WORK, gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",)),

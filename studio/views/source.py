@@ -33,7 +33,11 @@ _MODES: Final = [
 class WayForm(forms.Form):
     """How a source is followed."""
 
-    mode = forms.ChoiceField(label=gettext_lazy("What changes there is taken in"), choices=_MODES)
+    mode = forms.ChoiceField(
+        label=gettext_lazy("What changes there is taken in"),
+        choices=_MODES,
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
     every_minutes = forms.IntegerField(
         label=gettext_lazy("Looked at every so many minutes"),
         min_value=EVERY_MINUTES_MIN,
@@ -63,6 +67,7 @@ class SourceForm(RegistryWayForm):
     kind = forms.ChoiceField(
         label=gettext_lazy("What it is"),
         choices=[("git", gettext_lazy("a git repository")), ("registry", gettext_lazy("another Capability Studio"))],
+        widget=forms.Select(attrs={"class": "form-select"}),
     )
     address = forms.CharField(
         label=gettext_lazy("Address"),

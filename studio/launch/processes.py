@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class Processes:
             stdin=subprocess.DEVNULL,
             # Their own session: a Ctrl-C reaches us alone, and we stop them in order.
             start_new_session=True,
-            preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 (no threads yet)
+            preexec_fn=_die_with(os.getpid()) if sys.platform == "linux" else None,  # noqa: PLW1509 (no threads yet)
         )
 
     def ended(self) -> str | None:
@@ -90,12 +90,20 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _die_with_parent() -> None:
-    """In the child: ask the kernel for SIGTERM should run.py be killed, which cannot stop anything itself."""
+def _die_with(parent: int) -> Callable[[], None]:
+    """For the child: ask the kernel for SIGTERM should run.py be killed, which cannot stop anything itself."""
     import ctypes
 
     pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+    libc = ctypes.CDLL(None)
+
+    def ask() -> None:
+        libc.prctl(pr_set_pdeathsig, signal.SIGTERM)
+        # Killed before it could be asked for: nobody will be told any more.
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
 
 
 class StopSignals:

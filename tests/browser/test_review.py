@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ROLES
 from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
+from tests.integration.conftest import new_database
 from tests.servers import Studio, start_studio
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The product on either database, with an operator of each role."""
     more = {}
     if request.param == "postgresql":
-        url = request.getfixturevalue("postgresql_url")
+        url = new_database(request.getfixturevalue("postgresql_url"))
         more = {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1,localhost", "EXAMPLES": "on"}
     studio = start_studio(tmp_path_factory.mktemp(request.param), **more)
     for role in ROLES:

@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import ROLES
 from tests.browser.pictures import folder_for, take
 from tests.browser.steps import PASSWORD, expect_state, open_form, sign_in
+from tests.integration.conftest import new_database
 from tests.receivers import Receiver
 from tests.servers import Studio, start_studio
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
@@ -38,7 +39,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """The product on either database with an operator of each role; receivers on this machine may be told."""
     more = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
     if request.param == "postgresql":
-        url = request.getfixturevalue("postgresql_url")
+        url = new_database(request.getfixturevalue("postgresql_url"))
         more |= {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1", "EXAMPLES": "on"}
     studio = start_studio(tmp_path_factory.mktemp(request.param), **more)
     for role in ROLES:

@@ -1,0 +1,29 @@
+"""The packaged model: what it leaves on the machine that it runs on, which is nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.servers import ROOT
+
+CODE = """
+import django
+django.setup()
+from registry.matching.embedders import MiniLm
+print(MiniLm().embed(["hello"]).shape)
+"""
+
+
+def test_the_models_runtime_writes_and_sends_nothing(tmp_path: Path) -> None:
+    """Its packages write a device id into the home folder, and tell their maker, where they are not told otherwise."""
+    home = tmp_path / "home"
+    home.mkdir()
+    own = {"HOME": str(home), "XDG_CACHE_HOME": str(home / "cache"), "DATA_DIR": str(tmp_path / "data")}
+    env = {**os.environ, **own, "PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "studio.settings"}
+    env.pop("ORT_DISABLE_TELEMETRY", None)
+    done = subprocess.run([sys.executable, "-c", CODE], env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "(1, 384)\n"), done.stderr
+    assert [*home.rglob("*")] == []

@@ -6,12 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from django.db.models import Model
 from django.utils.translation import template as extraction
 
 from registry import drafts, publishing, skill_groups
 from registry.access import keys, teams
 from registry.actors import Actor
 from registry.imports import git_imports
+from registry.models import AgentKey, GitImport, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.releases import proposals, review_comments, reviews
 from tests.factories import OLGA, bundle, publish, tool
@@ -134,6 +136,14 @@ CHOSEN = [
     "propose",
     "publish",
 ]
+# Rows whose number stands in an address.
+OF_NUMBER: dict[str, type[Model]] = {
+    "key": AgentKey,
+    "git_import": GitImport,
+    "review": Review,
+    "team": Team,
+    "webhook": Webhook,
+}
 ADDRESSES = [
     "/",
     "/audit/",
@@ -157,14 +167,14 @@ ADDRESSES = [
     "/help/findings/TOOL_SCHEMA_INVALID/",
     "/incidents/",
     "/keys/",
-    "/keys/1/",
+    "/keys/{key}/",
     "/matrix/",
     "/members/",
     "/new-capability/",
     "/new-capability/copy/?of=alpha",
     "/new-capability/files/",
     "/new-capability/git/",
-    "/new-capability/git/1/",
+    "/new-capability/git/{git_import}/",
     "/new-skill-group/",
     "/nowhere/",
     "/password/",
@@ -173,26 +183,27 @@ ADDRESSES = [
     "/proposals/",
     "/releases/",
     "/reviews/",
-    "/reviews/1/",
-    "/reviews/1/?file=skill.md&line=3",
+    "/reviews/{review}/",
+    "/reviews/{review}/?file=skill.md&line=3",
     "/reviews/?show=mine",
     "/settings/publishing/",
     "/skill-groups/",
     "/skill-groups/health/",
     "/teams/",
-    "/teams/1/",
+    "/teams/{team}/",
     "/usage/",
     "/usage/?by=revision&days=365",
     "/webhooks/",
-    "/webhooks/1/",
+    "/webhooks/{webhook}/",
 ]
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_page_shows_nothing_that_was_not_translated(address: str, furnished: None, signed_in: SignIn) -> None:
     client = signed_in("admin")
+    numbers = {noun: model._default_manager.get().pk for noun, model in OF_NUMBER.items() if f"{{{noun}}}" in address}
     with everything_in_brackets():
-        answer = client.get(address)
+        answer = client.get(address.format(**numbers))
     assert answer.status_code == (404 if address == "/nowhere/" else 200)
     assert outside_brackets(answer.content.decode(), CHOSEN) == []
 

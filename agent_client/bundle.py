@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 import rfc8785
 
-from agent_client.digest import digest_of_load
+from agent_client.digest import digest_of_load, text_digest
 from agent_client.errors import AnswerRefused, DigestMismatch
 
 CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -97,8 +96,7 @@ class SupportingFile:
 
     def is_of(self, text: str) -> bool:
         """Whether the digest is that of this text."""
-        content = text.encode("utf-8", errors="surrogatepass")
-        return f"sha256:{hashlib.sha256(content).hexdigest()}" == self.digest
+        return text_digest(text) == self.digest
 
 
 @dataclass(frozen=True, slots=True)

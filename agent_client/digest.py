@@ -22,3 +22,8 @@ def digest_of_load(answer: dict[str, Any]) -> str:
     """Recompute the digest from an answer of `capability_skill_load`, to compare with its `digest`."""
     parts = {key: answer[key] for key in ("capability", "skill_doc", "tools", "ui_schemas")}
     return bundle_digest(**parts)
+
+
+def text_digest(text: str) -> str:
+    """`sha256:` + hex of a text as UTF-8: the name of one file."""
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()

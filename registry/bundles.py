@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from agent_client.digest import bundle_digest
+from agent_client.digest import bundle_digest, text_digest
 from registry.validation.supporting import file_facts, supporting_of
 
 
@@ -55,7 +54,7 @@ class Bundle:
         if not self.supporting_files:
             return of_four
         beside = [[facts["path"], facts["digest"]] for facts in file_facts(self.supporting_files)]
-        return "sha256:" + hashlib.sha256(json.dumps([of_four, beside]).encode()).hexdigest()
+        return text_digest(json.dumps([of_four, beside]))
 
     @cached_property
     def supporting_files(self) -> dict[str, str]:

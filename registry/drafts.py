@@ -19,7 +19,7 @@ from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_text import locate
-from registry.validation.supporting import COUNT_MAX, FOLDERS, is_supporting, path_fault, supporting_of
+from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, is_supporting, path_fault, supporting_of
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing
 
@@ -124,7 +124,7 @@ def require_known(files: Mapping[str, str]) -> None:
     supporting = [name for name in files if is_supporting(name)]
     for name in sorted(files):
         if name not in BUNDLE_FILES and name not in supporting:
-            known = f"{', '.join(BUNDLE_FILES)}, and what is in {', '.join(f'{folder}/' for folder in FOLDERS)}"
+            known = f"{', '.join(BUNDLE_FILES)}, and what is in {FOLDERS_SAID}"
             raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {known}")
         if name in supporting and path_fault(name):
             raise InvalidRequest(f"No file can have the path {name[:80]!r}: {path_fault(name)}")
@@ -205,8 +205,7 @@ def change_supporting(
         raise CapabilityNotFound(capability_id)
     for path in (*(put or {}), *remove):
         if not is_supporting(path):
-            folders = ", ".join(f"{folder}/" for folder in FOLDERS)
-            raise InvalidRequest(f"A file beside the four begins with one of {folders}: {path[:80]!r} does not")
+            raise InvalidRequest(f"A file beside the four begins with one of {FOLDERS_SAID}: {path[:80]!r} does not")
     files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove}
     return save_draft(capability_id=capability_id, files={**files, **(put or {})}, based_on=based_on, by=by)
 

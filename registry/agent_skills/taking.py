@@ -14,7 +14,7 @@ from registry.imports.sources import SourceBundle
 from registry.validation.documents import BUNDLE_FILES
 from registry.validation.findings import Finding
 from registry.validation.skill_text import SkillText
-from registry.validation.supporting import COUNT_MAX, FOLDERS, colliding, is_supporting, path_fault
+from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, colliding, is_supporting, path_fault
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
 
 _NAMED_MAX: Final = 20
@@ -105,5 +105,5 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> No
     named = ", ".join(name[:100] for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = f"A bundle keeps texts in {', '.join(f'{folder}/' for folder in FOLDERS)}; move what the agent needs there."
+    hint = f"A bundle keeps texts in {FOLDERS_SAID}; move what the agent needs there."
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)

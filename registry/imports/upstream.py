@@ -6,7 +6,6 @@ in. Golden sentences are in no load, so that they do not travel.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Any, Final, Literal
 import orjson
 import rfc8785
 
-from agent_client.digest import digest_of_load
+from agent_client.digest import digest_of_load, text_digest
 from registry.errors import SourceClosed
 from registry.imports.source_reading import Known, Look, Seen, is_settled, seen
 from registry.imports.sources import SourceBundle
@@ -159,7 +158,7 @@ def _known_as(digest: str, beside: dict[str, str]) -> str:
     supporting files, which that digest does not cover, one over both."""
     if not beside:
         return digest
-    return "sha256:" + hashlib.sha256(json.dumps([digest, beside]).encode()).hexdigest()
+    return text_digest(json.dumps([digest, beside]))
 
 
 def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, str]) -> dict[str, bytes | str] | None:
@@ -170,14 +169,10 @@ def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, s
         answer = upstream.get(FILE, of_release | {"path": path}, also=(404, 422))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None
-        if not isinstance(text, str) or f"sha256:{_sha256(text)}" != digest:
+        if not isinstance(text, str) or text_digest(text) != digest:
             return None
         found[path] = text
     return found
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def _refused(entry: _Entry, why: str) -> Seen:

@@ -6,13 +6,15 @@ them one by one. The digest of a bundle is over the four files alone, as the con
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from agent_client.digest import text_digest
+
 FOLDERS: Final = ("references", "scripts", "assets")
+FOLDERS_SAID: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
 COUNT_MAX: Final = 100
 PATH_MAX: Final = 200
 # What an export of ours puts there (registry/agent_skills/travelling.py).
@@ -56,8 +58,7 @@ def colliding(names: Sequence[str]) -> list[str]:
 
 def file_facts(files: Mapping[str, str]) -> list[dict[str, Any]]:
     """`path`, `digest` and `size` in bytes of each, by path."""
-    found = []
-    for path, text in supporting_of(files).items():
-        content = text.encode("utf-8")
-        found.append({"path": path, "digest": f"sha256:{hashlib.sha256(content).hexdigest()}", "size": len(content)})
-    return found
+    return [
+        {"path": path, "digest": text_digest(text), "size": len(text.encode("utf-8"))}
+        for path, text in supporting_of(files).items()
+    ]

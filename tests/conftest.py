@@ -29,6 +29,9 @@ hypothesis.settings.load_profile("suite")
 ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
 # Whole products with a database of their own: the database of the run makes no difference to them.
 OWN_DATABASE = ("system", "browser")
+# Servers and browsers of their own beside others: what fails here for want of time is tried once more, and the closing
+# line counts it. A unit test has no such excuse.
+_WITH_SERVERS = tuple(Path(__file__).parent / folder for folder in ("browser", "integration", "system"))
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -54,6 +57,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept_ids = set(map(id, kept))
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
         items[:] = kept
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in _WITH_SERVERS):
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 def _belongs(item: pytest.Item, config: pytest.Config) -> bool:
@@ -104,7 +110,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     path = os.environ.get("STUDIO_TEST_COUNTS")
     if path:
         stats = terminalreporter.stats
-        counted = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "deselected")
+        counted = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "deselected", "rerun")
         counts = {name: len(stats[name]) for name in counted if stats.get(name)}
         Path(path).write_text(json.dumps(counts))
 

@@ -21,7 +21,7 @@ from studio.launch.installing import TEST_LOCK, Setup
 DATABASES = ("sqlite", "postgresql")
 NOTHING_COLLECTED = 5
 # pytest's words, in pytest's order.
-_WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
+_WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error", "rerun")
 # One process each: a debugger needs the terminal, and these say how many themselves.
 _SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "-s", "--capture=no")
 

@@ -1,0 +1,14 @@
+"""The head of a page: what it is, in a sentence what it is for, and what can be done from here."""
+
+from __future__ import annotations
+
+from django import template
+from django.template.loader import render_to_string
+
+register = template.Library()
+
+
+@register.simple_block_tag
+def page_head(content: str, title: str, about: str) -> str:
+    """Between the two tags stand the page's actions, if it has any."""
+    return render_to_string("components/page_head.html", {"title": title, "about": about, "actions": content})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final
@@ -46,6 +47,10 @@ _LOAD_QUERY: Final = re.compile(
 _OF_THE_ENTITY: Final = frozenset({"etag", "content-length", "content-encoding", "warning", "x-request-id"})
 _OK: Final = "200 OK"
 _NOT_MODIFIED: Final = "304 Not Modified"
+# What is not held is worked out by one thread at a time: the interpreter runs one at a time anyway, and each more that
+# wants it holds up the reads that need it for a moment. Nobody waits longer than this: the first may wait for a
+# database.
+_TURN_SECONDS: Final = 0.05
 # How many were answered here, by path and whether the client had the bytes already. No lock: `+= 1` on a kept key holds
 # no call and no jump back, which is where CPython lets another thread run, so that no count is lost.
 ANSWERED: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
@@ -57,14 +62,23 @@ class FastPath:
     def __init__(self, application: Application) -> None:
         self.application = application
         self._learned: dict[Kind, Headers] = {}
+        self._turn = threading.Lock()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         if environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] in (LIST, LOAD):
             answer = self._answer(environ, start_response)
-            if answer is not None:
-                return answer
+            return answer if answer is not None else self._in_turn(environ, start_response)
         measure_body(environ)
         return self.application(environ, start_response)
+
+    def _in_turn(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        measure_body(environ)
+        has_turn = self._turn.acquire(timeout=_TURN_SECONDS)
+        try:
+            return self.application(environ, start_response)
+        finally:
+            if has_turn:
+                self._turn.release()
 
     def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes] | None:
         if not HOLDER.is_watched or not HOLDER.has_read or HOLDER.failed_at is not None or not _is_plain(environ):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from ipaddress import ip_network
@@ -359,3 +361,43 @@ def test_the_id_that_a_trusted_proxy_gave_is_sent_back(spy: Spy, settings: Setti
         # Django makes one up, the fast path none; it never repeats the stranger's, nor the first one's.
         assert first[1].pop("x-request-id") != given
         assert first == again
+
+
+def _beside(path_info: str, application: Any) -> list[threading.Thread]:
+    """Three requests at a time that the fast path does not hold."""
+    path = FastPath(application)
+    environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path_info, "QUERY_STRING": "limit=7", "wsgi.input": None}
+    threads = [threading.Thread(target=path, args=(dict(environ), print)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+@pytest.mark.parametrize(("path", "most"), [(LIST, 1), (LOAD, 1), ("/api/v1/capability_match", 3)])
+def test_what_is_not_held_is_worked_out_one_at_a_time(monkeypatch: pytest.MonkeyPatch, path: str, most: int) -> None:
+    monkeypatch.setattr("agent_api.fast_path._TURN_SECONDS", 60)
+    monkeypatch.setattr(HOLDER, "is_watched", False)
+    inside: list[int] = []
+    seen: list[int] = []
+    all_in = threading.Barrier(most)
+
+    def application(_environ: Any, _start_response: Any) -> list[bytes]:
+        inside.append(1)
+        all_in.wait(60)
+        seen.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return []
+
+    for thread in _beside(path, application):
+        thread.join(60)
+    assert (len(seen), max(seen)) == (3, most)
+
+
+def test_nobody_waits_long_for_one_that_waits_for_something(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(HOLDER, "is_watched", False)
+    all_in = threading.Barrier(3)
+    threads = _beside(LIST, lambda _environ, _start_response: all_in.wait(60))
+    for thread in threads:
+        thread.join(60)
+    assert not all_in.broken

@@ -2,6 +2,7 @@
 import { chips, choice, group, lines, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
+import { pointerOf } from "./json-text.js";
 
 const PROFILES = [
   ["capability", "Capability: instructions with tools and forms"],
@@ -39,14 +40,14 @@ export class CapabilityForm extends JsonForm {
   plain(label, path, more = {}) {
     const value = this.get(path);
     return text(label, typeof value === "string" ? value : "", {
-      at: path.join("."), help: this.help(path), ...more,
+      at: path.join("."), help: this.help(path), writes: path, ...more,
       changed: (now) => this.write([path, more.required ? now : orNothing(now)]),
     });
   }
 
   phrases(label, path, more = {}) {
     return chips(label, listOf(this.get(path)), {
-      at: path.join("."), help: more.help ?? this.help(path), options: more.options, required: more.required,
+      at: path.join("."), writes: path, help: more.help ?? this.help(path), options: more.options, required: more.required,
       changed: (now) => this.redraw([path, more.required ? now : orNothing(now)]),
     });
   }
@@ -62,7 +63,7 @@ export class CapabilityForm extends JsonForm {
       this.plain("Name", ["name"], { required: true, most: 80 }),
       this.plain("Description", ["description"], { required: true, most: 1024, rows: 3 }),
       choice("Kind", profile, PROFILES, {
-        at: "skill_profile", help: this.help(["skill_profile"]),
+        at: "skill_profile", writes: ["skill_profile"], help: this.help(["skill_profile"]),
         changed: (now) => this.redraw(
           [["skill_profile"], now],
           ...(now === "playbook" && !isObject(this.get(["playbook"]))
@@ -83,7 +84,7 @@ export class CapabilityForm extends JsonForm {
   sentences(label, key) {
     const path = ["utterances", key];
     return lines(label, listOf(this.get(path)), {
-      at: path.join("."), rows: 4, help: "One a line, as a user would write it. Ten make matching much better.",
+      at: path.join("."), writes: path, rows: 4, help: "One a line, as a user would write it. Ten make matching much better.",
       changed: (now) => this.write([path, now]),
     });
   }
@@ -93,7 +94,7 @@ export class CapabilityForm extends JsonForm {
     return group("The problem that it solves", "",
       this.plain("Problem", path("problem"), { required: true, rows: 3 }),
       lines("When it applies", listOf(this.get(path("conditions"))), {
-        at: "playbook.conditions", help: "One condition a line.", changed: (now) => this.write([path("conditions"), now]),
+        at: "playbook.conditions", writes: path("conditions"), help: "One condition a line.", changed: (now) => this.write([path("conditions"), now]),
       }),
       this.phrases("Words that people search for", path("keywords"), { required: true }),
       h("div", { class: "two-fields" }, this.plain("Product area", path("product_area")), this.plain("Kind of issue", path("issue_type"))));
@@ -106,21 +107,21 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group("Where it works", "", h("fieldset", { class: "ticks" }, h("legend", { class: "label" }, "Systems"), ticks));
+    return group("Where it works", "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, "Systems"), ticks));
   }
 
   needs() {
     const level = this.get(["dependency_level"]) ?? "builtin";
     const levels = isObject(level)
       ? h("p", { class: "help" }, "What must be there first differs from system to system; that is written in the text.")
-      : choice("What must be there first", level, LEVELS, { at: "dependency_level", changed: (now) => this.write([["dependency_level"], now]) });
+      : choice("What must be there first", level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
     return group("What it needs", "Names alone, never a password or a key.", levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 
   details() {
     const number = (label, key) => text(label, this.get([key]) ?? "", {
-      at: key, type: "number", min: 0, step: 1, help: this.help([key]),
+      at: key, writes: [key], type: "number", min: 0, step: 1, help: this.help([key]),
       changed: (now) => this.write([[key], now === "" || !Number.isSafeInteger(Number(now)) ? undefined : Number(now)]),
     });
     const allowed = this.get(["allowed_tools"]);
@@ -139,7 +140,7 @@ export class CapabilityForm extends JsonForm {
     const rows = Object.entries(facts).map(([key, value]) => h("li", { class: "fact-row" },
       h("code", {}, key),
       typeof value === "string"
-        ? h("input", { type: "text", value, "aria-label": `Value of ${key}`, "data-at": `metadata.${key}`, oninput: (event) => this.write([["metadata", key], event.target.value]) })
+        ? h("input", { type: "text", value, "aria-label": `Value of ${key}`, "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
         : h("span", { class: "muted" }, "not a text; see the file"),
       h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": `Remove ${key}`, onclick: () => this.redraw([["metadata", key], undefined]) }, "Remove")));
     const made = text("Add a further fact", "", {

@@ -1,9 +1,13 @@
 // Controls that the forms share.
 import { field, h, newId } from "./dom.js";
+import { pointerOf } from "./json-text.js";
+
+// `writes` is the path of the value that a control writes: findings about it are shown there.
+const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
 
 // A list of short phrases: each a chip that can be taken away, and a field for one more.
-export function chips(label, values, { at, help, changed, options = [], required = false }) {
-  const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off" });
+export function chips(label, values, { at, help, changed, writes, options = [], required = false }) {
+  const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
   const list = options.length ? h("datalist", { id: newId() }, options.map((value) => h("option", { value }))) : null;
   if (list) input.setAttribute("list", list.id);
   const add = () => {
@@ -34,13 +38,14 @@ export function chips(label, values, { at, help, changed, options = [], required
 }
 
 // One line a phrase.
-export function lines(label, values, { at, help, changed, rows = 3 }) {
-  const area = h("textarea", { rows, "data-at": at, value: values.join("\n") });
+export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
+  const area = h("textarea", { rows, "data-at": at, ...marked(writes), value: values.join("\n") });
   area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
   return field(label, area, help ?? "One a line.");
 }
 
-export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, ...more }) {
+export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, writes, ...rest }) {
+  const more = { ...rest, ...marked(writes) };
   const control = rows
     ? h("textarea", { rows, "data-at": at, value: value ?? "", ...more })
     : h("input", { type, "data-at": at, value: value ?? "", autocomplete: "off", ...more });
@@ -61,15 +66,15 @@ export function text(label, value, { at, help, changed, required, most, rows, ty
   return made;
 }
 
-export function choice(label, value, options, { at, help, changed, required, ...more }) {
-  const select = h("select", { class: "form-select", "data-at": at, ...more },
+export function choice(label, value, options, { at, help, changed, required, writes, ...more }) {
+  const select = h("select", { class: "form-select", "data-at": at, ...more, ...marked(writes) },
     options.map(([key, words, isOff]) => h("option", { value: key, selected: key === value, disabled: isOff }, words)));
   select.addEventListener("change", () => changed(select.value));
   return field(label, select, help, { required });
 }
 
-export function tick(label, checked, { at, changed, help = "", ...more }) {
-  const box = h("input", { type: "checkbox", class: "form-check-input", id: newId(), "data-at": at, checked, ...more });
+export function tick(label, checked, { at, changed, help = "", writes, ...more }) {
+  const box = h("input", { type: "checkbox", class: "form-check-input", id: newId(), "data-at": at, checked, ...more, ...marked(writes) });
   box.addEventListener("change", () => changed(box.checked));
   if (help) box.setAttribute("aria-describedby", `${box.id}-help`);
   return h("div", { class: "tick" }, box, h("label", { for: box.id }, label),

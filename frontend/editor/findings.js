@@ -1,17 +1,20 @@
-// The server's findings: marks on the tabs and in the text, the way from a finding to its place, and mends.
+// The server's findings: marks on the tabs, in the text and in the forms, the way from a finding to its place, and mends.
+import { FieldFindings } from "./field-findings.js";
+
 export class Findings {
   constructor(editor) {
     this.editor = editor;
     this.root = document.getElementById("findings");
     this.checked = new Map();
+    this.fields = new FieldFindings((finding) => editor.goTo(finding));
     this.remember();
-    this.root.addEventListener("click", (event) => {
+    editor.form.addEventListener("click", (event) => {
       const place = event.target.closest("a.finding-place");
       const mend = event.target.closest("[data-mend]");
       if (place) {
         event.preventDefault();
-        editor.goTo({ ...place.dataset, line: Number(place.dataset.line) || null, column: Number(place.dataset.column) || 1 });
-      } else if (mend) this.apply(JSON.parse(mend.dataset.mend));
+        editor.goToFinding(read(place.closest(".finding")));
+      } else if (mend) this.apply(JSON.parse(mend.dataset.mend), mend.closest(".field-findings")?.control);
     });
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       const elt = event.detail.elt;
@@ -35,35 +38,41 @@ export class Findings {
 
   list() {
     return [...this.root.querySelectorAll(".finding")].map((item) => {
-      const place = item.querySelector(".finding-place");
-      const words = [item.querySelector(".finding-message")?.textContent, item.querySelector(".finding-hint")?.textContent];
-      return {
-        file: place?.dataset.file, line: Number(place?.dataset.line) || null, column: Number(place?.dataset.column) || 1,
-        severity: item.classList.contains("finding-error") ? "error" : "warning",
-        message: words.filter(Boolean).map((one) => one.trim()).join(" "),
-        mends: [...item.querySelectorAll("[data-mend]")].map((one) => ({
-          label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.mend)),
-        })),
-      };
+      const mends = [...item.querySelectorAll("[data-mend]")];
+      return { ...read(item), mends: mends.map((one) => ({ label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.mend)) })) };
     });
   }
 
+  // The one at a place of a file that an address named.
+  at({ file, line, column }) {
+    return this.list().find((one) => one.file === file && one.line === line && one.column === column);
+  }
+
   // Offsets belong to the text that was checked; where it has moved on, the next check brings new ones.
-  apply({ file, edits }) {
+  apply({ file, edits }, control) {
     const document = this.editor.documentOf(file);
     if (!document) return;
     if (document.text !== this.checked.get(file)) {
       document.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));
       return;
     }
+    const at = control?.dataset.at;
     document.edit(edits, "mend");
     this.editor.open(file);
+    // The button went with its finding.
+    if (at) document.formRoot.querySelector(`[data-at="${CSS.escape(at)}"]`)?.focus();
+  }
+
+  drawIn(document) {
+    const own = this.list().filter((one) => one.file === document.name);
+    this.fields.draw(document.form, own, document.text === this.checked.get(document.name));
   }
 
   draw() {
     const found = this.list();
     for (const document of this.editor.documents) {
       const own = found.filter((one) => one.file === document.name);
+      if (document === this.editor.here) this.drawIn(document);
       document.code?.setFindings(own.filter((one) => document.text === this.checked.get(document.name) || one.line));
       const mark = own.some((one) => one.severity === "error") ? "error" : own.length ? "warning" : "";
       const { tab } = document;
@@ -89,4 +98,16 @@ export class Findings {
     const words = `Findings: ${tags.join(", ")}`;
     if (said.textContent !== words) said.textContent = words;
   }
+}
+
+function read(item) {
+  const place = item.querySelector(".finding-place");
+  const words = [item.querySelector(".finding-message")?.textContent, item.querySelector(".finding-hint")?.textContent];
+  const { file, line, column, field } = place?.dataset ?? {};
+  return {
+    item, file, line: Number(line) || null, column: Number(column) || 1, field,
+    isWritten: Boolean(place) && !("unwritten" in place.dataset),
+    severity: item.classList.contains("finding-error") ? "error" : "warning",
+    message: words.filter(Boolean).map((one) => one.trim()).join(" "),
+  };
 }

@@ -26,6 +26,12 @@ export class JsonForm {
         this.root.replaceChildren(this.unreadable(fault));
       }
     });
+    this.editor.findings?.drawIn(this.document);
+  }
+
+  // The field or the row that a finding names, where it is drawn.
+  place({ field }) {
+    return field ? this.root.querySelector(`[data-field="${CSS.escape(field)}"]`) : null;
   }
 
   unreadable(fault) {

@@ -118,6 +118,9 @@ export function nodeAt(root, path) {
   return node;
 }
 
+// A path as a JSON pointer (RFC 6901).
+export const pointerOf = (path) => path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+
 // The value at a path as plain data, or undefined.
 export function get(root, path) {
   const node = nodeAt(root, path);

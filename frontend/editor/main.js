@@ -2,6 +2,7 @@
 import { CapabilityForm } from "./capability-form.js";
 import { Code } from "./code.js";
 import { Document } from "./document.js";
+import { controlOf } from "./field-findings.js";
 import { Findings } from "./findings.js";
 import { parse, get } from "./json-text.js";
 import { Preview } from "./preview.js";
@@ -169,14 +170,29 @@ class Editor {
     event.preventDefault();
   }
 
-  // To a place of the text; in the form to the field that holds it, where there is one.
+  // To the field of the form that writes what a finding is about; to its place in the text where the form has none.
+  goToFinding(finding) {
+    if (this.mode !== "form" || !this.documentOf(finding.file)) return this.goTo(finding);
+    this.open(finding.file);
+    const { form } = this.here;
+    const place = finding.isWritten ? form.place(finding) : null;
+    if (place) {
+      const control = controlOf(place);
+      for (let fold = control.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      control.focus();
+      form.mark?.(finding);
+      control.scrollIntoView({ block: "center" });
+      return undefined;
+    }
+    this.goTo(finding);
+    if (finding.item && finding.line) this.notify("No field of the form writes this: here is its place in the text.");
+    return undefined;
+  }
+
+  // To a place of the text.
   goTo({ file, line, column }) {
     if (!this.documentOf(file)) return;
     this.here = this.documentOf(file);
-    if (this.mode === "form" && line && this.here.form.goTo) {
-      this.open(file);
-      if (this.here.form.goTo(line, column ?? 1)) return;
-    }
     this.setMode(this.mode === "form" ? "text" : this.mode);
     if (line) this.here.code.goTo(line, column ?? 1);
     else this.here.code.view.focus();
@@ -221,7 +237,8 @@ class Editor {
     if (!asked.file || !this.documentOf(asked.file)) return;
     // The part behind # is for browsers without scripts; following it would take the focus away again.
     history.replaceState(null, "", location.pathname + location.search);
-    this.goTo({ file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 });
+    const place = { file: asked.file, line: Number(asked.line) || null, column: Number(asked.column) || 1 };
+    this.goToFinding(this.findings.at(place) ?? { ...place, isWritten: true });
   }
 }
 

@@ -2,7 +2,7 @@
 import { button, choice, group, text } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, orNothing } from "./json-form.js";
-import { nodeAt } from "./json-text.js";
+import { nodeAt, pointerOf } from "./json-text.js";
 
 export class ScreensForm extends JsonForm {
   constructor(document, root, editor) {
@@ -41,11 +41,11 @@ export class ScreensForm extends JsonForm {
       return { file: this.document.name, line: before.length, column: before.at(-1).length + 1 };
     };
     const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
-    return h("section", { class: "form-group screen" },
+    return h("section", { class: "form-group screen", "data-field": pointerOf(path) },
       h("h3", {}, h("code", {}, entry.schema_id ?? "without an id"), calls.map((name) => h("span", { class: "tag" }, `calls ${name}`))),
       isMap ? null : h("div", { class: "two-fields" },
-        text("Title", entry.title, { at: `${path}.title`, most: 120, changed: write("title") }),
-        text("What it is for", entry.description, { at: `${path}.description`, most: 500, changed: write("description") })),
+        text("Title", entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
+        text("What it is for", entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
       h("p", { class: "help" }, `${Array.isArray(components) ? components.length : 0} parts`),
       h("div", { class: "actions" },
         button("See it", () => this.editor.showForm(entry.schema_id)),

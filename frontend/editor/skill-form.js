@@ -18,6 +18,7 @@ export class SkillForm {
       this.stretches = [];
       this.root.replaceChildren(...this.content(outline(this.document.text)).filter(Boolean));
     });
+    this.editor.findings?.drawIn(this.document);
   }
 
   // A field over a stretch. It keeps its own bounds while it is typed in, so that a heading typed into it stays in it.
@@ -32,17 +33,23 @@ export class SkillForm {
     return made;
   }
 
-  // To a place of the text, where a field holds it: its line is marked there. Says whether one does.
-  goTo(line, column) {
+  // The stretch with a field that holds a place of the text, and the line there.
+  stretchAt({ line, column }) {
     const rows = this.document.text.split("\n");
     const start = rows.slice(0, line - 1).reduce((sum, row) => sum + row.length + 1, 0);
     const at = start + [...(rows[line - 1] ?? "")].slice(0, column - 1).join("").length;
     const own = this.stretches.filter((one) => one.field && one.from <= at && at <= one.to).at(-1);
-    if (!own) return false;
-    own.field.focus();
-    own.field.setSelectionRange(Math.max(0, start - own.from), Math.min(own.to, start + rows[line - 1].length) - own.from);
-    own.field.scrollIntoView({ block: "center" });
-    return true;
+    return own && { own, from: Math.max(0, start - own.from), to: Math.min(own.to, start + rows[line - 1].length) - own.from };
+  }
+
+  place(finding) {
+    return finding.line ? this.stretchAt(finding)?.own.field : null;
+  }
+
+  // Marks the line in the field that was gone to.
+  mark(finding) {
+    const found = this.stretchAt(finding);
+    found?.own.field.setSelectionRange(found.from, found.to);
   }
 
   put(own, words) {

@@ -2,6 +2,7 @@
 import { button, chips, choice, group, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
+import { pointerOf } from "./json-text.js";
 
 // What the form calls a type, and what it writes.
 const TYPES = {
@@ -77,7 +78,7 @@ export class ToolsForm extends JsonForm {
       h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? "writes" : "reads"),
       kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, "a person approves") : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
-    return h("details", { class: "tool form-group", "data-at": `tool-${index}`, open: count === 1 }, head,
+    return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
       this.basics(tool, at), this.policy(tool, at),
       group("What it is given", "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
       this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
@@ -86,11 +87,11 @@ export class ToolsForm extends JsonForm {
   basics(tool, at) {
     return h("div", {},
       text("Name", tool.name, {
-        at: `${at}.name`, required: true, most: 64, spellcheck: "false", onleave: true, help: "snake_case, such as weight_entry_list. The agent and skill.md call it by this name.",
+        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: "snake_case, such as weight_entry_list. The agent and skill.md call it by this name.",
         changed: (now) => this.redraw([[...at, "name"], now.trim()]),
       }),
       text("Description", tool.description, {
-        at: `${at}.description`, required: true, most: 1024, rows: 2, help: "What it does and when to call it, for the agent.",
+        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: "What it does and when to call it, for the agent.",
         changed: (now) => this.write([[...at, "description"], now]),
       }));
   }
@@ -100,14 +101,14 @@ export class ToolsForm extends JsonForm {
     const path = [...at, "policy"];
     return group("What it may do", "",
       choice("A call", policy.kind ?? "", [...(policy.kind ? [] : [["", "choose", true]]), ["read", "reads: nothing changes"], ["write", "writes: something changes"]], {
-        at: `${path}.kind`,
+        at: `${path}.kind`, writes: [...path, "kind"],
         changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
       }),
       tick("A person approves each call", policy.requires_approval === true, {
-        at: `${path}.approval`, changed: (on) => this.redraw([[...path, "requires_approval"], on]),
+        at: `${path}.approval`, writes: [...path, "requires_approval"], changed: (on) => this.redraw([[...path, "requires_approval"], on]),
       }),
       chips("Roles that may call it", listOf(policy.allowed_roles), {
-        at: `${path}.roles`, help: "Left empty: every role.", changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
+        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: "Left empty: every role.", changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
       }));
   }
 
@@ -155,14 +156,14 @@ export class ToolsForm extends JsonForm {
       this.write([[...path, "required"], on ? [...others, known] : orNothing(others)]);
     };
     const remove = () => this.redraw([at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
-    return h("li", { class: "property" },
+    return h("li", { class: "property", "data-field": pointerOf(at()) },
       h("div", { class: "property-row" },
         text("Name", name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
         this.type(schema, at, kind, row),
-        tick("Required", required.includes(name), { at: `${row}.required`, changed: need }),
+        tick("Required", required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
         button("Remove", remove, { label: `Remove the ${word} ${name}` })),
-      text("What it means", schema?.description, { at: `${row}.description`, changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
-      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${row}.enum`, changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
+      text("What it means", schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
       kind === "group" ? this.fields(schema, at(), "value") : null,
       kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
       ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
@@ -172,7 +173,7 @@ export class ToolsForm extends JsonForm {
     const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
     if (kind === "other") options.unshift(["other", "Written in the text"]);
     return choice("Type", kind, options, {
-      at: `${row}.type`,
+      at: `${row}.type`, writes: [...at(), "type"],
       changed: (now) => {
         if (now === "other") return;
         const wanted = TYPES[now].write;
@@ -186,7 +187,7 @@ export class ToolsForm extends JsonForm {
     const given = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
     const shown = given === undefined ? "" : Array.isArray(given) ? given.join(", ") : String(given);
     return text("Example", shown, {
-      at: `${row}.example`, changed: (now) => {
+      at: `${row}.example`, writes: [...at(), "examples"], changed: (now) => {
         const value = read(now, kind);
         this.write([[...at(), "examples"], value === undefined ? undefined : [value]]);
       },
@@ -210,7 +211,7 @@ export class ToolsForm extends JsonForm {
       const options = [["", "none"], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
       const only = isObject(tool.ui) && Object.keys(tool.ui).length === 1;
       return choice(words, now, options, {
-        at: `${at}.ui.${role}`, changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
+        at: `${at}.ui.${role}`, writes: [...at, "ui", role], changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
       });
     };
     return group("How it is shown", "",

@@ -86,7 +86,7 @@ def _check_policy(tool: dict[str, Any], index: int) -> Iterator[Problem]:
     if isinstance(policy, dict) and policy.get("kind") == "write" and "requires_approval" not in policy:
         message = f"The write tool '{str(tool.get('name'))[:64]}' does not say whether a person must approve it"
         hint = 'Add "requires_approval": true (or false, if a call can do no harm).'
-        yield Problem("TOOL_APPROVAL_UNSET", FILE, (index, "policy"), message, hint)
+        yield Problem("TOOL_APPROVAL_UNSET", FILE, (index, "policy"), message, hint, subject="requires_approval")
 
 
 def _check_schemas(tool: dict[str, Any], index: int) -> list[Problem]:
@@ -131,7 +131,7 @@ def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
         if "description" not in node.schema and "$ref" not in node.schema:
             message = f"The property '{name[:64]}' has no description"
             hint = "Say what it means, with the unit and an example: the agent reads it."
-            yield Problem("TOOL_PROPERTY_UNDESCRIBED", FILE, (*path, *node.path), message, hint, at_key=True)
+            yield Problem("TOOL_PROPERTY_UNDESCRIBED", FILE, (*path, *node.path), message, hint, at_key=True, subject="description")
 
 
 def _check_defaults(graph: SchemaGraph, path: Path) -> Iterator[Problem]:

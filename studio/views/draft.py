@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from registry import drafts
 from registry.authoring import merging
+from registry.authoring.form_fields import FormPlace, place_of
 from registry.authoring.mends import Mend, mends_of
 from registry.authoring.skeletons import PROFILES
 from registry.errors import DraftConflict, RegistryError
@@ -54,9 +55,13 @@ class FilePanel:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A finding, with the edit that makes it good where there is one: JSON `{file, edits}`, and its button's words."""
+    """A finding, with the field of the form where it can be mended, or the row in which it stands.
+
+    `mend` is the edit that makes it good where there is one, as JSON `{file, edits}`; `mend_label` its button's words.
+    """
 
     finding: Finding
+    place: FormPlace | None
     mend: str
     mend_label: str
 
@@ -67,10 +72,11 @@ def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[
 
 
 def _row(finding: Finding, mend: Mend | None, report: Report, files: Mapping[str, str]) -> FindingRow:
+    place = place_of(finding, report.files.get(finding.file, ""))
     # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
     if mend is None or files.get(mend.file) != report.files.get(mend.file):
-        return FindingRow(finding, "", "")
-    return FindingRow(finding, _as_json(mend, files[mend.file]), mend.label)
+        return FindingRow(finding, place, "", "")
+    return FindingRow(finding, place, _as_json(mend, files[mend.file]), mend.label)
 
 
 def _as_json(mend: Mend, text: str) -> str:

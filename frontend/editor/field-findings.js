@@ -71,19 +71,29 @@ export class FieldFindings {
     if (isField && all.some((one) => one.severity === "error")) control.setAttribute("aria-invalid", "true");
     const box = h("div", { class: "field-findings" }, told);
     box.control = controlOf(place);
-    if (isField) place.closest(".field, .tick, .fact-row").append(box);
+    const row = isField ? place.closest(".property-row, .two-fields, .three-fields") : null;
+    // Fields that stand in one row are too narrow for sentences.
+    if (row) this.below(row, box);
+    else if (isField) place.closest(".field, .tick, .fact-row").append(box);
     else if (place.matches("fieldset")) place.append(box);
     else if (place.matches("li")) place.prepend(box);
     else place.firstElementChild.after(box);
   }
 
+  below(row, box) {
+    let last = row;
+    while (last.nextElementSibling?.matches(".field-findings")) last = last.nextElementSibling;
+    last.after(box);
+  }
+
   // The words, the page and the mend of a finding as the server wrote them.
   said(finding) {
-    const { item } = finding;
-    const copy = (selector) => item.querySelector(selector)?.cloneNode(true);
-    const words = h("p", { class: "field-finding-words", id: newId() }, copy(".finding-head > .visually-hidden"), " ",
-      [...(item.querySelector(".finding-message")?.childNodes ?? [])].map((node) => node.cloneNode(true)), " ",
-      h("span", { class: "field-finding-hint" }, [...(item.querySelector(".finding-hint")?.childNodes ?? [])].map((node) => node.cloneNode(true))));
+    const copy = (selector) => finding.item.querySelector(selector)?.cloneNode(true);
+    const inside = (selector) => [...(copy(selector)?.childNodes ?? [])];
+    const hint = inside(".finding-hint");
+    const words = h("p", { class: "field-finding-words", id: newId() },
+      copy(".finding-head > .visually-hidden"), " ", h("span", { translate: "no" }, inside(".finding-message")),
+      hint.length ? h("span", { class: "field-finding-hint", translate: "no" }, " ", hint) : null);
     const toText = finding.isWritten ? null
       : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, "Go to the text");
     return h("div", { class: `field-finding field-finding-${finding.severity}` }, words,

@@ -68,9 +68,9 @@ def place_of(finding: Finding, text: str) -> FormPlace | None:
         if group.fullmatch(pointer):
             return FormPlace(f"{pointer}/{first}", is_written=True)
     for place, rest in _upwards(pointer):
-        if _fits(FIELDS, finding.file, place) and _ENTRY.fullmatch(rest):
+        if _is_among(FIELDS, finding.file, place) and _ENTRY.fullmatch(rest):
             return FormPlace(place, is_written=True)
-        if _fits(ROWS, finding.file, place):
+        if _is_among(ROWS, finding.file, place):
             return FormPlace(place, is_written=not rest)
     return None
 
@@ -105,8 +105,13 @@ def _value(text: str, pointer: str) -> Any:
         return None
 
 
-def _fits(table: dict[str, tuple[str, ...]], file: str, pointer: str) -> bool:
-    return any(_compiled(pattern).fullmatch(pointer) for pattern in table.get(file, ()))
+def fits(pattern: str, pointer: str) -> bool:
+    """Whether a pattern of the tables above is the whole of a pointer."""
+    return _compiled(pattern).fullmatch(pointer) is not None
+
+
+def _is_among(table: dict[str, tuple[str, ...]], file: str, pointer: str) -> bool:
+    return any(fits(pattern, pointer) for pattern in table.get(file, ()))
 
 
 @cache

@@ -16,6 +16,7 @@ import jsonschema_rs
 
 from agent_client.schema_graph import EXPANSIONS_MAX, Node, SchemaGraph
 from registry.validation.problems import FileName, Path, Problem
+from registry.validation.structure import meant
 
 PROBLEMS_MAX: Final = 20
 TOOLS: Final[FileName] = "tools.json"
@@ -80,7 +81,7 @@ def _fault(error: jsonschema_rs.ValidationError) -> str:
     """The validator's words, but for the fault that nearly everybody makes."""
     place = list(error.instance_path)
     if "type" in place[-2:] and isinstance(error.instance, str):
-        return f"{error.instance[:40]!r} is not a type; there are string, number, integer, boolean, array, object, null"
+        return f"{error.instance[:40]!r} is not a type; there are {', '.join(TYPES)}"
     return _words(error.message)
 
 
@@ -88,6 +89,7 @@ def _words(message: str) -> str:
     return message if len(message) <= 200 else message[:199] + "…"
 
 
+TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
 _TYPE_NAMES: Final = {
     "dict": "object", "map": "object", "float": "number", "double": "number", "int": "integer", "long": "integer",
     "str": "string", "text": "string", "bool": "boolean", "list": "array", "tuple": "array", "none": "null",
@@ -100,11 +102,17 @@ def _hint(schema: dict[str, Any], place: Path) -> str:
     for step in place:
         value = value[step]
     if place and place[-1] == "type" and isinstance(value, str):
-        name = _TYPE_NAMES.get(value.lower(), value.lower())
-        return f'Write "{name}".' if name else "Leave the type out: then any value is allowed."
+        return _type_hint(value.lower())
     if isinstance(value, str) and place and place[-1] == "required":
         return "required is a list of property names, beside properties."
     return "See JSON Schema draft 2020-12."
+
+
+def _type_hint(word: str) -> str:
+    name = _TYPE_NAMES.get(word, word if word in TYPES else meant(word, TYPES) or None)
+    if name is None:
+        return "Write one of these."
+    return f'Write "{name}".' if name else "Leave the type out: then any value is allowed."
 
 
 def _check_references(graph: SchemaGraph, path: Path) -> Iterator[Problem]:

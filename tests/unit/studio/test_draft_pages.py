@@ -288,3 +288,13 @@ def test_a_finding_leads_to_its_place(client: Client) -> None:
     _save(bundle() | {"tools.json": "[\n  1,\n]"})
     page = client.get(EDIT).content.decode()
     assert "?file=tools.json&amp;line=3&amp;column=1#file-toolsjson" in page
+
+
+def test_a_finding_names_the_field_that_writes_it_or_the_row_that_holds_it(client: Client) -> None:
+    limit = {"type": "whole", "description": "How many."}
+    files = bundle() | {"tools.json": to_json([tool("alpha_list", properties={"limit": limit}, odd=1)])}
+    _save(files)
+    for page in (client.get(EDIT), client.post(CHECK, _sent(files), headers=HTMX)):
+        text = " ".join(page.content.decode().split()).replace(" >", ">")
+        assert 'data-field="/0/args_schema/properties/limit/type">tools.json' in text
+        assert 'data-field="/0" data-unwritten>tools.json' in text

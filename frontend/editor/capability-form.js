@@ -3,21 +3,22 @@ import { chips, choice, group, lines, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
 import { pointerOf } from "./json-text.js";
+import { say } from "./say.js";
 
 const PROFILES = [
-  ["capability", "Capability: instructions with tools and forms"],
-  ["playbook", "Playbook: steps to solve a customer's problem"],
-  ["runbook", "Runbook: what to do about an alert"],
-  ["agent_skill", "Agent skill: free text"],
+  ["capability", say("Capability: instructions with tools and forms")],
+  ["playbook", say("Playbook: steps to solve a customer's problem")],
+  ["runbook", say("Runbook: what to do about an alert")],
+  ["agent_skill", say("Agent skill: free text")],
 ];
-const SYSTEMS = [["common", "Everywhere"], ["darwin", "macOS"], ["win32", "Windows"], ["linux", "Linux"]];
+const SYSTEMS = [["common", say("Everywhere")], ["darwin", "macOS"], ["win32", say("Windows")], ["linux", say("Linux")]];
 const LEVELS = [
-  ["builtin", "Nothing: it works as it is"], ["lightweight", "Something small, such as a package"],
-  ["external", "A program that must be installed"], ["cloud_api", "An account or key of a service"],
+  ["builtin", say("Nothing: it works as it is")], ["lightweight", say("Something small, such as a package")],
+  ["external", say("A program that must be installed")], ["cloud_api", say("An account or key of a service")],
 ];
 const NEEDS = [
-  ["bins", "Programs"], ["python", "Python packages"], ["apps", "Applications"],
-  ["env", "Environment variables (names alone)"], ["permissions", "Permissions of the system"],
+  ["bins", say("Programs")], ["python", say("Python packages")], ["apps", say("Applications")],
+  ["env", say("Environment variables (names alone)")], ["permissions", say("Permissions of the system")],
 ];
 const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
   "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",
@@ -29,7 +30,7 @@ export class CapabilityForm extends JsonForm {
   }
 
   content(tree) {
-    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, "capability.json must hold one object.")];
+    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, say("capability.json must hold one object."))];
     const profile = this.get(["skill_profile"]) ?? "capability";
     return [
       this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
@@ -59,10 +60,10 @@ export class CapabilityForm extends JsonForm {
   }
 
   what(profile) {
-    return group("What it is", "",
-      this.plain("Name", ["name"], { required: true, most: 80 }),
-      this.plain("Description", ["description"], { required: true, most: 1024, rows: 3 }),
-      choice("Kind", profile, PROFILES, {
+    return group(say("What it is"), "",
+      this.plain(say("Name"), ["name"], { required: true, most: 80 }),
+      this.plain(say("Description"), ["description"], { required: true, most: 1024, rows: 3 }),
+      choice(say("Kind"), profile, PROFILES, {
         at: "skill_profile", writes: ["skill_profile"], help: this.help(["skill_profile"]),
         changed: (now) => this.redraw(
           [["skill_profile"], now],
@@ -73,31 +74,31 @@ export class CapabilityForm extends JsonForm {
   }
 
   when(profile) {
-    return group("When it is used", "The agent comes here when a message holds one of these phrases, or resembles one of the sentences.",
-      this.phrases("Trigger phrases", ["intent_triggers"], { required: profile === "capability" }),
+    return group(say("When it is used"), say("The agent comes here when a message holds one of these phrases, or resembles one of the sentences."),
+      this.phrases(say("Trigger phrases"), ["intent_triggers"], { required: profile === "capability" }),
       h("div", { class: "two-fields" },
-        this.sentences("Sentences that should lead here", "should_match"),
-        this.sentences("Sentences that should not", "should_not_match")),
-      this.phrases("Groups", ["skill_groups"]));
+        this.sentences(say("Sentences that should lead here"), "should_match"),
+        this.sentences(say("Sentences that should not"), "should_not_match")),
+      this.phrases(say("Groups"), ["skill_groups"]));
   }
 
   sentences(label, key) {
     const path = ["utterances", key];
     return lines(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, rows: 4, help: "One a line, as a user would write it. Ten make matching much better.",
+      at: path.join("."), writes: path, rows: 4, help: say("One a line, as a user would write it. Ten make matching much better."),
       changed: (now) => this.write([path, now]),
     });
   }
 
   playbook() {
     const path = (key) => ["playbook", key];
-    return group("The problem that it solves", "",
-      this.plain("Problem", path("problem"), { required: true, rows: 3 }),
-      lines("When it applies", listOf(this.get(path("conditions"))), {
-        at: "playbook.conditions", writes: path("conditions"), help: "One condition a line.", changed: (now) => this.write([path("conditions"), now]),
+    return group(say("The problem that it solves"), "",
+      this.plain(say("Problem"), path("problem"), { required: true, rows: 3 }),
+      lines(say("When it applies"), listOf(this.get(path("conditions"))), {
+        at: "playbook.conditions", writes: path("conditions"), help: say("One condition a line."), changed: (now) => this.write([path("conditions"), now]),
       }),
-      this.phrases("Words that people search for", path("keywords"), { required: true }),
-      h("div", { class: "two-fields" }, this.plain("Product area", path("product_area")), this.plain("Kind of issue", path("issue_type"))));
+      this.phrases(say("Words that people search for"), path("keywords"), { required: true }),
+      h("div", { class: "two-fields" }, this.plain(say("Product area"), path("product_area")), this.plain(say("Kind of issue"), path("issue_type"))));
   }
 
   where() {
@@ -107,15 +108,15 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group("Where it works", "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, "Systems"), ticks));
+    return group(say("Where it works"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, say("Systems")), ticks));
   }
 
   needs() {
     const level = this.get(["dependency_level"]) ?? "builtin";
     const levels = isObject(level)
-      ? h("p", { class: "help" }, "What must be there first differs from system to system; that is written in the text.")
-      : choice("What must be there first", level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
-    return group("What it needs", "Names alone, never a password or a key.", levels,
+      ? h("p", { class: "help" }, say("What must be there first differs from system to system; that is written in the text."))
+      : choice(say("What must be there first"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
+    return group(say("What it needs"), say("Names alone, never a password or a key."), levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 
@@ -125,13 +126,13 @@ export class CapabilityForm extends JsonForm {
       changed: (now) => this.write([[key], now === "" || !Number.isSafeInteger(Number(now)) ? undefined : Number(now)]),
     });
     const allowed = this.get(["allowed_tools"]);
-    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, "More: order, licence, further facts"),
+    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, say("More: order, licence, further facts")),
       h("div", { class: "two-fields" },
-        number("Priority", "priority"), number("Turns that it stays active", "max_turns"),
-        this.plain("Emoji", ["emoji"]), this.plain("Licence", ["license"])),
-      this.plain("Compatibility", ["compatibility"], { most: 500, rows: 2 }),
-      Array.isArray(allowed) ? this.phrases("Tools of the agent that it may use", ["allowed_tools"])
-        : this.plain("Tools of the agent that it may use", ["allowed_tools"]),
+        number(say("Priority"), "priority"), number(say("Turns that it stays active"), "max_turns"),
+        this.plain(say("Emoji"), ["emoji"]), this.plain(say("Licence"), ["license"])),
+      this.plain(say("Compatibility"), ["compatibility"], { most: 500, rows: 2 }),
+      Array.isArray(allowed) ? this.phrases(say("Tools of the agent that it may use"), ["allowed_tools"])
+        : this.plain(say("Tools of the agent that it may use"), ["allowed_tools"]),
       this.metadata());
   }
 
@@ -140,11 +141,11 @@ export class CapabilityForm extends JsonForm {
     const rows = Object.entries(facts).map(([key, value]) => h("li", { class: "fact-row" },
       h("code", {}, key),
       typeof value === "string"
-        ? h("input", { type: "text", value, "aria-label": `Value of ${key}`, "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
-        : h("span", { class: "muted" }, "not a text; see the file"),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": `Remove ${key}`, onclick: () => this.redraw([["metadata", key], undefined]) }, "Remove")));
-    const made = text("Add a further fact", "", {
-      at: "metadata-new", help: "Its name; the value is filled in above.", onleave: true,
+        ? h("input", { type: "text", value, "aria-label": say("Value of {name}", { name: key }), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
+        : h("span", { class: "muted" }, say("not a text; see the file")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": say("Remove {name}", { name: key }), onclick: () => this.redraw([["metadata", key], undefined]) }, say("Remove"))));
+    const made = text(say("Add a further fact"), "", {
+      at: "metadata-new", help: say("Its name; the value is filled in above."), onleave: true,
       changed: (name) => name.trim() && !(name.trim() in facts) && this.redraw([["metadata", name.trim()], ""]),
     });
     return h("div", {}, rows.length ? h("ul", { class: "plain-list" }, rows) : null, made);
@@ -153,6 +154,6 @@ export class CapabilityForm extends JsonForm {
   others() {
     const unknown = this.tree.members.map((member) => member.key).filter((key) => !SHOWN.includes(key));
     if (!unknown.length) return null;
-    return h("p", { class: "help" }, "Kept as written, and not shown here: ", unknown.map((key) => h("code", {}, `${key} `)));
+    return h("p", { class: "help" }, say("Kept as written, and not shown here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
   }
 }

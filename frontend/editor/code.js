@@ -18,6 +18,18 @@ import { GFM, parser } from "@lezer/markdown";
 import { StyleModule } from "style-mod";
 
 import { completions, helpAt, jsonPathAt } from "./hints.js";
+import { say } from "./say.js";
+
+// What CodeMirror says by itself.
+const PHRASES = {
+  Find: say("Find"), Replace: say("Replace"), next: say("next"), previous: say("previous"), all: say("all"), replace: say("replace"),
+  "replace all": say("replace all"), "match case": say("match case"), regexp: say("regexp"), "by word": say("by word"), close: say("close"),
+  "current match": say("current match"), "on line": say("on line"), "replaced match on line $": say("replaced match on line $"),
+  "replaced $ matches": say("replaced $ matches"), Completions: say("Completions"), Diagnostics: say("Findings"),
+  "No diagnostics": say("No findings"), "Fold line": say("Fold line"), "Unfold line": say("Unfold line"),
+  "Folded lines": say("Folded lines"), "Unfolded lines": say("Unfolded lines"), to: say("to"), "folded code": say("folded code"),
+  unfold: say("unfold"), "Control character": say("Control character"), "Selection deleted": say("Selection deleted"),
+};
 
 // A <style> element would break the content policy; sheets that a script makes do not.
 const mounted = new WeakMap();
@@ -72,7 +84,7 @@ export class Code {
     const state = EditorState.create({
       doc: document.text,
       extensions: [
-        lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
+        EditorState.phrases.of(PHRASES), lineNumbers(), highlightActiveLineGutter(), foldGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
         indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), highlightSelectionMatches(),
         syntaxHighlighting(classHighlighter), lintGutter(),
         isJson ? json() : [markdown(), EditorView.lineWrapping],

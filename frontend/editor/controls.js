@@ -1,6 +1,7 @@
 // Controls that the forms share.
 import { field, h, newId } from "./dom.js";
 import { pointerOf } from "./json-text.js";
+import { say } from "./say.js";
 
 // `writes` is the path of the value that a control writes: findings about it are shown there.
 const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
@@ -27,12 +28,12 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
   input.addEventListener("change", add);
   const shown = values.map((value, index) =>
     h("li", { class: "chip" }, h("span", {}, String(value)), h("button", {
-      type: "button", class: "chip-remove", "aria-label": `Remove ${value}`, "data-at": `${at}-remove-${index}`,
+      type: "button", class: "chip-remove", "aria-label": say("Remove {name}", { name: value }), "data-at": `${at}-remove-${index}`,
       onclick: () => changed(values.filter((_, other) => other !== index)),
     }, "×")));
-  const made = field(label, input, help ?? "Press Enter after each.", { required });
+  const made = field(label, input, help ?? say("Press Enter after each."), { required });
   made.classList.add("chips");
-  made.insertBefore(h("ul", { class: "chip-list", "aria-label": `${label}, given` }, shown), input);
+  made.insertBefore(h("ul", { class: "chip-list", "aria-label": say("{label}, given", { label }) }, shown), input);
   if (list) made.append(list);
   return made;
 }
@@ -41,7 +42,7 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
 export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
   const area = h("textarea", { rows, "data-at": at, ...marked(writes), value: values.join("\n") });
   area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
-  return field(label, area, help ?? "One a line.");
+  return field(label, area, help ?? say("One a line."));
 }
 
 export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, writes, ...rest }) {

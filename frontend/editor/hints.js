@@ -1,25 +1,27 @@
 // What the schemas say about a place in a file: keys and values to write, and what they are for.
 import { syntaxTree } from "@codemirror/language";
 
+import { say } from "./say.js";
+
 const JSON_SCHEMA = {
   properties: {
-    type: { description: "Which kind of value.", enum: ["object", "array", "string", "number", "integer", "boolean", "null"] },
-    description: { description: "What it means, for the agent." },
-    properties: { description: "The arguments by name." },
-    required: { description: "The names that every call must give." },
-    items: { description: "What each entry of the list is." },
-    enum: { description: "The values that are allowed." },
-    default: { description: "What is meant where it is left out." },
-    examples: { description: "Values that would be right." },
-    format: { description: "The form of a text.", enum: ["date", "date-time", "time", "email", "uri", "uuid"] },
-    minimum: { description: "The least number." },
-    maximum: { description: "The greatest number." },
-    minLength: { description: "The least number of characters." },
-    maxLength: { description: "The greatest number of characters." },
-    minItems: { description: "The least number of entries." },
-    maxItems: { description: "The greatest number of entries." },
-    pattern: { description: "A regular expression that the text must match." },
-    additionalProperties: { description: "false: no other argument is taken." },
+    type: { description: say("Which kind of value."), enum: ["object", "array", "string", "number", "integer", "boolean", "null"] },
+    description: { description: say("What it means, for the agent.") },
+    properties: { description: say("The arguments by name.") },
+    required: { description: say("The names that every call must give.") },
+    items: { description: say("What each entry of the list is.") },
+    enum: { description: say("The values that are allowed.") },
+    default: { description: say("What is meant where it is left out.") },
+    examples: { description: say("Values that would be right.") },
+    format: { description: say("The form of a text."), enum: ["date", "date-time", "time", "email", "uri", "uuid"] },
+    minimum: { description: say("The least number.") },
+    maximum: { description: say("The greatest number.") },
+    minLength: { description: say("The least number of characters.") },
+    maxLength: { description: say("The greatest number of characters.") },
+    minItems: { description: say("The least number of entries.") },
+    maxItems: { description: say("The greatest number of entries.") },
+    pattern: { description: say("A regular expression that the text must match.") },
+    additionalProperties: { description: say("false: no other argument is taken.") },
   },
 };
 const SCALARS = ["String", "Number", "True", "False", "Null"];
@@ -167,6 +169,6 @@ export function helpAt(state, at, file, facts) {
   const isKey = node.name === "PropertyName";
   const path = isKey ? [...jsonPathAt(state, node.parent.parent), textOf(state, node)] : jsonPathAt(state, node);
   const schema = schemaAt(root, path);
-  const words = [schema?.description, schema?.enum && `One of: ${schema.enum.join(", ")}.`].filter(Boolean).join(" ");
+  const words = [schema?.description, schema?.enum && say("One of: {list}.", { list: schema.enum.join(", ") })].filter(Boolean).join(" ");
   return words ? { from, to, words } : null;
 }

@@ -1,5 +1,6 @@
 // JSON as text: where each value stands, and the smallest edit that changes one. What is not touched stays as it was
 // written: keys that nobody knows, their order, the layout, numbers too long for a script.
+import { say } from "./say.js";
 
 const LEVELS_MAX = 100;
 const SPACE = /[ \t\n\r]*/y;
@@ -20,7 +21,7 @@ export function parse(text) {
   skip(reader);
   const node = read(reader, 1);
   skip(reader);
-  if (reader.at < text.length) throw new JsonFault("There is more behind the end", reader.at);
+  if (reader.at < text.length) throw new JsonFault(say("There is more behind the end"), reader.at);
   return node;
 }
 
@@ -38,19 +39,19 @@ function skip(reader) {
 function read(reader, level) {
   const start = reader.at;
   const first = reader.text[start];
-  if (level > LEVELS_MAX) throw new JsonFault("Too many levels", start);
+  if (level > LEVELS_MAX) throw new JsonFault(say("Too many levels"), start);
   if (first === "{") return readObject(reader, level);
   if (first === "[") return readList(reader, level);
   for (const [type, pattern] of [["string", STRING], ["number", NUMBER], ["word", WORD]]) {
     const raw = match(reader, pattern);
     if (raw !== undefined) return { type, start, end: reader.at, value: JSON.parse(raw) };
   }
-  throw new JsonFault(start < reader.text.length ? "This is no JSON value" : "The text ends too early", start);
+  throw new JsonFault(start < reader.text.length ? say("This is no JSON value") : say("The text ends too early"), start);
 }
 
 function expect(reader, sign) {
   skip(reader);
-  if (reader.text[reader.at] !== sign) throw new JsonFault(`Here a ${sign} is missing`, reader.at);
+  if (reader.text[reader.at] !== sign) throw new JsonFault(say("Here a {sign} is missing", { sign }), reader.at);
   reader.at += 1;
   skip(reader);
 }
@@ -61,7 +62,7 @@ function more(reader, end) {
     reader.at += 1;
     return false;
   }
-  if (reader.text[reader.at] !== ",") throw new JsonFault(`Here a comma or ${end} is missing`, reader.at);
+  if (reader.text[reader.at] !== ",") throw new JsonFault(say("Here a comma or {sign} is missing", { sign: end }), reader.at);
   reader.at += 1;
   skip(reader);
   return true;
@@ -76,7 +77,7 @@ function readObject(reader, level) {
     do {
       const keyStart = reader.at;
       const raw = match(reader, STRING);
-      if (raw === undefined) throw new JsonFault("Here a key in double quotes is missing", keyStart);
+      if (raw === undefined) throw new JsonFault(say("Here a key in double quotes is missing"), keyStart);
       const keyEnd = reader.at;
       expect(reader, ":");
       node.members.push({ key: JSON.parse(raw), keyStart, keyEnd, node: read(reader, level + 1) });

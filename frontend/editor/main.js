@@ -7,6 +7,7 @@ import { Findings } from "./findings.js";
 import { parse, get } from "./json-text.js";
 import { Preview } from "./preview.js";
 import { Saving } from "./saving.js";
+import { say } from "./say.js";
 import { ScreensForm } from "./screens-form.js";
 import { SkillForm } from "./skill-form.js";
 import { ToolsForm } from "./tools-form.js";
@@ -185,7 +186,7 @@ class Editor {
       return undefined;
     }
     this.goTo(finding);
-    if (finding.item && finding.line) this.notify("No field of the form writes this: here is its place in the text.");
+    if (finding.item && finding.line) this.notify(say("No field of the form writes this: here is its place in the text."));
     return undefined;
   }
 

@@ -1,6 +1,7 @@
 // Saving by button, by key and by itself; what happens when a save is refused; and the way back to what was not saved.
 import { Copies } from "./copies.js";
 import { h } from "./dom.js";
+import { say } from "./say.js";
 
 const QUIET_MS = 3000;
 const RETRY_MS = [5000, 10000, 30000, 60000];
@@ -51,7 +52,7 @@ export class Saving {
   }
 
   changed() {
-    this.tell(this.isDirty() ? "Unsaved changes" : "As last saved");
+    this.tell(this.isDirty() ? say("Unsaved changes") : say("As last saved"));
     clearTimeout(this.copyTimer);
     this.copyTimer = setTimeout(() => this.copy(), COPY_MS);
     this.failures = 0;
@@ -133,7 +134,7 @@ export class Saving {
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       if (event.detail.elt !== this.saveButton) return;
       this.sent = this.texts();
-      this.tell("Saving…");
+      this.tell(say("Saving…"));
     });
     document.body.addEventListener("htmx:afterRequest", (event) => {
       if (event.detail.elt === this.saveButton) this.answered(event.detail);
@@ -143,7 +144,7 @@ export class Saving {
       this.goesOn = false;
       this.sent = null;
       if (!this.isDirty()) return;
-      this.tell("Not saved");
+      this.tell(say("Not saved"));
       this.later(RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)]);
       this.failures += 1;
     });
@@ -170,7 +171,7 @@ export class Saving {
       this.failures = 0;
       this.copy();
       if (this.isDirty()) {
-        this.tell("Unsaved changes");
+        this.tell(say("Unsaved changes"));
         this.later(QUIET_MS);
       }
       if (this.goesOn) location.assign(this.reviewButton.dataset.saveThen);
@@ -184,9 +185,9 @@ export class Saving {
   // Somebody else saved while this was being written: nobody is taken away from what they are typing.
   stale() {
     this.isStale = true;
-    this.tell("Somebody else saved this draft");
-    this.bar("Somebody else saved this draft since you opened it. What you write is kept in this browser until you choose.",
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, "Compare and merge"));
+    this.tell(say("Somebody else saved this draft"));
+    this.bar(say("Somebody else saved this draft since you opened it. What you write is kept in this browser until you choose."),
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, say("Compare and merge")));
   }
 
   // A page of its own, with both texts; the base of each file that was changed makes a merge possible.
@@ -219,9 +220,9 @@ export class Saving {
     if (!differs) return this.copies.drop(copy.key);
     const when = new Date(copy.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
     const files = Object.keys(copy.texts).join(", ");
-    const bar = this.bar(`Text of ${when} was never saved: ${files}. It is still in this browser.`,
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, "Bring it back"),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, "Throw it away"));
+    const bar = this.bar(say("Text of {when} was never saved: {files}. It is still in this browser.", { when, files }),
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, say("Bring it back")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, say("Throw it away")));
     return undefined;
   }
 

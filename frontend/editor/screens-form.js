@@ -3,6 +3,7 @@ import { button, choice, group, text } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, orNothing } from "./json-form.js";
 import { nodeAt, pointerOf } from "./json-text.js";
+import { say } from "./say.js";
 
 export class ScreensForm extends JsonForm {
   constructor(document, root, editor) {
@@ -16,19 +17,19 @@ export class ScreensForm extends JsonForm {
       : (this.get([]) ?? []).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
     return [
       this.make(),
-      entries.length ? null : h("p", { class: "empty" }, "No forms yet. A form lets the user fill in what a tool needs, instead of typing it."),
+      entries.length ? null : h("p", { class: "empty" }, say("No forms yet. A form lets the user fill in what a tool needs, instead of typing it.")),
       ...entries.map((entry) => this.entry(entry, isMap)),
     ].filter(Boolean);
   }
 
   make() {
     const tools = this.editor.facts().tools();
-    if (!tools.length) return h("p", { class: "help" }, "Once tools.json has a tool, a form can be made from it here.");
+    if (!tools.length) return h("p", { class: "help" }, say("Once tools.json has a tool, a form can be made from it here."));
     this.chosen = tools.includes(this.chosen) ? this.chosen : tools[0];
-    return group("Make a form from a tool", "It has a field for each argument, and calls the tool when it is sent. You can change it afterwards.",
+    return group(say("Make a form from a tool"), say("It has a field for each argument, and calls the tool when it is sent. You can change it afterwards."),
       h("div", { class: "inline-fields" },
-        choice("Tool", this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
-        button("Make the form", () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
+        choice(say("Tool"), this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
+        button(say("Make the form"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
   }
 
   entry(entry, isMap) {
@@ -42,14 +43,14 @@ export class ScreensForm extends JsonForm {
     };
     const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
     return h("section", { class: "form-group screen", "data-field": pointerOf(path) },
-      h("h3", {}, h("code", {}, entry.schema_id ?? "without an id"), calls.map((name) => h("span", { class: "tag" }, `calls ${name}`))),
+      h("h3", {}, h("code", {}, entry.schema_id ?? say("without an id")), calls.map((name) => h("span", { class: "tag" }, say("calls {name}", { name })))),
       isMap ? null : h("div", { class: "two-fields" },
-        text("Title", entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
-        text("What it is for", entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
-      h("p", { class: "help" }, `${Array.isArray(components) ? components.length : 0} parts`),
+        text(say("Title"), entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
+        text(say("What it is for"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
+      h("p", { class: "help" }, say("Parts: {count}", { count: Array.isArray(components) ? components.length : 0 })),
       h("div", { class: "actions" },
-        button("See it", () => this.editor.showForm(entry.schema_id)),
-        button("Edit its text", () => this.editor.goTo(places())),
-        button("Remove", () => this.redraw([path, undefined]))));
+        button(say("See it"), () => this.editor.showForm(entry.schema_id)),
+        button(say("Edit its text"), () => this.editor.goTo(places())),
+        button(say("Remove"), () => this.redraw([path, undefined]))));
   }
 }

@@ -1,9 +1,10 @@
 // skill.md section by section; a playbook's steps with Do, Check and Say. Each field is a stretch of the text.
 import { button, text } from "./controls.js";
 import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
+import { say } from "./say.js";
 import { isNamed, outline, placeFor, sectionText } from "./skill-text.js";
 
-const PARTS = [["do", "Do", "What the agent does."], ["check", "Check", "What must be true before going on."], ["say", "Say", "What to tell the customer."]];
+const PARTS = [["do", "Do", say("What the agent does.")], ["check", "Check", say("What must be true before going on.")], ["say", "Say", say("What to tell the customer.")]];
 
 export class SkillForm {
   constructor(document, root, editor) {
@@ -90,10 +91,10 @@ export class SkillForm {
     const required = this.editor.facts().sections();
     const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
     return [
-      found.title ? this.bound("Title", found.title, { at: "title", oneLine: true })
-        : h("div", { class: "form-group is-missing" }, h("h3", {}, "Title"), h("p", { class: "help" }, "skill.md begins with the name of the capability."),
-          button("Add the title", () => this.addTitle(), { at: "add-title" })),
-      found.intro.from < found.intro.to ? this.bound("Before the first section", found.intro, { at: "intro", rows: 3 }) : null,
+      found.title ? this.bound(say("Title"), found.title, { at: "title", oneLine: true })
+        : h("div", { class: "form-group is-missing" }, h("h3", {}, say("Title")), h("p", { class: "help" }, say("skill.md begins with the name of the capability.")),
+          button(say("Add the title"), () => this.addTitle(), { at: "add-title" })),
+      found.intro.from < found.intro.to ? this.bound(say("Before the first section"), found.intro, { at: "intro", rows: 3 }) : null,
       ...found.sections.map((section, index) => this.section(section, index, required)),
       ...missing.map((section) => this.absent(section, required)),
       this.more(),
@@ -112,9 +113,9 @@ export class SkillForm {
     const at = `section-${section.title}-${index}`;
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
-      h("div", { class: "group-head" }, h("h3", {}, section.title || "without a name"),
-        demand ? h("span", { class: "tag" }, "needed") : button("Remove", () => this.redraw([{ ...section.whole, insert: "" }]), { label: `Remove the section ${section.title}` })),
-      isSteps ? this.steps(section) : this.bound(`Text of ${section.title}`, section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
+      h("div", { class: "group-head" }, h("h3", {}, section.title || say("without a name")),
+        demand ? h("span", { class: "tag" }, say("needed")) : button(say("Remove"), () => this.redraw([{ ...section.whole, insert: "" }]), { label: say("Remove the section {name}", { name: section.title }) })),
+      isSteps ? this.steps(section) : this.bound(say("Text of {name}", { name: section.title }), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
   absent(section, required) {
@@ -124,13 +125,13 @@ export class SkillForm {
       const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
-    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, "missing")),
-      h("p", { class: "help" }, section.hint), button(`Add ${section.name}`, add, { at: `add-${section.name}` }));
+    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, say("missing"))),
+      h("p", { class: "help" }, section.hint), button(say("Add {name}", { name: section.name }), add, { at: `add-${section.name}` }));
   }
 
   more() {
-    return text("Add a section", "", {
-      at: "add-section", onleave: true, help: "Its name, then Enter. Further sections may stand between those that are needed.",
+    return text(say("Add a section"), "", {
+      at: "add-section", onleave: true, help: say("Its name, then Enter. Further sections may stand between those that are needed."),
       changed: (name) => {
         if (!name.trim()) return;
         const end = this.document.text.length;
@@ -149,11 +150,11 @@ export class SkillForm {
     };
     return h("div", { class: "steps" },
       section.steps.map((step, index) => this.step(step, index, section)),
-      button("Add a step", add, { at: "add-step" }));
+      button(say("Add a step"), add, { at: "add-step" }));
   }
 
   step(step, index, section) {
-    const label = `step ${index + 1}`;
+    const number = { number: index + 1 };
     const body = (part) => this.document.text.slice(part.from, part.to);
     const swap = (other) => {
       const { text: now } = this.document;
@@ -172,13 +173,13 @@ export class SkillForm {
       this.redraw([{ from: end, to: end, insert: `\n**${word}:** ` }]);
     };
     return h("section", { class: "step" },
-      this.bound(`Step ${index + 1}`, step.heading, { at: `step-${index}`, oneLine: true }),
+      this.bound(say("Step {number}", number), step.heading, { at: `step-${index}`, oneLine: true }),
       PARTS.filter(([key]) => step.parts[key]).map(([key, word, help]) => this.inline(word, step.parts[key], { at: `step-${index}-${key}`, help, rows: Math.max(2, body(step.parts[key]).split("\n").length) })),
       h("div", { class: "actions" },
-        missing.map((part) => button(`Add ${part[1]}`, () => addPart(part), { label: `Add ${part[1]} to ${label}` })),
-        button("Move up", () => swap(index - 1), { disabled: index === 0, label: `Move ${label} up` }),
-        button("Move down", () => swap(index + 1), { disabled: index === section.steps.length - 1, label: `Move ${label} down` }),
-        button("Remove", () => this.redraw([{ ...step.whole, insert: "" }]), { label: `Remove ${label}` })));
+        missing.map((part) => button(say("Add {name}", { name: part[1] }), () => addPart(part), { label: say("Add {name} to step {number}", { name: part[1], ...number }) })),
+        button(say("Move up"), () => swap(index - 1), { disabled: index === 0, label: say("Move step {number} up", number) }),
+        button(say("Move down"), () => swap(index + 1), { disabled: index === section.steps.length - 1, label: say("Move step {number} down", number) }),
+        button(say("Remove"), () => this.redraw([{ ...step.whole, insert: "" }]), { label: say("Remove step {number}", number) })));
   }
 
   // Words that begin in the line of their mark.

@@ -3,20 +3,26 @@ import { button, chips, choice, group, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
 import { pointerOf } from "./json-text.js";
+import { say } from "./say.js";
 
 // What the form calls a type, and what it writes.
 const TYPES = {
-  string: { words: "Text", write: { type: "string" } },
-  date: { words: "Date", write: { type: "string", format: "date" } },
-  "date-time": { words: "Date and time", write: { type: "string", format: "date-time" } },
-  integer: { words: "Whole number", write: { type: "integer" } },
-  number: { words: "Number", write: { type: "number" } },
-  boolean: { words: "Yes or no", write: { type: "boolean" } },
-  choice: { words: "One of several words", write: { type: "string", enum: ["first", "second"] } },
-  list: { words: "List of texts", write: { type: "array", items: { type: "string" } } },
-  numbers: { words: "List of numbers", write: { type: "array", items: { type: "number" } } },
-  group: { words: "Group of values", write: { type: "object", properties: {}, additionalProperties: false } },
-  groups: { words: "List of groups", write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
+  string: { words: say("Text"), write: { type: "string" } },
+  date: { words: say("Date"), write: { type: "string", format: "date" } },
+  "date-time": { words: say("Date and time"), write: { type: "string", format: "date-time" } },
+  integer: { words: say("Whole number"), write: { type: "integer" } },
+  number: { words: say("Number"), write: { type: "number" } },
+  boolean: { words: say("Yes or no"), write: { type: "boolean" } },
+  choice: { words: say("One of several words"), write: { type: "string", enum: ["first", "second"] } },
+  list: { words: say("List of texts"), write: { type: "array", items: { type: "string" } } },
+  numbers: { words: say("List of numbers"), write: { type: "array", items: { type: "number" } } },
+  group: { words: say("Group of values"), write: { type: "object", properties: {}, additionalProperties: false } },
+  groups: { words: say("List of groups"), write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
+};
+// What stands in a row: an argument of the call, or a value of its answer or of a group.
+const WORDS = {
+  argument: { none: say("No argument yet."), add: say("Add an argument"), remove: (name) => say("Remove the argument {name}", { name }) },
+  value: { none: say("No value yet."), add: say("Add a value"), remove: (name) => say("Remove the value {name}", { name }) },
 };
 const OURS = ["type", "format", "enum", "items", "properties", "additionalProperties", "required"];
 
@@ -48,11 +54,11 @@ export class ToolsForm extends JsonForm {
 
   content() {
     const tools = this.tools();
-    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, "tools.json must hold a list of tools.")];
+    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, say("tools.json must hold a list of tools."))];
     return [
-      tools.length ? null : h("p", { class: "empty" }, "No tools yet. A tool is something that the agent can call: it looks something up or changes something."),
+      tools.length ? null : h("p", { class: "empty" }, say("No tools yet. A tool is something that the agent can call: it looks something up or changes something.")),
       ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
-      h("div", { class: "actions" }, button("Add a tool that reads", () => this.add("read"), { at: "add-read" }), button("Add a tool that writes", () => this.add("write"), { at: "add-write" })),
+      h("div", { class: "actions" }, button(say("Add a tool that reads"), () => this.add("read"), { at: "add-read" }), button(say("Add a tool that writes"), () => this.add("write"), { at: "add-write" })),
     ].filter(Boolean);
   }
 
@@ -72,26 +78,26 @@ export class ToolsForm extends JsonForm {
 
   tool(tool, index, count) {
     const at = [...this.base, index];
-    if (!isObject(tool)) return h("p", { class: "message message-warning" }, `Entry ${index + 1} is no tool; see the text.`);
+    if (!isObject(tool)) return h("p", { class: "message message-warning" }, say("Entry {number} is no tool; see the text.", { number: index + 1 }));
     const kind = tool.policy?.kind;
-    const head = h("summary", {}, h("code", {}, tool.name ?? "without a name"),
-      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? "writes" : "reads"),
-      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, "a person approves") : null,
+    const head = h("summary", {}, h("code", {}, tool.name ?? say("without a name")),
+      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? say("writes") : say("reads")),
+      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, say("a person approves")) : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
     return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
       this.basics(tool, at), this.policy(tool, at),
-      group("What it is given", "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
+      group(say("What it is given"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
       this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
   }
 
   basics(tool, at) {
     return h("div", {},
-      text("Name", tool.name, {
-        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: "snake_case, such as weight_entry_list. The agent and skill.md call it by this name.",
+      text(say("Name"), tool.name, {
+        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: say("snake_case, such as weight_entry_list. The agent and skill.md call it by this name."),
         changed: (now) => this.redraw([[...at, "name"], now.trim()]),
       }),
-      text("Description", tool.description, {
-        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: "What it does and when to call it, for the agent.",
+      text(say("Description"), tool.description, {
+        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: say("What it does and when to call it, for the agent."),
         changed: (now) => this.write([[...at, "description"], now]),
       }));
   }
@@ -99,29 +105,29 @@ export class ToolsForm extends JsonForm {
   policy(tool, at) {
     const policy = isObject(tool.policy) ? tool.policy : {};
     const path = [...at, "policy"];
-    return group("What it may do", "",
-      choice("A call", policy.kind ?? "", [...(policy.kind ? [] : [["", "choose", true]]), ["read", "reads: nothing changes"], ["write", "writes: something changes"]], {
+    return group(say("What it may do"), "",
+      choice(say("A call"), policy.kind ?? "", [...(policy.kind ? [] : [["", say("choose"), true]]), ["read", say("reads: nothing changes")], ["write", say("writes: something changes")]], {
         at: `${path}.kind`, writes: [...path, "kind"],
         changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
       }),
-      tick("A person approves each call", policy.requires_approval === true, {
+      tick(say("A person approves each call"), policy.requires_approval === true, {
         at: `${path}.approval`, writes: [...path, "requires_approval"], changed: (on) => this.redraw([[...path, "requires_approval"], on]),
       }),
-      chips("Roles that may call it", listOf(policy.allowed_roles), {
-        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: "Left empty: every role.", changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
+      chips(say("Roles that may call it"), listOf(policy.allowed_roles), {
+        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Left empty: every role."), changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
       }));
   }
 
   // The properties of an object schema, one row each.
   fields(schema, path, word) {
     if (!isObject(schema) || (schema.properties !== undefined && !isObject(schema.properties))) {
-      return h("p", { class: "help" }, "This schema is written in the text.");
+      return h("p", { class: "help" }, say("This schema is written in the text."));
     }
     const properties = schema.properties ?? {};
     const required = listOf(schema.required);
     const rows = Object.entries(properties).map(([name, one], index) => this.property(name, one, { path, word, required, index }));
-    return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "help" }, `No ${word} yet.`),
-      button(`Add ${word === "argument" ? "an argument" : "a value"}`, () => this.addProperty(path, properties), { at: `${path}.add` }));
+    return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "help" }, WORDS[word].none),
+      button(WORDS[word].add, () => this.addProperty(path, properties), { at: `${path}.add` }));
   }
 
   addProperty(path, properties) {
@@ -158,12 +164,12 @@ export class ToolsForm extends JsonForm {
     const remove = () => this.redraw([at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
     return h("li", { class: "property", "data-field": pointerOf(at()) },
       h("div", { class: "property-row" },
-        text("Name", name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
+        text(say("Name"), name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
         this.type(schema, at, kind, row),
-        tick("Required", required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
-        button("Remove", remove, { label: `Remove the ${word} ${name}` })),
-      text("What it means", schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
-      kind === "choice" ? chips("Allowed words", listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
+        tick(say("Required"), required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
+        button(say("Remove"), remove, { label: WORDS[word].remove(name) })),
+      text(say("What it means"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips(say("Allowed words"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
       kind === "group" ? this.fields(schema, at(), "value") : null,
       kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
       ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
@@ -171,8 +177,8 @@ export class ToolsForm extends JsonForm {
 
   type(schema, at, kind, row) {
     const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
-    if (kind === "other") options.unshift(["other", "Written in the text"]);
-    return choice("Type", kind, options, {
+    if (kind === "other") options.unshift(["other", say("Written in the text")]);
+    return choice(say("Type"), kind, options, {
       at: `${row}.type`, writes: [...at(), "type"],
       changed: (now) => {
         if (now === "other") return;
@@ -186,7 +192,7 @@ export class ToolsForm extends JsonForm {
   example(schema, at, kind, row) {
     const given = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
     const shown = given === undefined ? "" : Array.isArray(given) ? given.join(", ") : String(given);
-    return text("Example", shown, {
+    return text(say("Example"), shown, {
       at: `${row}.example`, writes: [...at(), "examples"], changed: (now) => {
         const value = read(now, kind);
         this.write([[...at(), "examples"], value === undefined ? undefined : [value]]);
@@ -197,35 +203,35 @@ export class ToolsForm extends JsonForm {
   result(tool, at) {
     const path = [...at, "result_schema"];
     if (!("result_schema" in tool)) {
-      return h("div", { class: "form-group" }, button("Say what it answers", () => this.redraw([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
+      return h("div", { class: "form-group" }, button(say("Say what it answers"), () => this.redraw([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
     }
     const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
-    return group("What it answers", "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, "Its answer is described in the text."),
-      button("Leave the answer open", () => this.redraw([path, undefined])));
+    return group(say("What it answers"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, say("Its answer is described in the text.")),
+      button(say("Leave the answer open"), () => this.redraw([path, undefined])));
   }
 
   forms(tool, at) {
     const forms = this.editor.facts().forms();
     const pick = (role, words) => {
       const now = tool.ui?.[role] ?? "";
-      const options = [["", "none"], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
+      const options = [["", say("none")], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
       const only = isObject(tool.ui) && Object.keys(tool.ui).length === 1;
       return choice(words, now, options, {
         at: `${at}.ui.${role}`, writes: [...at, "ui", role], changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
       });
     };
-    return group("How it is shown", "",
-      h("div", { class: "three-fields" }, pick("form", "Form for one entry"), pick("editor", "Form for several"), pick("result", "View of the answer")),
-      button("Make a form from this tool", () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
+    return group(say("How it is shown"), "",
+      h("div", { class: "three-fields" }, pick("form", say("Form for one entry")), pick("editor", say("Form for several")), pick("result", say("View of the answer"))),
+      button(say("Make a form from this tool"), () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
   }
 
   moves(at, index, count) {
     const list = this.base;
     return h("div", { class: "actions tool-moves" },
-      button("Move up", () => this.redraw(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
-      button("Move down", () => this.redraw(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
-      button("Copy", () => this.redraw([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
-      button("Remove the tool", () => this.redraw([at, undefined])));
+      button(say("Move up"), () => this.redraw(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
+      button(say("Move down"), () => this.redraw(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
+      button(say("Copy"), () => this.redraw([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
+      button(say("Remove the tool"), () => this.redraw([at, undefined])));
   }
 }
 

@@ -1,8 +1,8 @@
 """Where the Studio's forms write what a finding is about: from its JSON pointer to the field or the row of the form.
 
-The forms over the JSON files (frontend/editor/*-form.js) mark each control with the pointer that it writes, and each row
-with the pointer that it stands for, as `data-field`. The tables below name the same places; everything else follows
-from one rule. skill.md has no pointers: its fields are stretches of the text, found by line and column.
+The forms over the JSON files (frontend/editor/*-form.js) mark each control with the pointer that it writes, and each
+row with the pointer that it stands for, as `data-field`. The tables below name the same places; everything else
+follows from one rule. skill.md has no pointers: its fields are stretches of the text, found by line and column.
 """
 
 from __future__ import annotations

@@ -131,7 +131,15 @@ def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
         if "description" not in node.schema and "$ref" not in node.schema:
             message = f"The property '{name[:64]}' has no description"
             hint = "Say what it means, with the unit and an example: the agent reads it."
-            yield Problem("TOOL_PROPERTY_UNDESCRIBED", FILE, (*path, *node.path), message, hint, at_key=True, subject="description")
+            yield Problem(
+                "TOOL_PROPERTY_UNDESCRIBED",
+                FILE,
+                (*path, *node.path),
+                message,
+                hint,
+                at_key=True,
+                subject="description",
+            )
 
 
 def _check_defaults(graph: SchemaGraph, path: Path) -> Iterator[Problem]:

@@ -8,10 +8,12 @@ from typing import Final
 
 from django import template
 from django.utils import timezone
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import conditional_escape, format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
+
+from studio.script_words import Part, translations
 
 register = template.Library()
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -21,6 +23,12 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 def words(text: object) -> SafeString:
     """Escaped, with what stands in backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(str(text))))  # noqa: S308 (escaped first)
+
+
+@register.simple_tag
+def script_words(part: Part) -> SafeString:
+    """The translations of what scripts say, where words.js finds them."""
+    return json_script(translations(part), f"{part}-words")
 
 
 @register.filter

@@ -92,7 +92,9 @@ def test_what_no_field_writes_is_shown_in_its_row_and_leads_to_the_text(editor: 
     form.locator("summary", has_text="place_list").click()
     expect(beside).to_contain_text("pattern")
     _go_to(editor, "TOOL_SCHEMA_INVALID")
-    expect(editor.locator("#editor-said")).to_have_text("No field of the form writes this: here is its place in the text.")
+    expect(editor.locator("#editor-said")).to_have_text(
+        "No field of the form writes this: here is its place in the text."
+    )
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
     line = next(n for n, row in enumerate(texts_of(editor)["tools_json"].split("\n"), 1) if '"pattern"' in row)
     assert caret(editor, "tools.json")[0] == line

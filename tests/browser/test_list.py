@@ -56,16 +56,16 @@ def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Pag
     export = page.get_by_role("button", name="Export")
     expect(export).to_be_disabled()
     page.get_by_label("Choose weights").check()
-    expect(page.get_by_text("1 chosen")).to_be_visible()
+    expect(page.get_by_text("Chosen: 1")).to_be_visible()
     with page.expect_download() as download:
         export.click()
     assert download.value.suggested_filename == "capabilities.zip"
     page.get_by_label("All of this page").check()
-    expect(page.get_by_text("7 chosen")).to_be_visible()
+    expect(page.get_by_text("Chosen: 7")).to_be_visible()
     # What htmx brings is prepared too.
     page.get_by_label("Search by id, name or what it is for").fill("weights")
     expect(page).to_have_url(re.compile(r"\?q=weights$"))
-    expect(page.get_by_text("7 chosen")).to_be_hidden()
+    expect(page.get_by_text("Chosen: 7")).to_be_hidden()
     page.get_by_label("Choose weights").check()
     page.get_by_role("button", name="Deprecate").click()
     expect(page.get_by_role("heading", name="Deprecate 1 capability")).to_be_visible()

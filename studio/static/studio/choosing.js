@@ -11,7 +11,7 @@
       all.checked = count === ticks.length;
       all.indeterminate = count > 0 && count < ticks.length;
       told.hidden = count === 0;
-      told.textContent = `${count} chosen`;
+      told.textContent = say("Chosen: {count}", { count });
       for (const button of buttons) button.disabled = count === 0;
     }
 

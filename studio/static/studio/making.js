@@ -27,7 +27,7 @@
         const away = document.createElement("button");
         away.type = "button";
         away.textContent = "×";
-        away.setAttribute("aria-label", `Remove ${line}`);
+        away.setAttribute("aria-label", say("Remove {name}", { name: line }));
         away.addEventListener("click", () => {
           put(linesOf(area).filter((one) => one !== line));
           entry.focus();

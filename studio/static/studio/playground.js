@@ -6,7 +6,7 @@
       event.preventDefault();
       await navigator.clipboard.writeText(link.href).catch(() => location.assign(link.href));
       const words = link.textContent;
-      link.textContent = "Copied";
+      link.textContent = say("Copied");
       setTimeout(() => {
         link.textContent = words;
       }, 2000);
@@ -38,7 +38,7 @@
     section.querySelector(".talk-frame")?.remove();
     const frame = document.createElement("iframe");
     frame.className = "talk-frame";
-    frame.title = `The form ${form.title}`;
+    frame.title = say("The form {name}", { name: form.title });
     frame.setAttribute("sandbox", "allow-scripts");
     frame.srcdoc = page();
     const log = section.querySelector(".talk-log") ?? section.appendChild(element("ol", "", "talk-log"));
@@ -48,7 +48,7 @@
   }
 
   const TAGS = { runs: "tag-good", approval: "tag-warning", refused: "tag-error", none: "" };
-  const WORDS = { runs: "runs", approval: "waits for approval", refused: "refused", none: "no call" };
+  const WORDS = { runs: say("runs"), approval: say("waits for approval"), refused: say("refused"), none: say("no call") };
 
   async function acted({ form, log }, { name, context }) {
     const sent = JSON.stringify(context ?? {});
@@ -75,11 +75,11 @@
       if (told.arguments) {
         const given = element("pre", told.arguments, "mono");
         given.tabIndex = 0;
-        given.setAttribute("aria-label", "Arguments");
+        given.setAttribute("aria-label", say("Arguments"));
         entry.append(given);
       }
     } catch {
-      entry.append(element("p", "The server could not say: you may be signed out.", "field-error"));
+      entry.append(element("p", say("The server could not say: you may be signed out."), "field-error"));
     }
   }
 

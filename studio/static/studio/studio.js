@@ -23,14 +23,14 @@ document.querySelector(".frame")?.addEventListener("keydown", (event) => {
 });
 
 const notice = document.getElementById("notice");
-const KEPT = "What you typed is still here.";
+const kept = say("What you typed is still here.");
 const WORDS = {
-  0: `The server cannot be reached. ${KEPT} Try again when it is back.`,
-  400: `The server could not take this; the four files have at most 2 MiB together. ${KEPT}`,
-  401: `You are signed out. ${KEPT}`,
-  403: `The server refused this: what you may do has changed. ${KEPT}`,
-  404: `This is no longer on the server. ${KEPT}`,
-  413: `This is too large: the four files have at most 2 MiB together. ${KEPT}`,
+  0: say("The server cannot be reached. {kept} Try again when it is back.", { kept }),
+  400: say("The server could not take this; the four files have at most 2 MiB together. {kept}", { kept }),
+  401: say("You are signed out. {kept}", { kept }),
+  403: say("The server refused this: what you may do has changed. {kept}", { kept }),
+  404: say("This is no longer on the server. {kept}", { kept }),
+  413: say("This is too large: the four files have at most 2 MiB together. {kept}", { kept }),
 };
 let renewal = null;
 let wasRetried = false;
@@ -41,8 +41,8 @@ const pageOf = (html) => new DOMParser().parseFromString(html, "text/html");
 
 function tell(status, { path }, why = "") {
   document.dispatchEvent(new Event("studio:failed"));
-  const usual = WORDS[status] ?? `Something went wrong on the server. ${KEPT} Try again.`;
-  const words = why ? `${why} ${KEPT}` : usual;
+  const usual = WORDS[status] ?? say("Something went wrong on the server. {kept} Try again.", { kept });
+  const words = why ? `${why} ${kept}` : usual;
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);
   notice.dataset.path = path;
@@ -52,8 +52,9 @@ function tell(status, { path }, why = "") {
     link.href = document.body.dataset.signIn;
     link.target = "_blank";
     link.rel = "noopener";
-    link.textContent = "Sign in in another tab";
-    notice.append(" ", link, ", then save again.");
+    link.textContent = say("Sign in in another tab");
+    const [before, after] = say("{link}, then save again.").split("{link}");
+    notice.append(` ${before}`, link, after ?? "");
   }
   notice.hidden = false;
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from django.db.models import Model
+from django.test import Client
 from django.utils.translation import template as extraction
 
 from registry import drafts, publishing, skill_groups
@@ -16,10 +19,12 @@ from registry.imports import git_imports
 from registry.models import AgentKey, GitImport, Review, Team, Webhook
 from registry.notifications import webhooks
 from registry.releases import proposals, review_comments, reviews
+from studio import script_words
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.marked_python import FILES, unmarked
+from tests.unit.studio.spoken_scripts import EDITOR, SERVED, literals
 from tests.unit.studio.translation import TEMPLATES, untranslated
 
 PAGES = sorted(TEMPLATES.rglob("*.html"))
@@ -213,3 +218,103 @@ def test_every_moment_can_be_told_in_the_readers_zone(page: Path) -> None:
     """times.js finds a `time` element; a field holds UTC, and its label says so; a picture has no HTML."""
     source = re.sub(r"<title>.*?</title>|value=\"[^\"]*\"", "", page.read_text("utf-8"), flags=re.DOTALL)
     assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", source)
+
+
+# Keys, names of nodes and what a file holds: Do, Check and Say are words of a playbook, in every language.
+NO_WORDS_OF_SCRIPTS = {
+    "Array",
+    "Check",
+    "Do",
+    "Escape",
+    "False",
+    "Null",
+    "Number",
+    "Object",
+    "Property",
+    "Say",
+    "Steps",
+    "String",
+    "True",
+    "input, select, textarea",
+    "(prefers-color-scheme: dark)",
+}
+
+
+def _said(files: Iterable[Path]) -> set[str]:
+    return {one.words for file in files for one in literals(file.read_text("utf-8")) if one.is_said}
+
+
+@pytest.mark.parametrize("file", [*SERVED, *EDITOR], ids=lambda file: file.name)
+def test_no_script_has_a_sentence_of_its_own(file: Path) -> None:
+    shown = [one for one in literals(file.read_text("utf-8")) if one.looks_shown and not one.is_said]
+    assert [one for one in shown if one.words not in NO_WORDS_OF_SCRIPTS and not one.words.startswith("<")] == []
+
+
+@pytest.mark.parametrize(("part", "files"), [("script", SERVED), ("editor", EDITOR)])
+def test_the_page_can_bring_what_a_script_says_and_nothing_else(
+    part: script_words.Part, files: tuple[Path, ...]
+) -> None:
+    """A sentence that `say` puts together, or is given by name, could not be found by whoever translates."""
+    with everything_in_brackets():
+        brought = script_words.translations(part)
+    assert set(brought) == _said(files)
+    assert all(words == f"⟦{sentence}⟧" for sentence, words in brought.items())
+    for file in files:
+        source = file.read_text("utf-8")
+        calls = re.findall(r"(?<![\w.])say\((?!\))", re.sub(r"//[^\n]*", "", source))
+        assert len(calls) == sum(one.is_said for one in literals(source)), file.name
+
+
+def test_the_language_of_the_scripts_is_not_sent() -> None:
+    assert script_words.translations("editor") == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [("/", ["script"]), ("/capabilities/alpha/edit/", ["script", "editor"]), ("/sign-in/", ["script"])],
+)
+def test_a_page_brings_the_words_of_its_scripts(
+    address: str, parts: list[script_words.Part], furnished: None, client: Client, signed_in: SignIn
+) -> None:
+    reader = client if address == "/sign-in/" else signed_in("admin")
+    with everything_in_brackets():
+        page = reader.get(address).content.decode()
+    for part in parts:
+        found = re.search(rf'<script id="{part}-words" type="application/json">(.*?)</script>', page)
+        assert found is not None
+        brought = json.loads(found[1])
+        assert brought
+        assert all(words == f"⟦{sentence}⟧" for sentence, words in brought.items())
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'place.textContent = "Saved";',
+        "place.textContent = 'all done';",
+        'h("p", {}, "gone")',
+        'h("p", { class: "help" }, `No ${word}`)',
+        'button("remove", go)',
+        "tell(`Saved by ${name}.`)",
+        'x = `${say("A word")} and more`;',
+        'a.set("title", `${b ? "Not marked" : ""}`);',
+    ],
+)
+def test_a_sentence_in_a_script_is_found(source: str) -> None:
+    assert [one for one in literals(source) if one.looks_shown and not one.is_said]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'place.textContent = say("Saved");',
+        'tell(say("Saved by {name}.", { name }));',
+        'h("p", { class: "btn btn-quiet" })',
+        'root.querySelector("main input[type=search]")',
+        "// A sentence, with a \"text\" in it.\n/* And 'another one' here. */",
+        'const found = /^a "long way" off$/.exec(text);',
+        'throw new Error("Not for people");',
+    ],
+)
+def test_what_is_said_or_no_words_is_passed_over_in_a_script(source: str) -> None:
+    assert not [one for one in literals(source) if one.looks_shown and not one.is_said]

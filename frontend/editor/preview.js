@@ -140,7 +140,7 @@ export class Preview {
     const head = h("div", { class: "preview-head" }, pick, light);
     if (!form.messages) {
       this.frame = null;
-      return this.root.replaceChildren(head, h("div", { class: "message message-warning" }, h("p", {}, form.why)));
+      return this.root.replaceChildren(head, h("div", { class: "message message-warning" }, h("p", { translate: "no" }, form.why)));
     }
     this.frame = h("iframe", { class: "preview-frame preview-form", title: say("The form {name}", { name: form.schema_id }), sandbox: "allow-scripts" });
     this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");

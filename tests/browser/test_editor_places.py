@@ -69,7 +69,7 @@ def test_a_wrong_type_is_mended_in_the_form(editor: Page) -> None:
     expect(kind).to_be_in_viewport()
     expect(kind).to_have_attribute("aria-invalid", "true")
     expect(kind).to_have_accessible_description(re.compile("^error: .*type"))
-    beside = _field(kind).locator(".field-finding")
+    beside = form.locator(".property .field-finding")
     expect(beside).to_contain_text("type")
     page_of = beside.get_by_role("link", name="TOOL_SCHEMA_INVALID")
     assert str(page_of.get_attribute("href")).endswith("/help/findings/TOOL_SCHEMA_INVALID/")

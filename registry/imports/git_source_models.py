@@ -49,6 +49,10 @@ class GitSource(models.Model):
         max_length=100, blank=True, default="", db_default="", help_text="Of the pushes that a git host tells."
     )
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
+    previous_hook_secret = models.CharField(max_length=100, blank=True, default="", db_default="")
+    previous_hook_secret_until = models.DateTimeField(
+        null=True, help_text="The secret before is taken beside the new one until then."
+    )
     pushed_at = models.DateTimeField(null=True, help_text="The last time that its git host told of anything.")
     push_words = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="What came of that.")
     asked_at = models.DateTimeField(null=True, help_text="A look that began before this is not the newest that is due.")
@@ -75,10 +79,21 @@ class GitSource(models.Model):
                 name="git_source_secret_paired",
             ),
             models.CheckConstraint(
+                condition=Q(previous_hook_secret_until__isnull=True, previous_hook_secret="")
+                | (Q(previous_hook_secret_until__isnull=False) & ~Q(previous_hook_secret="") & ~Q(hook_secret="")),
+                name="git_source_secret_rotation_paired",
+            ),
+            models.CheckConstraint(
                 condition=Q(pushed_at__isnull=True, push_words="") | (Q(pushed_at__isnull=False) & ~Q(push_words="")),
                 name="git_source_push_paired",
             ),
         ]
+
+    @property
+    def has_two_secrets(self) -> bool:
+        """Whether the secret before the newest one is still taken."""
+        until = self.previous_hook_secret_until
+        return until is not None and until > timezone.now()
 
     @property
     def spec(self) -> str:

@@ -239,6 +239,16 @@ def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required
 @posted_from("studio:source_show")
+def source_secret_end(request: StudioRequest, number: int) -> HttpResponse:
+    """Take nothing more that is signed with the old secret."""
+    _found_or_404(number)
+    source_hooks.end_old_secret(source_id=number, by=actor_of(request))
+    messages.success(request, _("The old secret is void; the new one alone is taken."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
 def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
     """Take no more pushes."""
     _found_or_404(number)

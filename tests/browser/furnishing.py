@@ -66,6 +66,8 @@ repository = followed_sources.add_source(
     every_minutes=60,
     by=SYSTEM,
 )
+# The second one leaves the first one taken for a day.
+source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
 source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
 GitSource.objects.filter(pk=repository.pk).update(
     commit="c0ffee" * 6,

@@ -146,8 +146,15 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     page = client.get(address).content.decode()
     assert secret not in page
     assert f"http://testserver/hooks/sources/{source.pk}" in page
-    form_with(client.get(address), "Make a new secret").submit(client)
+    assert "Old secret" not in page
+    answer = form_with(client.get(address), "Make a new secret").submit(client)
+    assert "What is signed with the old one is taken until" in _text(answer)
     assert GitSource.objects.get().hook_secret not in ("", secret)
+    shown = client.get(address)
+    assert "Old secret</dt> <dd> taken until" in _text(shown)
+    form_with(shown, "End the old secret now").submit(client)
+    assert GitSource.objects.get().previous_hook_secret == ""
+    assert "Old secret" not in client.get(address).content.decode()
     form_with(client.get(address), "Take nothing more").submit(client)
     assert GitSource.objects.get().hook_secret == ""
 

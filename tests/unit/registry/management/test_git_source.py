@@ -82,7 +82,14 @@ def test_the_secret_of_its_pushes_is_printed_once(manage: Any, settings: Any) ->
     made = manage("git_source", "secret", source_id, "--format", "json").document
     assert made["address"] == f"https://studio.example.com/hooks/sources/{source_id}"
     assert len(made["secret"]) >= 40
-    assert made["secret"] not in manage("git_source", "secret", source_id).out
+    assert made["old_secret_until"] is None
+    rotated = manage("git_source", "secret", source_id).out
+    assert made["secret"] not in rotated
+    assert f"end it now with: git_source secret {source_id} --end-old" in rotated
+    (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
+    assert listed["old_secret_until"] in rotated
+    assert "the old secret is void" in manage("git_source", "secret", source_id, "--end-old").out
+    assert "end it now" not in manage("git_source", "list").out
     (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
     assert (listed["has_secret"], listed["last_push"]) == (True, None)
     assert "nothing is taken" in manage("git_source", "secret", source_id, "--drop").out

@@ -39,6 +39,7 @@ class There:
 
     bundles: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    golden: dict[str, Any] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
     revision: int = 1
     instead: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -73,6 +74,14 @@ class There:
         given = self.instead.get(f"{name} {query.get('capability_id', '')}".strip()) or self.instead.get(name)
         if given is not None:
             return *given, ""
+        if name == "golden":
+            after = min(self.golden) if len(self.golden) > 1 and "after" not in query else None
+            part = {
+                one: said
+                for one, said in self.golden.items()
+                if (one <= after if after else one > query.get("after", ""))
+            }
+            return 200, json.dumps({"golden": part, "next_after": after}).encode(), ""
         if name == "capability_file_load":
             text = self.files.get(query["path"])
             return (200, json.dumps({"text": text}).encode(), "") if text is not None else (404, b"{}", "")
@@ -182,6 +191,49 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: T
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
 
 
+SAID = {"should_match": ["How heavy is the cat?"], "should_not_match": ["Weigh the anchor"]}
+
+
+def test_golden_sentences_come_along_and_a_change_of_them_alone_does_too(there: There) -> None:
+    there.golden = {"alpha": SAID, "beta": SAID}
+    source_id = _add(there)
+    assert _sync(source_id) == {"alpha": "published", "beta": "published"}
+    for capability in Capability.objects.select_related("published_revision"):
+        assert capability.published_revision is not None
+        assert json.loads(capability.published_revision.capability_json or "")["utterances"] == SAID
+    assert _digests() == {name: parts["digest"] for name, parts in there.bundles.items()}
+    there.revision, there.asked = there.revision + 1, []
+    assert _sync(source_id) == {}
+    assert there.asked == ["capability_registry_list", "golden", "golden"]
+    assert drift(source_id) == []
+    there.golden["beta"] = {"should_match": ["Another"]}
+    there.revision += 1
+    assert _differences(source_id) == {"beta": "source_changed"}
+    assert _sync(source_id) == {"beta": "published"}
+    del there.golden["beta"]
+    there.revision += 1
+    assert _sync(source_id) == {"beta": "published"}
+    revision = Capability.objects.select_related("published_revision").get(capability_id="beta").published_revision
+    assert revision is not None
+    assert "utterances" not in (revision.capability_json or "")
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_registry_without_that_door_is_followed_as_before(status: int, there: There) -> None:
+    there.instead["golden"] = (status, b"{}")
+    assert _sync(_add(there)) == {"alpha": "published", "beta": "published"}
+
+
+@pytest.mark.parametrize(
+    "answer", [b"[]", b"nonsense", b'{"golden": []}', b'{"golden": {}, "next_after": ""}', b'{"next_after": "a b"}']
+)
+def test_odd_golden_sentences_are_refused_as_a_whole(answer: bytes, there: There) -> None:
+    there.instead["golden"] = (200, answer)
+    with pytest.raises(SourceClosed, match="golden sentences"):
+        _sync(_add(there))
+    assert not Capability.objects.exists()
+
+
 def test_what_is_published_there_is_published_here_with_the_same_digest(there: There) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}
@@ -202,7 +254,7 @@ def test_only_what_has_changed_is_fetched(there: There) -> None:
     assert there.asked == ["capability_registry_list"]
     there.put("beta", body="Two.")
     assert _sync(source_id) == {"beta": "published"}
-    assert there.asked[1:] == ["capability_registry_list", "capability_skill_load beta"]
+    assert there.asked[1:] == ["capability_registry_list", "golden", "capability_skill_load beta"]
 
 
 def test_drafts_are_made_where_that_was_asked_for(there: There) -> None:

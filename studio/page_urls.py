@@ -126,6 +126,7 @@ urlpatterns = [
     path(f"{_SOURCE}look/", source.source_look, name="source_look"),
     path(f"{_SOURCE}secret/", source.source_secret, name="source_secret"),
     path(f"{_SOURCE}secret/keep/", source.source_secret_keep, name="source_secret_keep"),
+    path(f"{_SOURCE}accept/", source.source_accept, name="source_accept"),
     path(f"{_SOURCE}secret/end-old/", source.source_secret_end, name="source_secret_end"),
     path(f"{_SOURCE}secret/drop/", source.source_secret_drop, name="source_secret_drop"),
     path(f"{_SOURCE}remove/", source.source_remove, name="source_remove"),

@@ -20,6 +20,7 @@ from agent_client.digest import digest_of_load, text_digest
 from registry.errors import SourceClosed
 from registry.imports.source_reading import Known, Look, Seen, is_settled, seen
 from registry.imports.sources import SourceBundle
+from registry.imports.upstream_doubt import require_credible
 from registry.imports.upstream_http import Answer, Upstream
 from registry.models import GitSource, GitSourceItem
 from registry.validation.supporting import COUNT_MAX, is_supporting
@@ -63,13 +64,15 @@ def look_at_registry(source: GitSource, known: Known) -> Look:
     entries, revision, is_whole = _read_list(upstream, first)
     # The tag of a first page says nothing of the pages behind it.
     etag = first.etag if is_whole and len(first.etag) <= 200 else ""
+    require_credible(source, known, {entry.capability_id: entry.digest for entry in entries}, revision)
     golden = _read_golden(upstream)
     return Look(_each(upstream, entries, golden, source, known), f"revision {revision}", etag)
 
 
 def _as_known(item: GitSourceItem) -> Seen:
     there: Any = item.there
-    return Seen(None, item.path, item.capability_id, item.texts_digest, item.content_digest, there)
+    told = {"there": there, "told_digest": item.told_digest}
+    return Seen(None, item.path, item.capability_id, item.texts_digest, item.content_digest, **told)
 
 
 def _read_list(upstream: Upstream, first: Answer) -> tuple[list[_Entry], int, bool]:
@@ -141,7 +144,7 @@ def _each(
         item = known.get(entry.capability_id)
         said = golden.get(entry.capability_id, {})
         if item is not None and is_settled(source, item, _known_as(entry.digest, {}, said)):
-            yield replace(_as_known(item), there=entry.there)
+            yield replace(_as_known(item), there=entry.there, told_digest=entry.digest)
             continue
         found = _load(upstream, entry, said, source, item)
         if found is not None:
@@ -166,12 +169,12 @@ def _load(
     beside = _beside(given)
     known_as = _known_as(entry.digest, beside, said)
     if item is not None and is_settled(source, item, known_as):
-        return replace(_as_known(item), there=entry.there)
+        return replace(_as_known(item), there=entry.there, told_digest=entry.digest)
     texts = _texts_beside(upstream, given, beside)
     if texts is None:
         return _refused(entry, _FORGED)
     bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given, said) | texts)
-    return replace(seen(bundle, source), texts_digest=known_as, there=entry.there)
+    return replace(seen(bundle, source), texts_digest=known_as, there=entry.there, told_digest=entry.digest)
 
 
 def _beside(given: dict[str, Any]) -> dict[str, str]:
@@ -205,7 +208,7 @@ def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, s
 
 
 def _refused(entry: _Entry, why: str) -> Seen:
-    return Seen(None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why)
+    return Seen(None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why, entry.digest)
 
 
 def _digest(given: dict[str, Any]) -> str:

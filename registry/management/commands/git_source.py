@@ -37,6 +37,7 @@ class Command(VerbCommand):
                 self.secret,
                 "Make a new secret for the pushes of its git host, or keep that of a registry.",
             ),
+            ("accept", self.accept, "Take the list of another registry, which was refused, as it is."),
             ("remove", self.remove, "Follow it no more; what was taken in stays."),
         ):
             parser = self.verb(verbs, name, handler, words)
@@ -138,6 +139,11 @@ class Command(VerbCommand):
             if not found:
                 self.line("The source and the registry agree")
         return 1 if found else 0
+
+    def accept(self, options: dict[str, Any]) -> int:
+        source = followed_sources.accept_list(source_id=options["id"], by=at_terminal())
+        words = f"{source.spec}: that list is taken as it is; a look is due now"
+        return self.tell({"id": source.pk, "accepted": source.accepted_list}, words, options)
 
     def remove(self, options: dict[str, Any]) -> int:
         source = followed_sources.remove_source(source_id=options["id"], by=at_terminal())

@@ -20,9 +20,16 @@ from django.utils import timezone
 
 from agent_client.digest import bundle_digest
 from registry import publishing
-from registry.errors import InvalidRequest, NameTaken, SourceClosed, SourceUnreadable
+from registry.errors import InvalidRequest, NameTaken, SourceClosed, SourceDoubted, SourceUnreadable
 from registry.imports import upstream, upstream_http
-from registry.imports.followed_sources import Following, add_registry, change_source, remove_source, sync_source
+from registry.imports.followed_sources import (
+    Following,
+    accept_list,
+    add_registry,
+    change_source,
+    remove_source,
+    sync_source,
+)
 from registry.imports.source_drift import drift, kept_drift
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.validation import validate
@@ -189,6 +196,75 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: T
     assert not Revision.objects.filter(capability__capability_id="alpha").exists()
     there.files = {}
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
+
+
+def _many(there: There, number: int) -> list[str]:
+    names = [f"c{one}" for one in range(number)]
+    for name in names:
+        there.put(name)
+    there.bundles = {name: there.bundles[name] for name in names}
+    return names
+
+
+def test_a_list_that_releases_cannot_have_made_is_refused_until_somebody_takes_it(there: There) -> None:
+    names, source_id = _many(there, 8), _add(there)
+    _sync(source_id)
+    before, then = _digests(), there.revision
+    for name in names[:4]:
+        there.put(name, body="Forged.")
+    del there.bundles[names[7]]
+    there.revision = then + 4
+    with pytest.raises(SourceDoubted, match=f"5 of 8 .* from {then} to {then + 4}"):
+        _sync(source_id)
+    assert _digests() == before
+    incident = Incident.objects.get(closed_at__isnull=True)
+    assert f"git_source accept {source_id}" in incident.details
+    assert incident.message == f"{there.url} gives a list that cannot be trusted"
+    # A list that is other still is not the one that was taken.
+    accept_list(source_id=source_id, by=OLGA)
+    there.put(names[4], body="Forged.")
+    there.revision = then + 5
+    with pytest.raises(SourceDoubted, match="6 of 8"):
+        _sync(source_id)
+    for _ in range(2):
+        accept_list(source_id=source_id, by=OLGA)
+    assert AuditEvent.objects.filter(verb="git_source.accept").count() == 2
+    assert _sync(source_id) == dict.fromkeys(names[:5], "published")
+    assert not Incident.objects.filter(closed_at__isnull=True).exists()
+    source = GitSource.objects.get()
+    assert (source.doubted_list, source.accepted_list, source.failures) == ("", "", 0)
+    with pytest.raises(InvalidRequest, match="No list"):
+        accept_list(source_id=source_id, by=OLGA)
+
+
+@pytest.mark.parametrize(("changed", "rise"), [(4, 0), (8, 8), (5, 5)])
+def test_what_releases_can_have_made_is_taken(changed: int, rise: int, there: There) -> None:
+    names, source_id = _many(there, 8), _add(there)
+    _sync(source_id)
+    then = there.revision
+    for name in names[:changed]:
+        there.put(name, body="New.")
+    there.revision = then + rise if rise else then
+    GitSource.objects.update(etag="")
+    assert _sync(source_id) == dict.fromkeys(names[:changed], "published")
+
+
+def test_half_of_many_is_not_doubted_and_a_registry_that_lost_all_is(there: There) -> None:
+    names, source_id = _many(there, 12), _add(there)
+    _sync(source_id)
+    for name in names[:6]:
+        del there.bundles[name]
+    there.revision += 1
+    assert _sync(source_id) == {}
+    there.bundles.clear()
+    there.revision += 1
+    with pytest.raises(SourceDoubted, match="6 of 6"):
+        _sync(source_id)
+    assert _differences_kept(source_id) == dict.fromkeys(names[:6], "gone_from_source")
+
+
+def _differences_kept(source_id: int) -> dict[str, str]:
+    return {one.capability_id: one.difference for one in kept_drift(GitSource.objects.get(pk=source_id))}
 
 
 SAID = {"should_match": ["How heavy is the cat?"], "should_not_match": ["Weigh the anchor"]}

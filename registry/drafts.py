@@ -46,18 +46,18 @@ def save_draft(
     based_on: int | None,
     by: Actor,
     create: bool = False,
-    keeps_supporting: bool = False,
+    keeps_supporting_of: Capability | None = None,
 ) -> SavedDraft:
     """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
 
-    With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting` the supporting
-    files stay what they are: for whoever edits the four alone.
+    With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting_of`,
+    the capability itself, its supporting files stay what they are: for whoever edits the four alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
     """
-    if keeps_supporting:
-        files = {**files, **supporting_files(capability_id)}
+    if keeps_supporting_of is not None:
+        files = {**files, **supporting_of(editable_files(keeps_supporting_of)[0])}
     texts = storable(capability_id, files)
     report = check_texts(capability_id, texts)
     with writing():
@@ -190,7 +190,7 @@ def editors_of(draft: Draft) -> list[str]:
 
 def change_supporting(
     *,
-    capability_id: str,
+    capability: Capability,
     by: Actor,
     based_on: int | None,
     put: Mapping[str, str] | None = None,
@@ -198,22 +198,13 @@ def change_supporting(
 ) -> SavedDraft:
     """Put supporting files into the draft and take some away; everything else stays what it is.
 
-    Raises `CapabilityNotFound`, `InvalidRequest` for a path that is none, and what `save_draft` raises.
+    Raises `InvalidRequest` for a path that is none, and what `save_draft` raises.
     """
-    capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
-    if capability is None:
-        raise CapabilityNotFound(capability_id)
     for path in (*(put or {}), *remove):
         if not is_supporting(path):
             raise InvalidRequest(f"A file beside the four begins with one of {FOLDERS_SAID}: {path[:80]!r} does not")
     files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove}
-    return save_draft(capability_id=capability_id, files={**files, **(put or {})}, based_on=based_on, by=by)
-
-
-def supporting_files(capability_id: str) -> dict[str, str]:
-    """Those of the draft, else of what is published."""
-    capability = Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
-    return supporting_of(editable_files(capability)[0]) if capability is not None else {}
+    return save_draft(capability_id=capability.capability_id, files={**files, **(put or {})}, based_on=based_on, by=by)
 
 
 def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:

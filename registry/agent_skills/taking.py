@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -74,28 +74,40 @@ def _take_skill(source: SourceBundle, name: str) -> Taken:
     if travelled is not None:
         losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
         files = merge_travelled(travelled, capability, skill, losses)
-    kept = _supporting(source.files, set(travelled.names) if travelled else set())
+    beside = [file for file in source.files if not travelled or file not in travelled.names]
+    kept = supporting_texts(beside, source.files.__getitem__, room_beside(files))
     _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
     return Taken(source.path, {**files, **kept}, tuple(losses.findings), shown)
 
 
-def _supporting(files: Mapping[str, bytes | str], travelled: set[str]) -> dict[str, str]:
-    """The texts beside SKILL.md that a bundle keeps: as many and as large as it may have."""
-    names = sorted(name for name in files if is_supporting(name) and not path_fault(name) and name not in travelled)
+def room_beside(four: Mapping[str, bytes | str]) -> int:
+    """What the four files of a bundle leave to its supporting files, in bytes; negative where they are too large."""
+    return BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values())
+
+
+def supporting_texts(names: Collection[str], read: Callable[[str], bytes | str], room: int) -> dict[str, str]:
+    """The texts among these files that a bundle keeps: by their paths, as many as it may have and as fit into `room`
+    bytes. One that is too large makes way for those behind it; of two names that collide neither is kept."""
+    named = sorted(name for name in names if is_supporting(name) and not path_fault(name))
+    collisions = set(colliding(named))
     kept: dict[str, str] = {}
-    left = BUNDLE_BYTES_MAX - max((size_bytes(content) for content in files.values()), default=0)
-    for name in names:
-        # A file that came without its content is past what could be kept; one that is empty has none, as bytes.
-        if files[name] == "":
+    for name in named:
+        if name in collisions or len(kept) == COUNT_MAX:
             continue
-        text, fault = decode(files[name])
-        size = size_bytes(text)
-        if fault or "\0" in text or size > min(FILE_BYTES_MAX, left) or len(kept) == COUNT_MAX:
-            continue
-        kept[name] = text
-        left -= size
-    collisions = colliding([*kept])
-    return {name: text for name, text in kept.items() if name not in collisions}
+        text = _text_of(read(name))
+        if text is not None and size_bytes(text) <= room:
+            kept[name] = text
+            room -= size_bytes(text)
+    return kept
+
+
+def _text_of(content: bytes | str) -> str | None:
+    """None for what is no text, is too large, or came without its content."""
+    # The author's own bytes are measured: what a reader has cut may be short enough once its line ends are one byte.
+    if not content or size_bytes(content) > FILE_BYTES_MAX:
+        return None
+    text, fault = decode(content)
+    return None if fault or "\0" in text else text
 
 
 def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> None:

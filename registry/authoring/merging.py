@@ -98,7 +98,9 @@ def merge_draft(
     for name, chunks in merge_files(base, mine, current.files if current else {}).items():
         files[name] = resolved(chunks, choices.get(name, ()))
     kept = {name: text for name, text in files.items() if text}
-    return drafts.save_draft(capability_id=capability_id, files=kept, based_on=based_on, by=by, keeps_supporting=True)
+    return drafts.save_draft(
+        capability_id=capability_id, files=kept, based_on=based_on, by=by, keeps_supporting_of=capability
+    )
 
 
 def _both(chunk: Chunk) -> str:

@@ -18,6 +18,9 @@ ENTRIES_MAX: Final = 500
 ENTRY_BYTES_MAX: Final = 5 * 1024 * 1024
 ARCHIVE_BYTES_MAX: Final = 20 * 1024 * 1024
 RATIO_MAX: Final = 100
+# Each folder of a path is looked at on its own: a name of 60,000 characters can have 30,000 of them.
+NAME_LENGTH_MAX: Final = 1000
+NAME_STEPS_MAX: Final = 64
 # A tar has a header and padding for each entry, and may have long names; beyond this it is a bomb.
 _TAR_BYTES_MAX: Final = ARCHIVE_BYTES_MAX + ENTRIES_MAX * 4096
 _GZIP: Final = b"\x1f\x8b"
@@ -195,6 +198,7 @@ def _refusal(entry: _Entry) -> str | None:
         (".." in parts or "." in parts, "its path leaves the archive"),
         ("\\" in name, "its path has a backslash"),
         ("\0" in name or not name.strip("/") or "" in parts[:-1], "its path is odd"),
+        (len(name) > NAME_LENGTH_MAX or len(parts) > NAME_STEPS_MAX, "its path is too long"),
         (not entry.is_plain, "it is a link or a device"),
         (entry.odd is not None, entry.odd),
         (entry.size > ENTRY_BYTES_MAX, "it is over 5 MiB"),

@@ -19,7 +19,7 @@ from registry.actors import Actor
 from registry.background import jobs
 from registry.background.jobs import Followed, Lease, Write
 from registry.batches import Result
-from registry.errors import InvalidRequest, NameTaken, NotFound, SourceClosed, SourceUnreadable
+from registry.errors import InvalidRequest, NameTaken, NotFound, SourceClosed, SourceDoubted, SourceUnreadable
 from registry.imports.git_sources import parse
 from registry.imports.source_reading import Seen, is_settled, look
 from registry.imports.upstream_http import check_registry_url
@@ -185,6 +185,23 @@ def request_look(*, source_id: int, by: Actor) -> bool:
         return hurry(source)
 
 
+def accept_list(*, source_id: int, by: Actor) -> GitSource:
+    """Take the list that was refused as it is, at the next look, which is due at once; another one is doubted anew.
+
+    Raises `NotFound`, `InvalidRequest` where none was refused.
+    """
+    with writing():
+        source = get_source(source_id)
+        if not source.doubted_list:
+            raise InvalidRequest("No list of this source was refused")
+        if source.waits_for_somebody:
+            source.accepted_list = source.doubted_list
+            source.save(update_fields=["accepted_list"])
+            record(source, "git_source.accept", by, {"list": source.accepted_list, "refused": source.last_error})
+            hurry(source)
+    return source
+
+
 def hurry(source: GitSource) -> bool:
     """As `request_look`; the caller holds the lock. A look that is at work is followed by another one: it may have
     read the source before whatever it is that somebody waits for."""
@@ -210,8 +227,8 @@ def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lamb
             item = known.get(one.path)
             if not is_settled(source, item, one.texts_digest):
                 taken.append(_take_in(source, one, item, found.commit, by))
-            elif item is not None and item.there != one.there:
-                GitSourceItem.objects.filter(pk=item.pk).update(there=one.there)
+            elif item is not None and (item.there, item.told_digest) != (one.there, one.told_digest):
+                GitSourceItem.objects.filter(pk=item.pk).update(there=one.there, told_digest=one.told_digest)
             faults += [one] if one.fault else []
             alive()
     except SourceUnreadable as error:
@@ -249,6 +266,7 @@ def _take_in(source: GitSource, one: Seen, known: GitSourceItem | None, commit: 
         "content_digest": (known.content_digest if known else "") if is_refused else one.content_digest,
         "is_ours": was_ours,
         "there": one.there,
+        "told_digest": one.told_digest,
         "taken_at": timezone.now(),
     }
     with writing():
@@ -300,7 +318,8 @@ def _note_success(
 ) -> None:
     """The source can be read again; what it gives that cannot be trusted is an incident all the same."""
     with writing():
-        GitSource.objects.filter(pk=source.pk).update(**told, failures=0, last_error="")
+        fine = {"failures": 0, "last_error": "", "doubted_list": "", "accepted_list": ""}
+        GitSource.objects.filter(pk=source.pk).update(**told, **fine)
         if changed:
             became = {item.capability_id or item.path: item.status for item in changed[:50]}
             record(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
@@ -316,11 +335,13 @@ def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None
     """The first of a row is told in the history too; all of them are counted, and some are an incident."""
     failures = source.failures + 1
     with writing():
-        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500])
+        doubted = {"doubted_list": error.fingerprint} if isinstance(error, SourceDoubted) else {}
+        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500], **doubted)
         if failures == 1:
             record(source, "git_source.fail", by, {"error": error.message[:500]})
         if failures >= FAILURES_OF_AN_INCIDENT or isinstance(error, SourceClosed):
-            message = f"{source.spec} cannot be read"
+            gives = "gives a list that cannot be trusted" if doubted else "cannot be read"
+            message = f"{source.spec} {gives}"
             incidents.open_source_incident(source=source, message=message, details=error.message, by=by)
 
 

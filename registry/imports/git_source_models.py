@@ -49,8 +49,22 @@ class GitSource(models.Model):
         max_length=100, blank=True, default="", db_default="", help_text="Of the pushes that a git host tells."
     )
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
+    previous_hook_secret = models.CharField(max_length=100, blank=True, default="", db_default="")
+    previous_hook_secret_until = models.DateTimeField(
+        null=True, help_text="The secret before is taken beside the new one until then."
+    )
     pushed_at = models.DateTimeField(null=True, help_text="The last time that its git host told of anything.")
     push_words = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="What came of that.")
+    doubted_list = models.CharField(
+        max_length=71,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of another registry: the list that was refused.",
+    )
+    accepted_list = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="The list that somebody takes as it is."
+    )
     asked_at = models.DateTimeField(null=True, help_text="A look that began before this is not the newest that is due.")
 
     class Meta:
@@ -75,10 +89,30 @@ class GitSource(models.Model):
                 name="git_source_secret_paired",
             ),
             models.CheckConstraint(
+                condition=Q(previous_hook_secret_until__isnull=True, previous_hook_secret="")
+                | (Q(previous_hook_secret_until__isnull=False) & ~Q(previous_hook_secret="") & ~Q(hook_secret="")),
+                name="git_source_secret_rotation_paired",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="registry") | Q(doubted_list="", accepted_list=""),
+                name="git_source_doubt_fits_kind",
+            ),
+            models.CheckConstraint(
                 condition=Q(pushed_at__isnull=True, push_words="") | (Q(pushed_at__isnull=False) & ~Q(push_words="")),
                 name="git_source_push_paired",
             ),
         ]
+
+    @property
+    def has_two_secrets(self) -> bool:
+        """Whether the secret before the newest one is still taken."""
+        until = self.previous_hook_secret_until
+        return until is not None and until > timezone.now()
+
+    @property
+    def waits_for_somebody(self) -> bool:
+        """Whether its list was refused, and nobody has said yet that it be taken as it is."""
+        return bool(self.doubted_list) and self.doubted_list != self.accepted_list
 
     @property
     def spec(self) -> str:
@@ -106,6 +140,9 @@ class GitSourceItem(models.Model):
     path = models.CharField(max_length=1000, help_text="Below the source; empty: its root.", blank=True)
     capability_id = models.CharField(max_length=64, blank=True, help_text="Empty where it cannot be read.")
     texts_digest = models.CharField(max_length=71, help_text="Over what was taken in.")
+    told_digest = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="What the list of another registry said of it."
+    )
     content_digest = models.CharField(max_length=71, blank=True, help_text="Of its bundle; empty where it is none.")
     status = models.CharField(max_length=16, choices=Status.choices)
     detail = models.CharField(max_length=500, blank=True, default="", help_text="Why it was refused or held.")

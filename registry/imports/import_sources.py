@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from registry.agent_skills.taking import skill_file_name
+from registry.agent_skills.taking import room_beside, skill_file_name, supporting_texts, take
 from registry.errors import SourceUnreadable
 from registry.imports import git_sources
 from registry.imports.archives import ENTRIES_MAX, Reader, read_members
 from registry.imports.sources import JUNK, SourceBundle, archive_bytes
 from registry.validation import BUNDLE_FILES
-from registry.validation.supporting import COUNT_MAX, is_supporting
+from registry.validation.supporting import COUNT_MAX, RESERVED, is_supporting
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
 
 # A folder or a repository may be large; beyond this somebody has named the wrong one.
@@ -98,7 +98,6 @@ def _reader(place: Path) -> Callable[[int], bytes]:
 class _Tree:
     """The files of a source, by the folder that each stands in; the root is the empty text."""
 
-    files: Mapping[str, Reader]
     folders: Mapping[str, Mapping[str, Reader]]
 
     def kind(self, folder: str) -> str:
@@ -117,45 +116,64 @@ def _tree(files: Mapping[str, Reader]) -> _Tree:
         if not any(step in _PASSED_OVER for step in name.split("/")):
             folder, _, last = name.rpartition("/")
             folders.setdefault(folder, {})[last] = read
-    return _Tree(files, folders)
+    return _Tree(folders)
 
 
 def _found(files: Mapping[str, Reader], path: str, root_name: str) -> list[SourceBundle]:
     tree = _tree(files)
-    owners = dict(_owners(tree))
+    owners = _owners(tree)
+    below = _below(tree, owners)
     found = []
     for folder, kind in sorted(owners.items()):
         name = folder.rpartition("/")[2] or root_name
-        content = _skill_files(tree, folder, owners) if kind == "skill" else _bundle_files(tree, folder)
+        names = tree.folders[folder]
+        own = below[folder]
+        content = _skill_files(names, own, name) if kind == "skill" else _bundle_files(names, own)
         found.append(SourceBundle(f"{path.rstrip('/')}/{folder}" if folder else path, content, name))
     if not found:
         raise SourceUnreadable(f"{path}: no bundle and no SKILL.md here. A bundle has {', '.join(BUNDLE_FILES)}")
     return found
 
 
-def _owners(tree: _Tree) -> Iterator[tuple[str, str]]:
+def _owners(tree: _Tree) -> dict[str, str]:
     """The folders that are a bundle or a skill, each with its kind. A skill may hold skills; its other files are its
     own, whatever they are called, and a part of a bundle counts at the root and one level below alone."""
-    owners: list[str] = []
+    owners: dict[str, str] = {}
     for folder in sorted(tree.folders):
         kind = tree.kind(folder)
-        is_inside = any(folder.startswith(f"{owner}/" if owner else "") for owner in owners)
+        is_inside = any(above in owners for above in _above(folder))
         if kind == "skill" or (not is_inside and (kind == "bundle" or (kind == "part" and "/" not in folder))):
-            yield folder, kind
-            owners.append(folder)
+            owners[folder] = kind
+    return owners
 
 
-def _bundle_files(tree: _Tree, folder: str) -> dict[str, bytes | str]:
-    names = tree.folders[folder]
+def _above(folder: str) -> Iterator[str]:
+    """The folders that a folder stands in, the nearest first, the root last."""
+    while folder:
+        folder = folder.rpartition("/")[0]
+        yield folder
+
+
+def _below(tree: _Tree, owners: Mapping[str, str]) -> dict[str, dict[str, Reader]]:
+    """The files of each owner by their paths in it: a skill's without those of the skills inside of it."""
+    found: dict[str, dict[str, Reader]] = {owner: {} for owner in owners}
+    for folder, files in tree.folders.items():
+        around = [place for place in (folder, *_above(folder)) if place in owners]
+        for owner in around:
+            if owner == around[0] or owners[owner] != "skill":
+                inner = folder[len(owner) :].lstrip("/")
+                found[owner] |= {f"{inner}/{name}" if inner else name: read for name, read in files.items()}
+    return found
+
+
+def _bundle_files(names: Mapping[str, Reader], below: Mapping[str, Reader]) -> dict[str, bytes | str]:
     wanted = {*BUNDLE_FILES, skill_file_name(names)}
     files: dict[str, bytes | str] = {name: names[name](FILE_BYTES_MAX + 1) for name in names if name in wanted}
     others = sorted(set(names) - set(files))[:ENTRIES_MAX]
-    prefix = f"{folder}/" if folder else ""
-    below = {name.removeprefix(prefix): read for name, read in tree.files.items() if name.startswith(prefix)}
-    return files | dict.fromkeys(others, "") | _supporting_files(below)
+    return files | dict.fromkeys(others, "") | _bundle_supporting(below)
 
 
-def _supporting_files(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
+def _bundle_supporting(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
     """With their content, as far as a bundle may be large: what is past that is named alone."""
     found: dict[str, bytes | str] = {}
     left = BUNDLE_BYTES_MAX
@@ -166,17 +184,15 @@ def _supporting_files(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
     return found
 
 
-def _skill_files(tree: _Tree, folder: str, owners: Mapping[str, str]) -> dict[str, bytes | str]:
+def _skill_files(names: Mapping[str, Reader], own: Mapping[str, Reader], folder: str) -> dict[str, bytes | str]:
     """SKILL.md, its supporting files, and the names of everything else but of the skills inside."""
-    prefix = f"{folder}/" if folder else ""
-    inner = [f"{other}/" for other in owners if other != folder and other.startswith(prefix)]
-    own: dict[str, Reader] = {}
-    main = skill_file_name(tree.folders[folder])
-    for name, read in tree.files.items():
-        if not name.startswith(prefix) or name.startswith(tuple(inner)):
-            continue
-        own[name.removeprefix(prefix)] = read
-    files: dict[str, bytes | str] = dict.fromkeys(own, "")
-    if main is not None:
-        files[main] = own[main](FILE_BYTES_MAX + 1)
-    return files | _supporting_files(own)
+    main = skill_file_name(names)
+    first = [name for name in own if name == main or name.lower() in RESERVED]
+    files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
+    beside = sorted(name for name in own if is_supporting(name) and name not in files)
+    # Read as they are chosen: of a tree of any size no more is held than a bundle may have.
+    four = take(SourceBundle("", files, folder)).files if beside else None
+    chosen: dict[str, str] = {}
+    if four is not None:
+        chosen = supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), room_beside(four))
+    return dict.fromkeys(own, "") | files | chosen

@@ -24,7 +24,8 @@ from registry.errors import Forbidden, InvalidRequest
 from registry.imports import followed_sources
 from registry.models import GitSource
 from registry.notifications.webhook_events import TEST
-from registry.notifications.webhook_signatures import signed_headers
+from registry.notifications.webhook_signatures import new_secret, signed_headers
+from registry.notifications.webhooks import OLD_SECRET_KEPT
 from registry.writing import writing
 
 BODY_BYTES_MAX: Final = 5 * 1024 * 1024
@@ -34,6 +35,10 @@ _NOTHING: Final = "0" * 40
 _WHSEC: Final = re.compile(r"whsec_(?:[A-Za-z0-9+/]{4}){6,22}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 _AGE_SECONDS_MAX: Final = 300
+# As long as a webhook of ours goes on signing by the secret before.
+OLD_SECRET_TAKEN: Final = OLD_SECRET_KEPT
+
+_SECRETS: Final = ("hook_secret", "hook_secret_at", "previous_hook_secret", "previous_hook_secret_until")
 
 Status = Literal["queued", "waiting", "ignored", "pong"]
 
@@ -66,23 +71,22 @@ _PONG: Final = Heard("pong", "The address and the secret are right")
 
 
 def make_secret(*, source_id: int, by: Actor) -> tuple[GitSource, str]:
-    """A secret for the source's address, shown this once; one that was there before is void at once.
+    """A secret for the source's address, shown this once; for 24 hours pushes signed with the one before are taken too.
 
-    Raises `NotFound`, and `InvalidRequest` for another registry, which makes the secret itself.
+    Of two secrets before it only the later one is. Raises `NotFound`, and `InvalidRequest` for another registry, which
+    makes the secret itself.
     """
     with writing():
         source = followed_sources.get_source(source_id)
         if source.kind != GitSource.Kind.GIT:
             raise InvalidRequest("The other registry makes the secret: make a webhook there, and give its secret here")
-        is_first = not source.hook_secret
-        source.hook_secret, source.hook_secret_at = secrets.token_urlsafe(32), timezone.now()
-        source.save(update_fields=["hook_secret", "hook_secret_at"])
-        followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
+        _put_secret(source, secrets.token_urlsafe(32), by)
     return source, source.hook_secret
 
 
 def keep_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
-    """Keep the secret that another registry has made for its webhook to this source's address.
+    """Keep the secret that another registry has made for its webhook to this source's address; the one before is
+    taken for 24 hours too. The same again changes nothing.
 
     Raises `NotFound`, and `InvalidRequest` for another form, or for a repository.
     """
@@ -93,10 +97,33 @@ def keep_secret(*, source_id: int, secret: str, by: Actor) -> GitSource:
         source = followed_sources.get_source(source_id)
         if source.kind != GitSource.Kind.REGISTRY:
             raise InvalidRequest("The secret of a repository is made here")
-        is_first = not source.hook_secret
-        source.hook_secret, source.hook_secret_at = secret, timezone.now()
-        source.save(update_fields=["hook_secret", "hook_secret_at"])
-        followed_sources.record(source, "git_source.secret", by, {"rotated": not is_first})
+        if source.hook_secret != secret:
+            _put_secret(source, secret, by)
+    return source
+
+
+def _put_secret(source: GitSource, secret: str, by: Actor) -> None:
+    """The caller holds the lock."""
+    old, now = source.hook_secret, timezone.now()
+    source.hook_secret, source.hook_secret_at = secret, now
+    source.previous_hook_secret, source.previous_hook_secret_until = old, now + OLD_SECRET_TAKEN if old else None
+    source.save(update_fields=_SECRETS)
+    until = source.previous_hook_secret_until
+    more = {"old_secret_until": until.isoformat(timespec="seconds")} if until else {}
+    followed_sources.record(source, "git_source.secret", by, {"rotated": bool(old), **more})
+
+
+def end_old_secret(*, source_id: int, by: Actor) -> GitSource:
+    """Take nothing more that is signed with the secret before the newest one. Raises `NotFound`; where none is taken
+    nothing changes."""
+    with writing():
+        source = followed_sources.get_source(source_id)
+        is_taken = source.has_two_secrets
+        if source.previous_hook_secret:
+            source.previous_hook_secret, source.previous_hook_secret_until = "", None
+            source.save(update_fields=_SECRETS)
+        if is_taken:
+            followed_sources.record(source, "git_source.old_secret_end", by)
     return source
 
 
@@ -106,7 +133,8 @@ def drop_secret(*, source_id: int, by: Actor) -> GitSource:
         source = followed_sources.get_source(source_id)
         if source.hook_secret:
             source.hook_secret, source.hook_secret_at = "", None
-            source.save(update_fields=["hook_secret", "hook_secret_at"])
+            source.previous_hook_secret, source.previous_hook_secret_until = "", None
+            source.save(update_fields=_SECRETS)
             followed_sources.record(source, "git_source.secret_drop", by)
     return source
 
@@ -123,11 +151,11 @@ def hear(*, source_id: int, delivery: Delivery) -> Heard:
     for a body that is signed and yet no push; `RateLimited`.
     """
     source = GitSource.objects.filter(pk=source_id).first()
-    # The same work for a source that is not there, so that its time tells nothing either.
-    secret = source.hook_secret if source is not None and source.hook_secret else secrets.token_urlsafe(32)
     is_registry = source is not None and source.kind == GitSource.Kind.REGISTRY
-    is_signed = _is_signed_event(secret, delivery) if is_registry else _is_signed(secret, delivery)
-    if source is None or not source.hook_secret or not is_signed:
+    fits = _is_signed_event if is_registry else _is_signed
+    # Both are always tried, so that the time tells nothing of which one fitted.
+    by_new, by_old = [fits(secret, delivery) for secret in _in_force(source)]
+    if source is None or not (by_new or by_old):
         raise Forbidden("The signature does not fit, or nothing is told at this address")
     limits.spend("write", f"git source {source_id}")
     ignored = _ignored_event(delivery) if is_registry else _reason_to_ignore(source, delivery)
@@ -135,15 +163,24 @@ def hear(*, source_id: int, delivery: Delivery) -> Heard:
         with writing():
             is_new = followed_sources.hurry(source)
             heard = Heard("queued", "A look is due now") if is_new else Heard("waiting", "A look is due already")
-            _note(source, heard)
+            _note(source, heard, by_old=not by_new)
         return heard
     with writing():
-        _note(source, ignored)
+        _note(source, ignored, by_old=not by_new)
     return ignored
 
 
-def _note(source: GitSource, heard: Heard) -> None:
-    words = f"{heard.status}: {heard.words}"[:300]
+def _in_force(source: GitSource | None) -> tuple[str, str]:
+    """The secret and the one before it. In the place of one that is not there, or of a source that is not, stands one
+    that nobody has: the same work is done."""
+    new = source.hook_secret if source is not None else ""
+    old = source.previous_hook_secret if source is not None and source.has_two_secrets else ""
+    return new or new_secret(), old or new_secret()
+
+
+def _note(source: GitSource, heard: Heard, *, by_old: bool) -> None:
+    more = " (signed with the old secret)" if by_old else ""
+    words = f"{heard.status}: {heard.words}"[: 300 - len(more)] + more
     GitSource.objects.filter(pk=source.pk).update(pushed_at=timezone.now(), push_words=words)
 
 

@@ -23,7 +23,8 @@ class Seen:
     """One bundle of a source as it is there now.
 
     `source` is None where nothing has changed since it was taken in; `content_digest` is empty where it is no whole
-    bundle; `fault` says why it must not be taken in, whatever the gate would say.
+    bundle; `fault` says why it must not be taken in, whatever the gate would say; `told_digest` is what the list of
+    another registry says of it.
     """
 
     source: SourceBundle | None
@@ -33,6 +34,7 @@ class Seen:
     content_digest: str
     there: Literal["present", "deprecated"] = "present"
     fault: str = ""
+    told_digest: str = ""
 
 
 @dataclass(frozen=True)

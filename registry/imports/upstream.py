@@ -1,14 +1,15 @@
 """Another registry as a source: its list and its loads over the agent API, each bundle held against its digest.
 
 The digest that the list tells is recomputed from what the load answers: a bundle that does not fit it is never taken
-in. Golden sentences are in no load, so that they do not travel.
+in. Golden sentences are in no load and under no digest: they come by a door of their own, so that a message is matched
+here as it is there.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -19,6 +20,7 @@ from agent_client.digest import digest_of_load, text_digest
 from registry.errors import SourceClosed
 from registry.imports.source_reading import Known, Look, Seen, is_settled, seen
 from registry.imports.sources import SourceBundle
+from registry.imports.upstream_doubt import require_credible
 from registry.imports.upstream_http import Answer, Upstream
 from registry.models import GitSource, GitSourceItem
 from registry.validation.supporting import COUNT_MAX, is_supporting
@@ -26,12 +28,17 @@ from registry.validation.supporting import COUNT_MAX, is_supporting
 LIST: Final = "/api/v1/capability_registry_list"
 LOAD: Final = "/api/v1/capability_skill_load"
 FILE: Final = "/api/v1/capability_file_load"
+GOLDEN: Final = "/mirror/golden"
 ENTRIES_MAX: Final = 10_000
 _PAGE: Final = 1000
 _ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PARTS: Final = {"capability": dict, "skill_doc": str, "tools": list, "ui_schemas": list}
 _FORGED: Final = "Its digest differs from the one that the registry's list tells; it was not taken in"
+
+
+# By capability_id, as they stand in capability.json.
+_Golden = Mapping[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +64,15 @@ def look_at_registry(source: GitSource, known: Known) -> Look:
     entries, revision, is_whole = _read_list(upstream, first)
     # The tag of a first page says nothing of the pages behind it.
     etag = first.etag if is_whole and len(first.etag) <= 200 else ""
-    return Look(_each(upstream, entries, source, known), f"revision {revision}", etag)
+    require_credible(source, known, {entry.capability_id: entry.digest for entry in entries}, revision)
+    golden = _read_golden(upstream)
+    return Look(_each(upstream, entries, golden, source, known), f"revision {revision}", etag)
 
 
 def _as_known(item: GitSourceItem) -> Seen:
     there: Any = item.there
-    return Seen(None, item.path, item.capability_id, item.texts_digest, item.content_digest, there)
+    told = {"there": there, "told_digest": item.told_digest}
+    return Seen(None, item.path, item.capability_id, item.texts_digest, item.content_digest, **told)
 
 
 def _read_list(upstream: Upstream, first: Answer) -> tuple[list[_Entry], int, bool]:
@@ -77,6 +87,23 @@ def _read_list(upstream: Upstream, first: Answer) -> tuple[list[_Entry], int, bo
         if len(entries) > ENTRIES_MAX or pages > ENTRIES_MAX // _PAGE + 1:
             raise SourceClosed(f"{upstream.url}: more than {ENTRIES_MAX:,} capabilities; use a key of some groups")
     return list({entry.capability_id: entry for entry in entries}.values()), revision, pages == 1
+
+
+def _read_golden(upstream: Upstream) -> _Golden:
+    """Nothing where no key is given, and of a registry that is older than this door."""
+    found: dict[str, dict[str, Any]] = {}
+    after: str | None = ""
+    while after is not None:
+        answer = upstream.get(GOLDEN, {"after": after} if after else {}, also=(401, 404))
+        page = _json(answer.body) if answer.status == 200 else {}
+        golden = page.get("golden", {}) if isinstance(page, dict) else None
+        following = page.get("next_after") if isinstance(page, dict) else None
+        # One that does not go on never ends.
+        if not isinstance(golden, dict) or not (following is None or (_is(_ID, following) and following > after)):
+            raise SourceClosed(f"{upstream.url}: its golden sentences are not those of a Capability Studio")
+        found |= {name: given for name, given in golden.items() if isinstance(given, dict)}
+        after = following
+    return found
 
 
 def _page(upstream: Upstream, answer: Answer) -> dict[str, Any]:
@@ -110,18 +137,23 @@ def _is(form: re.Pattern[str], value: object) -> bool:
     return isinstance(value, str) and form.fullmatch(value) is not None
 
 
-def _each(upstream: Upstream, entries: list[_Entry], source: GitSource, known: Known) -> Iterator[Seen]:
+def _each(
+    upstream: Upstream, entries: list[_Entry], golden: _Golden, source: GitSource, known: Known
+) -> Iterator[Seen]:
     for entry in entries:
         item = known.get(entry.capability_id)
-        if item is not None and is_settled(source, item, entry.digest):
-            yield replace(_as_known(item), there=entry.there)
+        said = golden.get(entry.capability_id, {})
+        if item is not None and is_settled(source, item, _known_as(entry.digest, {}, said)):
+            yield replace(_as_known(item), there=entry.there, told_digest=entry.digest)
             continue
-        found = _load(upstream, entry, source, item)
+        found = _load(upstream, entry, said, source, item)
         if found is not None:
             yield found
 
 
-def _load(upstream: Upstream, entry: _Entry, source: GitSource, item: GitSourceItem | None) -> Seen | None:
+def _load(
+    upstream: Upstream, entry: _Entry, said: dict[str, Any], source: GitSource, item: GitSourceItem | None
+) -> Seen | None:
     """The bundle of that very digest; None where it went between the list and the load."""
     asked = {"capability_id": entry.capability_id, "digest": entry.digest}
     answer = upstream.get(LOAD, asked, also=(404, 422))
@@ -135,14 +167,14 @@ def _load(upstream: Upstream, entry: _Entry, source: GitSource, item: GitSourceI
     if given["capability"].get("capability_id") != entry.capability_id or _digest(given) != entry.digest:
         return _refused(entry, _FORGED)
     beside = _beside(given)
-    known_as = _known_as(entry.digest, beside)
+    known_as = _known_as(entry.digest, beside, said)
     if item is not None and is_settled(source, item, known_as):
-        return replace(_as_known(item), there=entry.there)
+        return replace(_as_known(item), there=entry.there, told_digest=entry.digest)
     texts = _texts_beside(upstream, given, beside)
     if texts is None:
         return _refused(entry, _FORGED)
-    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given) | texts)
-    return replace(seen(bundle, source), texts_digest=known_as, there=entry.there)
+    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given, said) | texts)
+    return replace(seen(bundle, source), texts_digest=known_as, there=entry.there, told_digest=entry.digest)
 
 
 def _beside(given: dict[str, Any]) -> dict[str, str]:
@@ -153,12 +185,12 @@ def _beside(given: dict[str, Any]) -> dict[str, str]:
     return {path: digest for path, digest in sorted(found.items()) if is_supporting(path)}
 
 
-def _known_as(digest: str, beside: dict[str, str]) -> str:
+def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:
     """By what the next look knows it: the digest that the list tells, so that no load is needed; where there are
-    supporting files, which that digest does not cover, one over both."""
-    if not beside:
+    supporting files or golden sentences, which that digest does not cover, one over all."""
+    if not beside and not said:
         return digest
-    return text_digest(json.dumps([digest, beside]))
+    return text_digest(json.dumps([digest, beside, *([said] if said else [])]))
 
 
 def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, str]) -> dict[str, bytes | str] | None:
@@ -176,7 +208,7 @@ def _texts_beside(upstream: Upstream, given: dict[str, Any], beside: dict[str, s
 
 
 def _refused(entry: _Entry, why: str) -> Seen:
-    return Seen(None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why)
+    return Seen(None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why, entry.digest)
 
 
 def _digest(given: dict[str, Any]) -> str:
@@ -186,12 +218,13 @@ def _digest(given: dict[str, Any]) -> str:
         return ""
 
 
-def _files(given: dict[str, Any]) -> dict[str, bytes | str]:
-    """The four files. A text that begins like front matter gets an empty one before it, which is no part of it."""
+def _files(given: dict[str, Any], said: dict[str, Any]) -> dict[str, bytes | str]:
+    """The four files, with the golden sentences. A text that begins like front matter gets an empty one before it,
+    which is no part of it."""
     skill = given["skill_doc"]
     lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}
     return {
-        "capability.json": _written(given["capability"]),
+        "capability.json": _written(given["capability"] | ({"utterances": said} if said else {})),
         "skill.md": f"---\n---\n{skill}" if skill.startswith("---") else skill,
         **lists,
     }

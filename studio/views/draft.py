@@ -156,11 +156,15 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
 @posted_from("studio:draft_edit")
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
-    files = _kept(get_capability_or_404(capability_id), submitted(request))
-    based_on = number_of(request, "based_on")
+    capability = get_capability_or_404(capability_id)
+    files, based_on = _kept(capability, submitted(request)), number_of(request, "based_on")
     try:
         saved = drafts.save_draft(
-            capability_id=capability_id, files=files, based_on=based_on, by=actor_of(request), keeps_supporting=True
+            capability_id=capability_id,
+            files=files,
+            based_on=based_on,
+            by=actor_of(request),
+            keeps_supporting_of=capability,
         )
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)

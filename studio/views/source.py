@@ -239,6 +239,30 @@ def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required
 @posted_from("studio:source_show")
+def source_accept(request: StudioRequest, number: int) -> HttpResponse:
+    """Take the list that was refused as it is."""
+    _found_or_404(number)
+    try:
+        followed_sources.accept_list(source_id=number, by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("The list is taken as it is; a worker looks at it now."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
+def source_secret_end(request: StudioRequest, number: int) -> HttpResponse:
+    """Take nothing more that is signed with the old secret."""
+    _found_or_404(number)
+    source_hooks.end_old_secret(source_id=number, by=actor_of(request))
+    messages.success(request, _("The old secret is void; the new one alone is taken."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@posted_from("studio:source_show")
 def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
     """Take no more pushes."""
     _found_or_404(number)

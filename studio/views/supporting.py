@@ -76,7 +76,7 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     try:
         put = _brought(uploads, line_of(request, "folder", most=20)) if uploads else {path: text}
         drafts.change_supporting(
-            capability_id=capability_id, put=put, based_on=number_of(request, "based_on"), by=actor_of(request)
+            capability=capability, put=put, based_on=number_of(request, "based_on"), by=actor_of(request)
         )
     except DraftConflict:
         return _page(request, capability, status=409, error=MOVED_ON, typed=typed)
@@ -92,8 +92,10 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
     """The texts of files by their paths. Raises `InvalidRequest` for one that is none."""
     found = {}
     for upload in uploads[:_UPLOADS_MAX]:
-        text, fault = decode(upload.read(FILE_BYTES_MAX + 1))
-        name = str(upload.name)[:200]
+        content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]
+        if len(content) > FILE_BYTES_MAX:
+            raise InvalidRequest(_("%(name)s is too large: a file has at most 1 MiB") % {"name": name})
+        text, fault = decode(content)
         if fault is not None:
             raise InvalidRequest(
                 _("%(name)s is no text: %(message)s. Agents are given texts alone")
@@ -111,7 +113,7 @@ def supporting_remove(request: StudioRequest, capability_id: str) -> HttpRespons
     path = line_of(request, "path", most=300)
     try:
         drafts.change_supporting(
-            capability_id=capability_id, remove=[path], based_on=number_of(request, "based_on"), by=actor_of(request)
+            capability=capability, remove=[path], based_on=number_of(request, "based_on"), by=actor_of(request)
         )
     except DraftConflict:
         return _page(request, capability, status=409, error=MOVED_ON)

@@ -66,6 +66,8 @@ repository = followed_sources.add_source(
     every_minutes=60,
     by=SYSTEM,
 )
+# The second one leaves the first one taken for a day.
+source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
 source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
 GitSource.objects.filter(pk=repository.pk).update(
     commit="c0ffee" * 6,
@@ -83,12 +85,16 @@ for name, became, why in (
     )
 mirrored = followed_sources.add_registry(url="https://studio.example.org", mode="draft", every_minutes=1440, by=SYSTEM)
 Job.objects.filter(kind=followed_sources.KIND).update(run_after=datetime.now(UTC) + timedelta(hours=1))
-GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error="https://studio.example.org: ConnectTimeout")
+doubted = (
+    "https://studio.example.org: 6 of 8 capabilities are gone or have another digest, and its registry revision went "
+)
+doubted += "from 40 to 41: releases cannot have done that. Nothing was taken in."
+GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error=doubted, doubted_list="sha256:" + "0" * 64)
 with writing():
     open_source_incident(
         source=mirrored,
-        message="https://studio.example.org cannot be read",
-        details="https://studio.example.org: ConnectTimeout: timed out",
+        message="https://studio.example.org gives a list that cannot be trusted",
+        details=doubted,
         by=SYSTEM,
     )
 webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)

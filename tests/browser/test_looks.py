@@ -97,7 +97,7 @@ from django.utils import timezone
 from registry import drafts
 from registry.releases import review_comments, reviews, rules, schedules
 from registry.actors import Actor
-from registry.models import DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
+from registry.models import Capability, DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
 olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
 for number in range(1, 16):
     LoadCount.objects.create(
@@ -123,7 +123,8 @@ GitImport.objects.create(
 )
 version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
 beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)"}
-version = drafts.change_supporting(capability_id="weights", put=beside, based_on=version, by=olga).version
+weights = Capability.objects.get(capability_id="weights")
+version = drafts.change_supporting(capability=weights, put=beside, based_on=version, by=olga).version
 review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
 why = "Why is this no longer approved?"
 review_comments.comment(review_id=review.pk, by=paul, words=why, file="tools.json", line=1)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -61,6 +63,17 @@ def _drift(studio: Studio) -> dict[str, str]:
     return {row["capability_id"]: row["difference"] for row in json.loads(done.stdout)["drift"]}
 
 
+def _match(studio: Studio, message: str) -> dict[str, Any]:
+    """The answer of `capability_match`, with a key of its own."""
+    key = studio.manage("agent_key", "create", f"for {uuid4()}").stdout.strip()
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    body = json.dumps({"message": message}).encode()
+    asked = urllib.request.Request(f"{studio.url}/api/v1/capability_match", body, headers)
+    with urllib.request.urlopen(asked) as answer:
+        found: dict[str, Any] = json.loads(answer.read())
+    return found
+
+
 def _publish(studio: Studio, tmp_path: Path, capability_id: str, **fields: Any) -> None:
     folder = tmp_path / "bundles" / capability_id
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,6 +102,26 @@ def test_a_mirror_has_the_same_digests_and_tells_what_is_retired(
     assert _sync(downstream) == {}
     assert "tea" in _digests(downstream)
     assert _drift(downstream) == {"tea": "gone_from_source"}
+
+
+def test_the_same_message_gets_the_same_answer_from_both(upstream: Studio, downstream: Studio, tmp_path: Path) -> None:
+    said = ["is the kettle already singing", "has the kettle begun to whistle", "listen whether the kettle sings"]
+    _publish(upstream, tmp_path, "tea", utterances={"should_match": said})
+    _publish(upstream, tmp_path, "choir", description="People who sing together.")
+    _follow(downstream, upstream)
+    _sync(downstream)
+    assert _digests(downstream) == _digests(upstream)
+    messages = ("Is the kettle singing?", "please listen whether the kettle whistles", "who sings", "what did I lift")
+    found = [_match(upstream, message) for message in messages]
+    assert [_match(downstream, message) for message in messages] == found
+    assert (found[0]["decision"], found[0]["matches"][0]["capability_id"]) == ("match", "tea")
+    # A sentence that somebody adds there later, from the playground or the demand board, comes along as well.
+    _publish(upstream, tmp_path, "tea", utterances={"should_match": [*said, "did the whistling pot go off"]})
+    assert _sync(downstream) == {"tea": "published"}
+    late = "did the whistling pot go off already"
+    assert _match(downstream, late) == _match(upstream, late)
+    assert _match(upstream, late)["matches"][0]["capability_id"] == "tea"
+    assert _sync(downstream) == {}
 
 
 def test_what_is_published_there_is_told_and_published_here(

@@ -37,6 +37,7 @@ class Command(VerbCommand):
                 self.secret,
                 "Make a new secret for the pushes of its git host, or keep that of a registry.",
             ),
+            ("accept", self.accept, "Take the list of another registry, which was refused, as it is."),
             ("remove", self.remove, "Follow it no more; what was taken in stays."),
         ):
             parser = self.verb(verbs, name, handler, words)
@@ -46,6 +47,9 @@ class Command(VerbCommand):
             if name == "secret":
                 choice = parser.add_mutually_exclusive_group()
                 choice.add_argument("--drop", action="store_true", help="take nothing more at that address")
+                choice.add_argument(
+                    "--end-old", action="store_true", help="take nothing more signed with the old secret"
+                )
                 more = "of another registry: read the secret of its webhook from stdin"
                 choice.add_argument("--given-stdin", action="store_true", help=more)
 
@@ -85,16 +89,21 @@ class Command(VerbCommand):
         if options["drop"]:
             source = source_hooks.drop_secret(source_id=options["id"], by=at_terminal())
             return self.tell({"id": source.pk, "secret": None}, f"{source.spec}: nothing is taken there now", options)
+        if options["end_old"]:
+            source = source_hooks.end_old_secret(source_id=options["id"], by=at_terminal())
+            ended = {"id": source.pk, "old_secret_until": None}
+            return self.tell(ended, f"{source.spec}: the old secret is void", options)
         if options["given_stdin"]:
             given = sys.stdin.readline()
             source = source_hooks.keep_secret(source_id=options["id"], secret=given, by=at_terminal())
             address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
-            words = f"{address} takes what {source.spec} tells"
-            return self.tell({"id": source.pk, "address": address}, words, options)
+            words = f"{address} takes what {source.spec} tells{_old_secret_words(source)}"
+            return self.tell({"id": source.pk, "address": address} | _old_secret(source), words, options)
         source, secret = source_hooks.make_secret(source_id=options["id"], by=at_terminal())
         address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
-        row = {"id": source.pk, "address": address, "secret": secret}
-        return self.tell(row, f"address  {address}\nsecret   {secret}  (shown this once)", options)
+        row = {"id": source.pk, "address": address, "secret": secret} | _old_secret(source)
+        words = f"address  {address}\nsecret   {secret}  (shown this once){_old_secret_words(source)}"
+        return self.tell(row, words, options)
 
     def list(self, options: dict[str, Any]) -> int:
         sources = followed_sources.list_sources()
@@ -131,9 +140,27 @@ class Command(VerbCommand):
                 self.line("The source and the registry agree")
         return 1 if found else 0
 
+    def accept(self, options: dict[str, Any]) -> int:
+        source = followed_sources.accept_list(source_id=options["id"], by=at_terminal())
+        words = f"{source.spec}: that list is taken as it is; a look is due now"
+        return self.tell({"id": source.pk, "accepted": source.accepted_list}, words, options)
+
     def remove(self, options: dict[str, Any]) -> int:
         source = followed_sources.remove_source(source_id=options["id"], by=at_terminal())
         return self.tell({"removed": source.spec}, f"{source.spec}: followed no more", options)
+
+
+def _old_secret(source: GitSource) -> dict[str, Any]:
+    return {"old_secret_until": _moment(source.previous_hook_secret_until if source.has_two_secrets else None)}
+
+
+def _old_secret_words(source: GitSource) -> str:
+    until = _old_secret(source)["old_secret_until"]
+    return (
+        f"\nThe old secret is taken until {until}; end it now with: git_source secret {source.pk} --end-old"
+        if until
+        else ""
+    )
 
 
 def _add_ways(parser: ArgumentParser) -> None:
@@ -178,6 +205,7 @@ def _row(source: GitSource) -> dict[str, Any]:
         "every_minutes": source.every_minutes,
         "has_key": bool(source.read_key),
         "has_secret": bool(source.hook_secret),
+        **_old_secret(source),
         "last_push": {"at": _moment(source.pushed_at), "words": source.push_words} if source.pushed_at else None,
         "commit": source.commit,
         "looked_at": _moment(source.looked_at),

@@ -111,8 +111,9 @@ def test_a_key_that_previews_reads_those_of_the_draft(api: Any) -> None:
 
 def test_whoever_edits_the_four_keeps_them() -> None:
     _publish(bundle() | KEPT)
+    alpha = Capability.objects.get()
     saved = drafts.save_draft(
-        capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA, keeps_supporting=True
+        capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA, keeps_supporting_of=alpha
     )
     assert {name: saved.files[name] for name in KEPT} == KEPT
     merged = merge_draft(

@@ -174,6 +174,8 @@ BREAKS: dict[str, Break] = {
     "git_source_kind_known": _set(GitSource, kind="svn"),
     "git_source_columns_fit_kind": _set(GitSource, read_key="csk_"),
     "git_source_secret_paired": _set(GitSource, hook_secret="s"),
+    "git_source_secret_rotation_paired": _set(GitSource, previous_hook_secret="s"),
+    "git_source_doubt_fits_kind": _set(GitSource, doubted_list="sha256:"),
     "git_source_push_paired": _set(GitSource, push_words="queued"),
     "git_source_item_there_known": _set(GitSourceItem, there="nowhere"),
     "git_source_item_once": _again(GitSourceItem),

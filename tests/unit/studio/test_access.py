@@ -121,6 +121,8 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "source_look": ("publisher", "publisher"),
     "source_secret": ("admin", "admin"),
     "source_secret_keep": ("admin", "admin"),
+    "source_accept": ("admin", "admin"),
+    "source_secret_end": ("admin", "admin"),
     "source_secret_drop": ("admin", "admin"),
     "source_remove": ("admin", "admin"),
     "revision_compare": ("viewer", None),

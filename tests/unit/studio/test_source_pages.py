@@ -146,8 +146,15 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     page = client.get(address).content.decode()
     assert secret not in page
     assert f"http://testserver/hooks/sources/{source.pk}" in page
-    form_with(client.get(address), "Make a new secret").submit(client)
+    assert "Old secret" not in page
+    answer = form_with(client.get(address), "Make a new secret").submit(client)
+    assert "What is signed with the old one is taken until" in _text(answer)
     assert GitSource.objects.get().hook_secret not in ("", secret)
+    shown = client.get(address)
+    assert "Old secret</dt> <dd> taken until" in _text(shown)
+    form_with(shown, "End the old secret now").submit(client)
+    assert GitSource.objects.get().previous_hook_secret == ""
+    assert "Old secret" not in client.get(address).content.decode()
     form_with(client.get(address), "Take nothing more").submit(client)
     assert GitSource.objects.get().hook_secret == ""
 
@@ -168,6 +175,21 @@ def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: Gi
     assert f"http://testserver/hooks/sources/{registry.pk}" in page
     form_with(client.get(address), "Take nothing more").submit(client)
     assert GitSource.objects.get().hook_secret == ""
+
+
+def test_a_list_that_was_refused_is_taken_by_an_admin(client: Client, registry: GitSource, signed_in: SignIn) -> None:
+    address = f"/sources/{registry.pk}/"
+    refused = client.post(f"{address}accept/", follow=True)
+    assert "No list of this source was refused" in _text(refused)
+    with writing():
+        GitSource.objects.update(doubted_list="sha256:" + "0" * 64, failures=1, last_error="Doubted")
+        open_source_incident(source=registry, message="It cannot be read", details="Doubted", by=OLGA)
+    assert "Take the list as it is" not in signed_in("publisher").get(address).content.decode()
+    answer = form_with(client.get(address), "Take the list as it is").submit(client)
+    page = _text(client.get(answer["Location"]))
+    assert "The list is taken as it is; a worker looks at it now." in page
+    assert "Take the list as it is" not in page
+    assert GitSource.objects.get().accepted_list == "sha256:" + "0" * 64
 
 
 def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, registry: GitSource) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from registry import drafts, publishing
-from registry.models import AuditEvent, Draft
+from registry.models import AuditEvent, Capability, Draft
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -83,6 +85,26 @@ def test_what_is_no_text_is_refused(client: Client) -> None:
     answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
     assert answer.status_code == 400
     assert "logo.png is no text" in answer.content.decode()
+
+
+def test_what_is_too_large_is_refused_and_not_cut(client: Client) -> None:
+    publish()
+    long = SimpleUploadedFile("a.csv", b"line\r\n" * 200_000)
+    answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": [long], "based_on": ""})
+    assert answer.status_code == 400
+    assert "a.csv is too large: a file has at most 1 MiB" in answer.content.decode()
+    assert not Draft.objects.exists()
+
+
+def test_a_change_reads_the_capability_no_second_time() -> None:
+    publish()
+    capability = Capability.objects.select_related("published_revision").get()
+    with CaptureQueriesContext(connection) as asked:
+        drafts.change_supporting(capability=capability, put={"references/a.md": "x"}, based_on=None, by=OLGA)
+    reads = [query["sql"] for query in asked if query["sql"].startswith("SELECT")]
+    # The draft that an editor opens; under the lock both again.
+    assert sum('FROM "registry_draft"' in sql for sql in reads) == 2
+    assert sum('FROM "registry_capability" WHERE "registry_capability"."capability_id"' in sql for sql in reads) == 1
 
 
 def test_a_stale_page_writes_nothing_over(client: Client) -> None:

@@ -214,7 +214,6 @@ def test_the_secret_is_made_rotated_and_dropped(source: GitSource, secret: str) 
     newer = source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
     assert len(newer) >= 40
     assert newer != secret
-    assert _github(source, secret, PUSH).status_code == 403
     assert _github(source, newer, PUSH).status_code == 202
     source_hooks.drop_secret(source_id=source.pk, by=OLGA)
     source_hooks.drop_secret(source_id=source.pk, by=OLGA)
@@ -272,3 +271,66 @@ def test_a_secret_belongs_to_its_kind_of_source(source: GitSource, followed: Git
         source_hooks.keep_secret(source_id=source.pk, secret=SECRET, by=OLGA)
     with pytest.raises(InvalidRequest, match="makes the secret"):
         source_hooks.make_secret(source_id=followed.pk, by=OLGA)
+
+
+# A secret follows another
+
+
+def test_the_old_secret_is_taken_for_a_day_beside_the_new_one(source: GitSource, secret: str) -> None:
+    new = source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
+    assert _github(source, secret, PUSH).status_code == 202
+    source.refresh_from_db()
+    assert source.push_words == "queued: A look is due now (signed with the old secret)"
+    assert _github(source, new, PUSH).status_code == 202
+    source.refresh_from_db()
+    assert source.push_words == "waiting: A look is due already"
+    until = source.previous_hook_secret_until
+    assert until is not None
+    assert timedelta(hours=23) < until - timezone.now() <= timedelta(hours=24)
+    GitSource.objects.update(previous_hook_secret_until=timezone.now())
+    assert _github(source, secret, PUSH).status_code == 403
+    assert _github(source, new, PUSH).status_code == 202
+
+
+def test_of_two_old_secrets_the_later_one_is_taken(source: GitSource, secret: str) -> None:
+    second = source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
+    source_hooks.make_secret(source_id=source.pk, by=OLGA)
+    assert _send(source.pk, PUSH, **{"X-Gitlab-Token": second, "X-Gitlab-Event": "Push Hook"}).status_code == 202
+    assert _send(source.pk, PUSH, **{"X-Gitlab-Token": secret, "X-Gitlab-Event": "Push Hook"}).status_code == 403
+
+
+def test_the_old_secret_is_ended_now_and_audited_once(source: GitSource, secret: str) -> None:
+    new = source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
+    told = AuditEvent.objects.get(verb="git_source.secret", detail__rotated=True).detail
+    assert told["old_secret_until"]
+    assert secret not in str(told)
+    for _ in range(2):
+        source_hooks.end_old_secret(source_id=source.pk, by=OLGA)
+    assert AuditEvent.objects.filter(verb="git_source.old_secret_end").count() == 1
+    assert _github(source, secret, PUSH).status_code == 403
+    assert _github(source, new, PUSH).status_code == 202
+
+
+def test_dropping_ends_the_old_secret_too(source: GitSource, secret: str) -> None:
+    new = source_hooks.make_secret(source_id=source.pk, by=OLGA)[1]
+    source_hooks.drop_secret(source_id=source.pk, by=OLGA)
+    assert {_github(source, one, PUSH).status_code for one in (secret, new)} == {403}
+    source_hooks.make_secret(source_id=source.pk, by=OLGA)
+    assert _github(source, new, PUSH).status_code == 403
+
+
+def test_the_secret_of_another_registry_follows_in_the_same_way() -> None:
+    mirror = followed_sources.add_registry(url="https://a.example", mode="draft", every_minutes=60, by=OLGA)
+    first, second = new_secret(), new_secret()
+    for given in (first, first, second, second):
+        source_hooks.keep_secret(source_id=mirror.pk, secret=given, by=OLGA)
+    assert AuditEvent.objects.filter(verb="git_source.secret").count() == 2
+    event = json.dumps({"type": "capability.published"}).encode()
+
+    def told(secret: str) -> int:
+        sent = signed_headers(secrets_in_force=[secret], event_id="e1", sent_at=int(time.time()), body=event)
+        return int(_send(mirror.pk, event, **sent).status_code)
+
+    assert (told(first), told(second), told(new_secret())) == (202, 202, 403)
+    source_hooks.end_old_secret(source_id=mirror.pk, by=OLGA)
+    assert (told(first), told(second)) == (403, 202)

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registry.agent_skills.giving import skill_files
 from registry.agent_skills.taking import Taken, take
 from registry.imports.sources import SourceBundle
 from registry.validation import validate
 from registry.validation.codes import IMPORT
-from tests.factories import bundle
+from tests.factories import bundle, tool
 
+MIB = 1024 * 1024
 PLAIN = "---\nname: pdf-tools\ndescription: Work with PDF files.\n---\n\n# PDF\n\nUse the tools.\n"
 PLAYBOOK_BODY = (
     "# Reset a password\n\n**Product Area:** accounts\n**Keywords:** login, locked out\n\n"
@@ -334,3 +336,48 @@ def test_files_that_are_left_out_are_named() -> None:
     (finding,) = take(SourceBundle("path", {"SKILL.md": PLAIN, **others})).findings
     assert "25 files" in finding.message
     assert "scripts/19.py and 5 more" in finding.message
+
+
+# What stands beside it
+
+
+def _beside(taken: Taken) -> list[str]:
+    return sorted(set(taken.files or {}) - {"capability.json", "skill.md", "tools.json", "ui_schemas.json"})
+
+
+def test_all_that_fits_beside_a_skill_is_kept() -> None:
+    others = {"assets/a.csv": "x" * (MIB - 500), "references/b.md": "x" * (MIB - 500), "scripts/c.py": "x" * 100}
+    taken = _take(PLAIN, **others)
+    assert _beside(taken) == sorted(others)
+    assert taken.findings == ()
+    assert validate(taken.files or {}).ok
+
+
+def test_what_does_not_fit_is_left_out_and_what_is_smaller_behind_it_is_not() -> None:
+    others = {"references/a.md": "x" * MIB, "references/b.md": "x" * MIB, "references/c.md": "x" * 100}
+    taken = _take(PLAIN, **others)
+    assert _beside(taken) == ["references/a.md", "references/c.md"]
+    assert [finding.file for finding in taken.findings] == ["references/b.md"]
+    assert validate(taken.files or {}).ok
+
+
+def test_the_four_files_that_come_along_take_their_room_first() -> None:
+    large = tool("alpha_get")
+    large["args_schema"]["$comment"] = "x" * (MIB - 20_000)
+    given = validate(bundle("alpha", [large], body="x" * 300_000)).bundle
+    assert given is not None
+    exported = skill_files(given)
+    fitting = {"references/a.md": "x" * (MIB - 300_000), "references/z.md": "x" * 1000}
+    again = take(SourceBundle("path", exported | fitting))
+    assert _beside(again) == sorted(fitting)
+    over = {"references/a.md": "x" * (MIB - 100), "references/b.md": "x" * 30_000}
+    again = take(SourceBundle("path", exported | over))
+    assert _beside(again) == ["references/b.md"]
+    assert validate(again.files or {}).ok
+
+
+def test_a_text_that_a_reader_has_cut_is_not_kept() -> None:
+    lines = b"line\r\n" * 200_000
+    taken = take(SourceBundle("path", {"SKILL.md": PLAIN, "references/long.md": lines[: MIB + 1]}))
+    assert _beside(taken) == []
+    assert _codes(taken) == ["IMPORT_FILE_LEFT_OUT"]

@@ -56,6 +56,8 @@ def test_a_tar_is_read(format_: int, compress: Any) -> None:
         (_odd("a", tarfile.LNKTYPE, linkname="b"), "link or a device"),
         (_odd("a", tarfile.CHRTYPE), "link or a device"),
         (_odd("a", tarfile.FIFOTYPE), "link or a device"),
+        (("a/" * 64 + "b", b"x"), "too long"),
+        (("a" * 1001, b"x"), "too long"),
         (("big", b"\0" * (5 * 1024 * 1024 + 1)), "over 5 MiB"),
     ],
 )

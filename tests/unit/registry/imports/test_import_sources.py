@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from registry.agent_skills.giving import skill_files
+from registry.agent_skills.taking import take
 from registry.errors import SourceUnreadable
 from registry.imports.archives import write_tar_gz, write_zip
-from registry.imports.import_sources import read_source
-from tests.factories import bundle
+from registry.imports.import_sources import read_files, read_source
+from registry.validation import validate
+from registry.validation.supporting import COUNT_MAX
+from tests.factories import bundle, tool
 
 SKILL = "---\nname: x\ndescription: y\n---\nText.\n"
 
@@ -100,3 +104,40 @@ def test_nothing_there_is_told(tmp_path: Path) -> None:
     for source in (str(tmp_path), f"{tmp_path}/nowhere"):
         with pytest.raises(SourceUnreadable):
             read_source(source)
+
+
+def test_images_take_nothing_from_the_texts_behind_them() -> None:
+    image = b"\x89PNG\r\n" + b"\xff" * 1024 * 1024
+    files = {f"assets/{number:03}.png": image[: 2**20 if number < 3 else 100] for number in range(COUNT_MAX + 5)}
+    (found,) = read_files({"SKILL.md": SKILL.encode(), "references/api.md": b"text", **files}, "x.zip")
+    assert [name for name, content in found.files.items() if content] == ["SKILL.md", "references/api.md"]
+    assert len(found.files) == COUNT_MAX + 7
+
+
+def test_a_bundle_with_as_many_files_as_it_may_have_comes_back_whole() -> None:
+    beside = {f"assets/{number:03}.md": "text" for number in range(COUNT_MAX)}
+    given = validate(bundle("alpha", [tool("alpha_get")]) | beside).bundle
+    assert given is not None
+    (found,) = read_files({name: text.encode() for name, text in skill_files(given).items()}, "x.zip")
+    again = validate(take(found).files or {}).bundle
+    assert again is not None
+    assert again.content_digest == given.content_digest
+
+
+def test_the_files_of_a_skill_inside_are_its_own_and_a_bundle_keeps_what_stands_below_it() -> None:
+    skills = {
+        "a/SKILL.md": SKILL,
+        "a/references/b/SKILL.md": SKILL,
+        "a/references/b/scripts/x.py": "x",
+        "a/scripts/y.py": "y",
+    }
+    bundles = {"c/capability.json": "{}", "c/references/d/SKILL.md": SKILL, "ab/references/no.md": "x"}
+    found = {
+        one.path: sorted(one.files) for one in read_files({k: v.encode() for k, v in (skills | bundles).items()}, "x")
+    }
+    assert found == {
+        "x/a": ["SKILL.md", "scripts/y.py"],
+        "x/a/references/b": ["SKILL.md", "scripts/x.py"],
+        "x/c": ["capability.json", "references/d/SKILL.md"],
+        "x/c/references/d": ["SKILL.md"],
+    }

@@ -20,9 +20,16 @@ from django.utils import timezone
 
 from agent_client.digest import bundle_digest
 from registry import publishing
-from registry.errors import InvalidRequest, NameTaken, SourceClosed, SourceUnreadable
+from registry.errors import InvalidRequest, NameTaken, SourceClosed, SourceDoubted, SourceUnreadable
 from registry.imports import upstream, upstream_http
-from registry.imports.followed_sources import Following, add_registry, change_source, remove_source, sync_source
+from registry.imports.followed_sources import (
+    Following,
+    accept_list,
+    add_registry,
+    change_source,
+    remove_source,
+    sync_source,
+)
 from registry.imports.source_drift import drift, kept_drift
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.validation import validate
@@ -39,6 +46,7 @@ class There:
 
     bundles: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    golden: dict[str, Any] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
     revision: int = 1
     instead: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -73,6 +81,14 @@ class There:
         given = self.instead.get(f"{name} {query.get('capability_id', '')}".strip()) or self.instead.get(name)
         if given is not None:
             return *given, ""
+        if name == "golden":
+            after = min(self.golden) if len(self.golden) > 1 and "after" not in query else None
+            part = {
+                one: said
+                for one, said in self.golden.items()
+                if (one <= after if after else one > query.get("after", ""))
+            }
+            return 200, json.dumps({"golden": part, "next_after": after}).encode(), ""
         if name == "capability_file_load":
             text = self.files.get(query["path"])
             return (200, json.dumps({"text": text}).encode(), "") if text is not None else (404, b"{}", "")
@@ -182,6 +198,118 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: T
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
 
 
+def _many(there: There, number: int) -> list[str]:
+    names = [f"c{one}" for one in range(number)]
+    for name in names:
+        there.put(name)
+    there.bundles = {name: there.bundles[name] for name in names}
+    return names
+
+
+def test_a_list_that_releases_cannot_have_made_is_refused_until_somebody_takes_it(there: There) -> None:
+    names, source_id = _many(there, 8), _add(there)
+    _sync(source_id)
+    before, then = _digests(), there.revision
+    for name in names[:4]:
+        there.put(name, body="Forged.")
+    del there.bundles[names[7]]
+    there.revision = then + 4
+    with pytest.raises(SourceDoubted, match=f"5 of 8 .* from {then} to {then + 4}"):
+        _sync(source_id)
+    assert _digests() == before
+    incident = Incident.objects.get(closed_at__isnull=True)
+    assert f"git_source accept {source_id}" in incident.details
+    assert incident.message == f"{there.url} gives a list that cannot be trusted"
+    # A list that is other still is not the one that was taken.
+    accept_list(source_id=source_id, by=OLGA)
+    there.put(names[4], body="Forged.")
+    there.revision = then + 5
+    with pytest.raises(SourceDoubted, match="6 of 8"):
+        _sync(source_id)
+    for _ in range(2):
+        accept_list(source_id=source_id, by=OLGA)
+    assert AuditEvent.objects.filter(verb="git_source.accept").count() == 2
+    assert _sync(source_id) == dict.fromkeys(names[:5], "published")
+    assert not Incident.objects.filter(closed_at__isnull=True).exists()
+    source = GitSource.objects.get()
+    assert (source.doubted_list, source.accepted_list, source.failures) == ("", "", 0)
+    with pytest.raises(InvalidRequest, match="No list"):
+        accept_list(source_id=source_id, by=OLGA)
+
+
+@pytest.mark.parametrize(("changed", "rise"), [(4, 0), (8, 8), (5, 5)])
+def test_what_releases_can_have_made_is_taken(changed: int, rise: int, there: There) -> None:
+    names, source_id = _many(there, 8), _add(there)
+    _sync(source_id)
+    then = there.revision
+    for name in names[:changed]:
+        there.put(name, body="New.")
+    there.revision = then + rise if rise else then
+    GitSource.objects.update(etag="")
+    assert _sync(source_id) == dict.fromkeys(names[:changed], "published")
+
+
+def test_half_of_many_is_not_doubted_and_a_registry_that_lost_all_is(there: There) -> None:
+    names, source_id = _many(there, 12), _add(there)
+    _sync(source_id)
+    for name in names[:6]:
+        del there.bundles[name]
+    there.revision += 1
+    assert _sync(source_id) == {}
+    there.bundles.clear()
+    there.revision += 1
+    with pytest.raises(SourceDoubted, match="6 of 6"):
+        _sync(source_id)
+    assert _differences_kept(source_id) == dict.fromkeys(names[:6], "gone_from_source")
+
+
+def _differences_kept(source_id: int) -> dict[str, str]:
+    return {one.capability_id: one.difference for one in kept_drift(GitSource.objects.get(pk=source_id))}
+
+
+SAID = {"should_match": ["How heavy is the cat?"], "should_not_match": ["Weigh the anchor"]}
+
+
+def test_golden_sentences_come_along_and_a_change_of_them_alone_does_too(there: There) -> None:
+    there.golden = {"alpha": SAID, "beta": SAID}
+    source_id = _add(there)
+    assert _sync(source_id) == {"alpha": "published", "beta": "published"}
+    for capability in Capability.objects.select_related("published_revision"):
+        assert capability.published_revision is not None
+        assert json.loads(capability.published_revision.capability_json or "")["utterances"] == SAID
+    assert _digests() == {name: parts["digest"] for name, parts in there.bundles.items()}
+    there.revision, there.asked = there.revision + 1, []
+    assert _sync(source_id) == {}
+    assert there.asked == ["capability_registry_list", "golden", "golden"]
+    assert drift(source_id) == []
+    there.golden["beta"] = {"should_match": ["Another"]}
+    there.revision += 1
+    assert _differences(source_id) == {"beta": "source_changed"}
+    assert _sync(source_id) == {"beta": "published"}
+    del there.golden["beta"]
+    there.revision += 1
+    assert _sync(source_id) == {"beta": "published"}
+    revision = Capability.objects.select_related("published_revision").get(capability_id="beta").published_revision
+    assert revision is not None
+    assert "utterances" not in (revision.capability_json or "")
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_a_registry_without_that_door_is_followed_as_before(status: int, there: There) -> None:
+    there.instead["golden"] = (status, b"{}")
+    assert _sync(_add(there)) == {"alpha": "published", "beta": "published"}
+
+
+@pytest.mark.parametrize(
+    "answer", [b"[]", b"nonsense", b'{"golden": []}', b'{"golden": {}, "next_after": ""}', b'{"next_after": "a b"}']
+)
+def test_odd_golden_sentences_are_refused_as_a_whole(answer: bytes, there: There) -> None:
+    there.instead["golden"] = (200, answer)
+    with pytest.raises(SourceClosed, match="golden sentences"):
+        _sync(_add(there))
+    assert not Capability.objects.exists()
+
+
 def test_what_is_published_there_is_published_here_with_the_same_digest(there: There) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}
@@ -202,7 +330,7 @@ def test_only_what_has_changed_is_fetched(there: There) -> None:
     assert there.asked == ["capability_registry_list"]
     there.put("beta", body="Two.")
     assert _sync(source_id) == {"beta": "published"}
-    assert there.asked[1:] == ["capability_registry_list", "capability_skill_load beta"]
+    assert there.asked[1:] == ["capability_registry_list", "golden", "capability_skill_load beta"]
 
 
 def test_drafts_are_made_where_that_was_asked_for(there: There) -> None:

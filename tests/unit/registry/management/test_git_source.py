@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from registry.models import Revision
+from registry.models import GitSource, Revision
 from registry.notifications.webhook_signatures import new_secret
 from tests.factories import bundle, publish
 from tests.git_https import commit, git, make_certificate, served
@@ -82,7 +82,14 @@ def test_the_secret_of_its_pushes_is_printed_once(manage: Any, settings: Any) ->
     made = manage("git_source", "secret", source_id, "--format", "json").document
     assert made["address"] == f"https://studio.example.com/hooks/sources/{source_id}"
     assert len(made["secret"]) >= 40
-    assert made["secret"] not in manage("git_source", "secret", source_id).out
+    assert made["old_secret_until"] is None
+    rotated = manage("git_source", "secret", source_id).out
+    assert made["secret"] not in rotated
+    assert f"end it now with: git_source secret {source_id} --end-old" in rotated
+    (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
+    assert listed["old_secret_until"] in rotated
+    assert "the old secret is void" in manage("git_source", "secret", source_id, "--end-old").out
+    assert "end it now" not in manage("git_source", "list").out
     (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
     assert (listed["has_secret"], listed["last_push"]) == (True, None)
     assert "nothing is taken" in manage("git_source", "secret", source_id, "--drop").out
@@ -98,6 +105,10 @@ def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
     assert (changed["mode"], changed["every_minutes"], changed["may_adopt"]) == ("publish", 10, True)
     left = manage("git_source", "change", source_id, "--leave", "--format", "json").document
     assert (left["mode"], left["every_minutes"], left["may_adopt"]) == ("publish", 10, False)
+    assert manage("git_source", "accept", source_id).code == 1
+    GitSource.objects.update(doubted_list="sha256:0")
+    accepted = manage("git_source", "accept", source_id, "--format", "json").document
+    assert accepted == {"id": int(source_id), "accepted": "sha256:0"}
     assert manage("git_source", "secret", source_id).code == 1
     kept = manage("git_source", "secret", source_id, "--given-stdin", stdin=new_secret())
     assert (kept.code, f"/hooks/sources/{source_id} takes what" in kept.out) == (0, True)

@@ -30,6 +30,9 @@ LOAD: Final = "/api/v1/capability_skill_load"
 FILE: Final = "/api/v1/capability_file_load"
 GOLDEN: Final = "/mirror/golden"
 ENTRIES_MAX: Final = 10_000
+# Golden sentences of all capabilities; a page of them has 4 MiB, but for the last.
+GOLDEN_BYTES_MAX: Final = 64 * 1024 * 1024
+_GOLDEN_PAGES_MAX: Final = 32
 _PAGE: Final = 1000
 _ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -93,8 +96,13 @@ def _read_golden(upstream: Upstream) -> _Golden:
     """Nothing where no key is given, and of a registry that is older than this door."""
     found: dict[str, dict[str, Any]] = {}
     after: str | None = ""
+    pages = size = 0
     while after is not None:
         answer = upstream.get(GOLDEN, {"after": after} if after else {}, also=(401, 404))
+        pages, size = pages + 1, size + len(answer.body)
+        if pages > _GOLDEN_PAGES_MAX or size > GOLDEN_BYTES_MAX:
+            most = GOLDEN_BYTES_MAX >> 20
+            raise SourceClosed(f"{upstream.url}: more than {most} MiB of golden sentences; use a key of some groups")
         page = _json(answer.body) if answer.status == 200 else {}
         golden = page.get("golden", {}) if isinstance(page, dict) else None
         following = page.get("next_after") if isinstance(page, dict) else None

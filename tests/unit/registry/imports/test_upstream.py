@@ -310,6 +310,14 @@ def test_odd_golden_sentences_are_refused_as_a_whole(answer: bytes, there: There
     assert not Capability.objects.exists()
 
 
+@pytest.mark.parametrize("bound", ["GOLDEN_BYTES_MAX", "_GOLDEN_PAGES_MAX"])
+def test_golden_sentences_without_end_are_refused(bound: str, there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+    there.golden = {"alpha": SAID, "beta": SAID}
+    monkeypatch.setattr(f"registry.imports.upstream.{bound}", 1)
+    with pytest.raises(SourceClosed, match="of golden sentences; use a key"):
+        _sync(_add(there))
+
+
 def test_what_is_published_there_is_published_here_with_the_same_digest(there: There) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}

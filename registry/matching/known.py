@@ -33,8 +33,9 @@ class Known:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Every sentence that stands for it: its own words, then the golden sentences."""
-        return tuple(dict.fromkeys((*self.own_words, *self.sentences)))
+        """Every sentence that stands for it: its own words, then the golden sentences; its id where there is neither, as
+        in a draft that was just begun."""
+        return tuple(dict.fromkeys((*self.own_words, *self.sentences))) or (self.capability_id,)
 
 
 def known_of(capability: Mapping[str, Any]) -> Known:

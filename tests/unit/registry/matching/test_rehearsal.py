@@ -83,6 +83,30 @@ def test_the_first_bundle_of_a_registry(embedder: str) -> None:
     assert _codes(outcome.findings) == []
 
 
+BEGUN = (
+    "{}",
+    "[]",
+    '"x"',
+    "null",
+    "{",
+    '{"capability_id": "x"}',
+    '{"capability_id": "", "name": " ", "description": "", "intent_triggers": []}',
+    '{"capability_id": "x", "skill_profile": "agent_skill", "utterances": {"should_match": [" "]}}',
+    '{"capability_id": 7, "name": [], "description": {}, "intent_triggers": [[]], "priority": "x", "playbook": []}',
+    '{"capability_id": "x", "utterances": {"should_match": "x", "should_not_match": [1]}, "skill_groups": {}, "os": 1}',
+)
+
+
+@pytest.mark.parametrize("capability_json", BEGUN)
+def test_a_bundle_that_says_nothing_of_itself_is_refused_with_its_findings(embedder: str, capability_json: str) -> None:
+    publish("meals", **MEALS)
+    files = {**bundle("meals", **MEALS), "capability.json": capability_json}
+    for dry_run in (True, False):
+        outcome = publishing.publish(files=files, by=OLGA, dry_run=dry_run)
+        assert outcome.status == "refused"
+        assert [finding for finding in outcome.findings if finding.severity == "error"]
+
+
 def test_publishing_itself_does_not_rehearse() -> None:
     publish("meals", **MEALS)
     outcome = publishing.publish(files=bundle("canteen", intent_triggers=["lunch"]), by=OLGA)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Final
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
 
 from registry.postgresql.bounds import BOUNDS
 
@@ -15,13 +17,27 @@ from registry.postgresql.bounds import BOUNDS
 PATIENCE_SECONDS: Final = 2.0
 
 
-@require_safe
+def _probe(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Answers GET and HEAD; another method gets 405 in the envelope, as everywhere where machines ask."""
+
+    @csrf_exempt
+    @wraps(view)
+    def answered(request: HttpRequest) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request)
+        body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": f'Method "{request.method}" not allowed.'}}
+        return JsonResponse(body, status=405, headers={"Allow": "GET, HEAD", "Cache-Control": "no-store"})
+
+    return answered
+
+
+@_probe
 def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view takes a request)
     """Alive: this process answers. Asks neither the database nor Redis."""
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8", headers={"Cache-Control": "no-store"})
 
 
-@require_safe
+@_probe
 def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view takes a request)
     """200 where everything that is used can be reached, else 503 with what is away."""
     found = {"database": _database()}

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from studio.health import healthz, readyz
 
+handler400 = "agent_api.bad_requests.bad_request"
 handler500 = "studio.request_ids.server_error"
 urlpatterns = [
     path("", include("agent_api.urls")),

@@ -33,8 +33,8 @@ class Known:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Every sentence that stands for it: its own words, then the golden sentences; its id where there is neither, as
-        in a draft that was just begun."""
+        """Every sentence that stands for it: its own words, then the golden sentences. Where there is neither, as in a
+        draft that was just begun, its id."""
         return tuple(dict.fromkeys((*self.own_words, *self.sentences))) or (self.capability_id,)
 
 

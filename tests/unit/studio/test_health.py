@@ -14,6 +14,14 @@ def test_healthz_asks_nobody(client: Client) -> None:
     assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "TRACE"])
+def test_another_method_is_told_those_that_there_are(method: str, path: str) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, path)
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+    assert answer.json()["error"]["code"] == "METHOD_NOT_ALLOWED"
+
+
 @pytest.mark.django_db
 def test_readyz_is_ready_with_a_database(client: Client) -> None:
     answer = client.get("/readyz")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import itertools
 import json
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError
@@ -44,9 +45,34 @@ class VerbCommand(BaseCommand):
     """A command with verbs. A handler answers the exit code: 0 done, 1 refused; argparse exits with 2."""
 
     requires_system_checks: list[str] = []
+    # Known before the arguments are understood.
+    wants_json = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        self.wants_json = "--format=json" in argv or ("--format", "json") in itertools.pairwise(argv)
+        super().run_from_argv(argv)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        end = parser.error
+
+        def error(message: str) -> None:
+            self.tell_misuse(message)
+            end(message)
+
+        # Django names the class of its parsers itself.
+        parser.error = error  # type: ignore[method-assign]
+        return parser
 
     def add_arguments(self, parser: CommandParser) -> None:
-        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=argparse.ArgumentParser)
+        command = self
+
+        class VerbParser(argparse.ArgumentParser):
+            def error(self, message: str) -> NoReturn:
+                command.tell_misuse(message)
+                super().error(message)
+
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=VerbParser)
         self.add_verbs(verbs)
 
     def add_verbs(self, verbs: Any) -> None:
@@ -85,6 +111,18 @@ class VerbCommand(BaseCommand):
         else:
             self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
         return 1
+
+    def misused(self, words: str, options: dict[str, Any]) -> int:
+        """Arguments that do not go together; the exit code that argparse has for such."""
+        self.wants_json = options["format"] == "json"
+        self.tell_misuse(words)
+        self.stderr.write(words)
+        return 2
+
+    def tell_misuse(self, words: str) -> None:
+        """Whoever asked for JSON gets its one document here too."""
+        if self.wants_json:
+            self.document({"error": {"code": "INVALID_REQUEST", "message": words}})
 
     def tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
         """What was done, as a document or in a line, as was asked for; the exit code of a verb that did it."""

@@ -123,8 +123,7 @@ class Command(VerbCommand):
 
     def publish(self, options: dict[str, Any]) -> int:
         if bool(options["paths"]) == bool(options["draft"]):
-            self.stderr.write("Name bundles to publish, or one draft with --draft ID")
-            return 2
+            return self.misused("Name bundles to publish, or one draft with --draft ID", options)
         if options["draft"]:
             outcome = publishing.publish_draft(
                 capability_id=options["draft"],
@@ -154,8 +153,7 @@ class Command(VerbCommand):
     def _watch(self, options: dict[str, Any]) -> int:
         folder = Path(options["paths"][0])
         if len(options["paths"]) > 1 or options["mode"] == "publish" or not folder.is_dir():
-            self.stderr.write("--watch takes one folder, and makes drafts")
-            return 2
+            return self.misused("--watch takes one folder, and makes drafts", options)
         watch = Watch(folder, at_terminal(), options["note"])
         self.line(f"Watching {printable(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
         complaint = ""
@@ -224,8 +222,7 @@ class Command(VerbCommand):
 
     def export(self, options: dict[str, Any]) -> int:
         if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
-            self.stderr.write("Name one capability, or --all; --draft goes with one")
-            return 2
+            return self.misused("Name one capability, or --all; --draft goes with one", options)
         target = Path(options["to"])
         format_: exporting.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
         try:

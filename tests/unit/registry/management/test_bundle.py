@@ -428,3 +428,27 @@ def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "alpha" / "capability.json").is_file()
     for wrong in (["export", "--to", "x"], ["export", "alpha", "--all", "--to", "x"], ["export", "--all", "--draft", "--to", "x"]):  # fmt: skip # noqa: E501
         assert manage("bundle", *wrong).code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("visibility", "alpha", "hidden"),
+        ("publish", "--nonsense"),
+        ("publish",),
+        ("publish", "x", "--draft", "alpha"),
+        ("export", "--all", "alpha", "--to", "x"),
+        ("rollback", "alpha"),
+        ("import", "x", "--watch", "--publish"),
+        ("nonsense",),
+    ],
+)
+@pytest.mark.parametrize("form", [("--format", "json"), ("--format=json",)])
+def test_arguments_that_make_no_sense_are_a_document_too(
+    manage: Any, arguments: tuple[str, ...], form: tuple[str, ...]
+) -> None:
+    done = manage("bundle", *arguments, *form)
+    assert done.code == 2
+    assert done.document["error"]["code"] == "INVALID_REQUEST"
+    assert done.document["error"]["message"] in done.err
+    assert manage("bundle", *arguments).out == ""

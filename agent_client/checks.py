@@ -12,6 +12,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.lines import one_line
+from agent_client.patterns import COST_MAX, cost_of, leave_out
 from agent_client.schema_graph import EXPANSIONS_MAX, SchemaGraph
 
 DEPTH_MAX: Final = 64
@@ -31,12 +32,23 @@ def _compiled(text: str) -> tuple[Any, SchemaGraph]:
     graph = SchemaGraph(schema) if isinstance(schema, dict) else SchemaGraph({})
     if graph.bad_references or graph.endless() is not None or graph.is_too_complex():
         raise SchemaUnsafe("the tool's schema cannot be checked safely")
-    for patterns in (_LINEAR, _BACKTRACKING):
-        try:
-            return jsonschema_rs.Draft202012Validator(schema, pattern_options=patterns, offline=True), graph
-        except ValueError:
-            continue
+    # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
+    schema = leave_out(schema, lambda pattern: cost_of(pattern) > COST_MAX) if '"pattern' in text else schema
+    for attempt in (schema, leave_out(schema, lambda pattern: not _is_known(pattern))):
+        for patterns in (_LINEAR, _BACKTRACKING):
+            try:
+                return jsonschema_rs.Draft202012Validator(attempt, pattern_options=patterns, offline=True), graph
+            except ValueError:
+                continue
     raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
+
+
+def _is_known(pattern: str) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=_BACKTRACKING, offline=True)
+    except ValueError:
+        return False
+    return True
 
 
 def fault(schema: Any, value: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urldefrag, urljoin
 
 PathStep = str | int
@@ -46,7 +46,7 @@ class Reference:
     path: Path
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """One subschema. `path` leads to it from the root; `base` is the URI that its references are resolved against."""
 
@@ -72,13 +72,19 @@ class SchemaGraph:
     def __init__(self, schema: dict[str, Any]) -> None:
         self.nodes: list[Node] = []
         self.bad_references: list[BadReference] = []
+        # More branches are written than may be unfolded: the rest is not read, and nothing is resolved.
+        self.is_overfull = False
+        # Without a reference it is a tree: nothing in it is met twice, and it ends.
+        self._is_linked = False
+        self._branches = 0
+        self._visits: dict[tuple[int, int], int] = {}
         self._by_identity: dict[int, Node] = {}
         self._resources: dict[str, Node] = {}
         self._anchors: dict[tuple[str, str], Node] = {}
         self.root = self._collect(schema)
         index = 0
         # Resolving can add nodes: a pointer may lead into a keyword that no vocabulary knows.
-        while index < len(self.nodes):
+        while index < len(self.nodes) and not self.is_overfull:
             self._connect(self.nodes[index])
             index += 1
 
@@ -88,6 +94,10 @@ class SchemaGraph:
         stack = [root]
         while stack:
             node = stack.pop()
+            self._branches += _branch_count(node.schema)
+            if self._branches > EXPANSIONS_MAX:
+                self.is_overfull = True
+                break
             for steps, subschema, in_place, applied in _subschemas(node.schema):
                 child = self._add(subschema, (*node.path, *steps), node.base)
                 if applied:
@@ -119,6 +129,7 @@ class SchemaGraph:
             node.references.append(reference)
             resolved = self._resolve(node, reference)
             if resolved is not None:
+                self._is_linked = True
                 node.in_place.append(resolved)
 
     def _resolve(self, node: Node, reference: Reference) -> Node | None:
@@ -158,23 +169,36 @@ class SchemaGraph:
 
         Not more than the document holds where no part is used twice.
         """
-        return _Measure().of(self.root)[0]
+        return _Measure().of(self.root).expansions
 
     def longest_chain(self) -> int:
         """How many subschemas stand inside each other when references are followed."""
-        return _Measure().of(self.root)[1]
+        return _Measure().of(self.root).chain
 
-    def visits(self, depth: int) -> int:
-        """An upper bound for the subschemas visited on a value of at most `depth` levels, recursion included."""
-        return _visits(self.root, depth, {})
+    def visits(self, depth: int, node: Node | None = None) -> int:
+        """An upper bound for the subschemas visited on a value of at most `depth` levels, recursion included.
+
+        Counted from `node`, or from the root.
+        """
+        return _visits(node or self.root, depth, self._visits)
 
     def is_too_complex(self) -> bool:
-        """Whether the shared parts unfold to more than EXPANSIONS_MAX, or further than a validator's stack can go."""
-        expansions, chain = _Measure().of(self.root)
-        return chain > CHAIN_MAX or (expansions > EXPANSIONS_MAX and expansions > len(self.nodes))
+        """Whether references and combinators unfold to more than EXPANSIONS_MAX, or further than a stack can go.
+
+        Properties and entries of an `enum` alone are no combinators, however many there are.
+        """
+        if self.is_overfull:
+            return True
+        if not self._is_linked and all(len(node.path) < CHAIN_MAX for node in self.nodes):
+            return False
+        measured = _Measure().of(self.root)
+        shared = measured.expansions > EXPANSIONS_MAX and measured.expansions > len(self.nodes)
+        return shared or measured.branches > EXPANSIONS_MAX or measured.chain > CHAIN_MAX
 
     def endless(self) -> Node | None:
         """A subschema that leads back to itself on the same value: validating with it would never end."""
+        if not self._is_linked:
+            return None
         state: dict[int, int] = {}
         for start in self.nodes:
             found = _in_place_cycle(start, state)
@@ -207,22 +231,51 @@ def _subschemas(schema: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any], 
                     yield (keyword, name), item, in_place, applied
 
 
+def _branch_count(schema: dict[str, Any]) -> int:
+    """How many branches the combinators of one subschema have; `true` and `false` are branches too."""
+    count = 0
+    for keyword, value in schema.items():
+        if keyword in IN_PLACE_ONE:
+            count += 1
+        elif (keyword in IN_PLACE_LIST and isinstance(value, list)) or (
+            keyword in IN_PLACE_MAP and isinstance(value, dict)
+        ):
+            count += len(value)
+    return count
+
+
+class _Size(NamedTuple):
+    """What a subschema unfolds to: subschemas in all, those of them that combinators bring, and how deep they stand."""
+
+    expansions: int = 1
+    branches: int = 0
+    chain: int = 1
+
+
+# What a cycle counts as where it closes.
+_CYCLE: Final = _Size()
+
+
 class _Measure:
-    """Expansions and longest chain of a node, each node measured once."""
+    """The size of a node, each node measured once."""
 
     def __init__(self) -> None:
-        self.done: dict[int, tuple[int, int]] = {}
+        self.done: dict[int, _Size] = {}
         self.open: set[int] = set()
 
-    def of(self, root: Node) -> tuple[int, int]:
+    def of(self, root: Node) -> _Size:
         stack = [(root, False)]
         while stack:
             node, leaving = stack.pop()
             key = id(node)
             if leaving:
                 self.open.discard(key)
-                below = [self.done.get(id(n), (1, 1)) for n in (*node.in_place, *node.children)]
-                self.done[key] = 1 + sum(b[0] for b in below), 1 + max((b[1] for b in below), default=0)
+                below = [self.done.get(id(n), _CYCLE) for n in (*node.in_place, *node.children)]
+                self.done[key] = _Size(
+                    1 + sum(size.expansions for size in below),
+                    _branch_count(node.schema) + sum(size.branches for size in below),
+                    1 + max((size.chain for size in below), default=0),
+                )
             elif key not in self.done and key not in self.open:
                 self.open.add(key)
                 stack.append((node, True))

@@ -8,6 +8,7 @@ from typing import Any
 
 from registry.validation import codes, security, ui
 from registry.validation.capability import check_capability, check_front_matter, profile_of
+from registry.validation.deadline import NEVER, Deadline
 from registry.validation.documents import BUNDLE_FILES, Documents
 from registry.validation.mentions import check_mentions, mentioned_schema_ids
 from registry.validation.problems import Problem, Severity
@@ -25,7 +26,7 @@ def severities() -> dict[str, Severity]:
     return codes.severities()
 
 
-def all_checks(documents: Documents, published: Published) -> Iterator[Check]:
+def all_checks(documents: Documents, published: Published, deadline: Deadline = NEVER) -> Iterator[Check]:
     """Every check by its name, in the order in which a reader wants to hear of them; none runs before it is called."""
     capability = documents.value("capability.json")
     facts: dict[str, Any] = capability if isinstance(capability, dict) else {}
@@ -37,7 +38,7 @@ def all_checks(documents: Documents, published: Published) -> Iterator[Check]:
         yield "front matter", lambda: check_front_matter(skill, capability)
         yield "sections", lambda: check_sections(skill, profile_of(capability), tools, entries)
         yield "mentions", lambda: check_mentions(skill, tools, entries, facts)
-    yield "tools.json", lambda: check_tools(tools)
+    yield "tools.json", lambda: check_tools(tools, deadline)
     yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
     yield "ui_schemas.json", lambda: _check_ui(documents)
     yield "security of texts", lambda: security.check_texts(_author_texts(documents))

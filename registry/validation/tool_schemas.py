@@ -6,19 +6,21 @@ schema was measured. `jsonschema` would fetch references and can be kept busy fo
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
 
-from agent_client.schema_graph import EXPANSIONS_MAX, Node, SchemaGraph
+from agent_client.schema_graph import EXPANSIONS_MAX, SchemaGraph
 from registry.validation.problems import FileName, Path, Problem
 from registry.validation.structure import meant
+from registry.validation.tool_patterns import Patterns
 
 PROBLEMS_MAX: Final = 20
+VALUES_READ_MAX: Final = 5_000
 TOOLS: Final[FileName] = "tools.json"
 DIALECTS: Final = (
     "https://json-schema.org/draft/2020-12/schema",
@@ -27,8 +29,6 @@ DIALECTS: Final = (
     "http://json-schema.org/draft-06/schema",
     "http://json-schema.org/draft-04/schema",
 )
-_LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
-_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
 
 
 @cache
@@ -36,15 +36,25 @@ def _metaschema() -> jsonschema_rs.Draft202012Validator:
     return jsonschema_rs.Draft202012Validator({"$ref": DIALECTS[0]}, offline=True)
 
 
-def check_schema(schema: Any, path: Path) -> tuple[list[Problem], SchemaGraph | None]:
-    """All faults of one schema, and its graph where it is sound enough to be used further."""
+def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[Problem], SchemaGraph | None]:
+    """All faults of one schema, and its graph where it is sound enough to be used further.
+
+    Raises `OutOfTime` where the deadline of `patterns` is over.
+    """
     if not isinstance(schema, dict):
         return [], None
-    problems = [*_check_dialect(schema, path), *_check_metaschema(schema, path)]
     graph = SchemaGraph(schema)
+    patterns.deadline.hold()
+    problems = list(_check_dialect(schema, path))
+    if graph.is_overfull:
+        # It is not read to its end, and nothing is to be gained by what else is wrong with it.
+        return [*problems, _too_complex(path)], None
+    problems += _check_metaschema(schema, path)
+    patterns.deadline.hold()
     problems += islice(_check_references(graph, path), PROBLEMS_MAX)
-    problems += islice(_check_patterns(graph, path), PROBLEMS_MAX)
+    problems += patterns.check(graph, path)
     problems += _check_size(graph, path)
+    patterns.deadline.hold()
     broken = any(problem.code != "TOOL_PATTERN_NOT_CHECKED" for problem in problems)
     return problems, None if broken else graph
 
@@ -67,14 +77,40 @@ def _check_dialect(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
 def _check_metaschema(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
     if _metaschema().is_valid(schema):
         return
-    # Iterating is safe here: the schema is the metaschema, and the author's text only the instance.
     seen: set[Path] = set()
-    for error in islice(_metaschema().iter_errors(schema), PROBLEMS_MAX):
+    for error in _metaschema_errors(schema):
         place = tuple(error.instance_path)
         if place not in seen:
             seen.add(place)
             where = "/".join(map(str, place)) or "the schema"
             yield _invalid((*path, *place), f"{where}: {_fault(error)}", _hint(schema, place))
+
+
+def _metaschema_errors(schema: dict[str, Any]) -> list[jsonschema_rs.ValidationError]:
+    """At most PROBLEMS_MAX: all errors are made before the first is told, so that a large schema is not read whole."""
+    errors = _metaschema().iter_errors(_shortened(schema, _Left(VALUES_READ_MAX)))
+    found = list(islice(errors, PROBLEMS_MAX))
+    if not found:
+        try:
+            _metaschema().validate(schema)
+        except jsonschema_rs.ValidationError as error:
+            found.append(error)
+    return found
+
+
+@dataclass
+class _Left:
+    values: int
+
+
+def _shortened(value: Any, left: _Left) -> Any:
+    """The first values, in the author's order. No list becomes empty: the metaschema refuses some that are."""
+    left.values -= 1
+    if isinstance(value, dict):
+        return {key: _shortened(item, left) for key, item in value.items() if left.values > 0}
+    if isinstance(value, list):
+        return [_shortened(item, left) for index, item in enumerate(value) if index == 0 or left.values > 0]
+    return value
 
 
 def _fault(error: jsonschema_rs.ValidationError) -> str:
@@ -128,121 +164,21 @@ def _check_references(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
             yield _invalid(place, message, "Define it under $defs, or correct the path.")
 
 
-def _patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:
-    for node in graph.nodes:
-        pattern = node.schema.get("pattern")
-        if isinstance(pattern, str):
-            yield (*node.path, "pattern"), pattern
-        keyed = node.schema.get("patternProperties")
-        if isinstance(keyed, dict):
-            for key in keyed:
-                yield (*node.path, "patternProperties", key), key
-
-
-def _check_patterns(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
-    for place, pattern in _patterns(graph):
-        if _compiles(pattern, linear=True):
-            continue
-        shown = pattern if len(pattern) <= 80 else pattern[:79] + "…"
-        if _compiles(pattern, linear=False):
-            message = (
-                f"The pattern {shown!r} needs look-around, a back-reference or too much memory: it is not checked here"
-            )
-            hint = "Write it without (?=, (?!, (?<= and \\1 where you can."
-            yield Problem("TOOL_PATTERN_NOT_CHECKED", TOOLS, (*path, *place), message, hint)
-        elif not _metaschema_refuses_pattern(pattern):
-            yield _invalid((*path, *place), f"The pattern {shown!r} is no regular expression", "Check its brackets.")
-
-
-def _metaschema_refuses_pattern(pattern: str) -> bool:
-    return not _metaschema().is_valid({"pattern": pattern})
-
-
-@lru_cache(maxsize=4096)
-def _compiles(pattern: str, *, linear: bool) -> bool:
-    if len(pattern) > 20_000:
-        return False
-    try:
-        options = _LINEAR if linear else _BACKTRACKING
-        jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=options)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return False
-    return True
-
-
 def _check_size(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
     endless = graph.endless()
     if endless is not None:
         message = "The schema refers back to itself on the same value: checking it would never end"
         yield _invalid((*path, *endless.path), message, "Refer to it from properties or items only.")
     elif graph.is_too_complex():
-        message = f"The references and combinators unfold to more than {EXPANSIONS_MAX:,} schemas"
-        yield Problem("TOOL_SCHEMA_TOO_COMPLEX", TOOLS, path, message, "Use fewer levels of shared definitions.")
+        yield _too_complex(path)
+
+
+def _too_complex(path: Path) -> Problem:
+    message = f"The references and combinators unfold to more than {EXPANSIONS_MAX:,} schemas"
+    hint = "Use fewer levels of shared definitions, and enum in the place of many branches of one value."
+    return Problem("TOOL_SCHEMA_TOO_COMPLEX", TOOLS, path, message, hint)
 
 
 def expansion_count(schema: Any) -> int:
     """How many subschemas a schema unfolds to; see SchemaGraph.expansions."""
     return SchemaGraph(schema).expansions() if isinstance(schema, dict) else 1
-
-
-def refusal(graph: SchemaGraph, node: Node, value: Any) -> str | None:
-    """Why the subschema refuses a value, in words; None where it takes it or where asking would cost too much."""
-    try:
-        if graph.visits(_depth(value)) > EXPANSIONS_MAX * 10:
-            return None
-    except RecursionError:
-        return None
-    validator = _validator(graph, node)
-    if validator is None or validator.is_valid(value):
-        return None
-    try:
-        validator.validate(value)
-    except jsonschema_rs.ValidationError as error:
-        return _words(error.message)
-    return None
-
-
-def _depth(value: Any) -> int:
-    if isinstance(value, dict):
-        return 1 + max((_depth(item) for item in value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max((_depth(item) for item in value), default=0)
-    return 0
-
-
-def _validator(graph: SchemaGraph, node: Node) -> jsonschema_rs.Draft202012Validator | None:
-    schema: dict[str, Any] = node.schema
-    if node.path:
-        # The subschema is reached by a pointer into the whole, so that its references keep their meaning.
-        whole = {**graph.root.schema, "$id": graph.root.base or "urn:capability-studio:author"}
-        steps = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in node.path)
-        schema = {"$ref": f"{whole['$id']}#{_quoted(steps)}", "$defs": {"author": whole}}
-    schema = _without_hard_patterns(schema)
-    try:
-        return jsonschema_rs.Draft202012Validator(schema, offline=True, pattern_options=_LINEAR)
-    except (jsonschema_rs.ValidationError, ValueError):
-        return None
-
-
-def _quoted(steps: str) -> str:
-    from urllib.parse import quote
-
-    return quote(steps, safe="/~$")
-
-
-def _without_hard_patterns(schema: Any) -> Any:
-    """A copy in which patterns that the linear engine cannot run are left out; most schemas have none."""
-    if '"pattern' not in json.dumps(schema):
-        return schema
-    if isinstance(schema, list):
-        return [_without_hard_patterns(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    copy = {key: _without_hard_patterns(item) for key, item in schema.items()}
-    pattern = copy.get("pattern")
-    if isinstance(pattern, str) and not _compiles(pattern, linear=True):
-        del copy["pattern"]
-    keyed = copy.get("patternProperties")
-    if isinstance(keyed, dict):
-        copy["patternProperties"] = {key: item for key, item in keyed.items() if _compiles(key, linear=True)}
-    return copy

@@ -9,9 +9,12 @@ from itertools import islice
 from typing import Any, Final
 
 from agent_client.schema_graph import Node, SchemaGraph
+from registry.validation.deadline import NEVER, Deadline
 from registry.validation.problems import FileName, Path, Problem
 from registry.validation.structure import check_shape
-from registry.validation.tool_schemas import check_schema, refusal
+from registry.validation.tool_defaults import refused_defaults
+from registry.validation.tool_patterns import Patterns
+from registry.validation.tool_schemas import check_schema
 from registry.validation.vendor_limits import check_vendor_limits
 
 FILE: Final[FileName] = "tools.json"
@@ -20,15 +23,20 @@ SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 PER_TOOL_MAX: Final = 20
 
 
-def check_tools(tools: list[Any]) -> list[Problem]:
-    """Everything about tools.json that needs no other file; `tools` is the normalised list."""
+def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[Problem]:
+    """Everything about tools.json that needs no other file; `tools` is the normalised list.
+
+    Raises `OutOfTime` where the deadline is over between two steps.
+    """
     problems: list[Problem] = []
+    patterns = Patterns(deadline)
     for index, tool in enumerate(tools):
+        deadline.hold()
         problems += _check_shape(tool, (index,))
         if isinstance(tool, dict):
             problems += _check_name_style(tool, index)
             problems += _check_policy(tool, index)
-            problems += _check_schemas(tool, index)
+            problems += _check_schemas(tool, index, patterns)
         if len(problems) > 2000:
             break
     return [*problems, *_check_duplicates(tools)]
@@ -89,16 +97,16 @@ def _check_policy(tool: dict[str, Any], index: int) -> Iterator[Problem]:
         yield Problem("TOOL_APPROVAL_UNSET", FILE, (index, "policy"), message, hint, subject="requires_approval")
 
 
-def _check_schemas(tool: dict[str, Any], index: int) -> list[Problem]:
+def _check_schemas(tool: dict[str, Any], index: int, patterns: Patterns) -> list[Problem]:
     problems: list[Problem] = []
     for key in ("args_schema", "result_schema"):
         if key not in tool:
             continue
         path: Path = (index, key)
-        found, graph = check_schema(tool[key], path)
+        found, graph = check_schema(tool[key], path, patterns)
         problems += found
         if graph is not None:
-            problems += islice(_check_defaults(graph, path), PER_TOOL_MAX)
+            problems += islice(_check_defaults(graph, path, patterns), PER_TOOL_MAX)
         if key == "args_schema" and isinstance(tool[key], dict):
             problems += _check_arguments(tool[key], graph, path)
     return problems
@@ -142,13 +150,8 @@ def _check_descriptions(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
             )
 
 
-def _check_defaults(graph: SchemaGraph, path: Path) -> Iterator[Problem]:
-    for node in graph.nodes:
-        if "default" not in node.schema:
-            continue
-        reason = refusal(graph, node, node.schema["default"])
-        if reason is not None:
-            message = f"The default is refused by its own schema: {reason}"
-            yield Problem(
-                "TOOL_DEFAULT_INVALID", FILE, (*path, *node.path, "default"), message, "Correct one of the two."
-            )
+def _check_defaults(graph: SchemaGraph, path: Path, patterns: Patterns) -> Iterator[Problem]:
+    for node, reason in refused_defaults(graph, patterns):
+        place = (*path, *node.path, "default")
+        message = f"The default is refused by its own schema: {reason}"
+        yield Problem("TOOL_DEFAULT_INVALID", FILE, place, message, "Correct one of the two.")

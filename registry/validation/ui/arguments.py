@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema_rs
 
 from agent_client.coercion import coerce
+from agent_client.patterns import cost_of
 from agent_client.schema_graph import SchemaGraph
 from registry.validation.ui.limits import DEPTH_MAX
 from registry.validation.ui.pointer import MISSING, is_relative, is_well_formed
@@ -27,6 +28,8 @@ _ROOT_URI = "urn:studio:args-schema"
 _SCHEMA_NODES_MAX = 5_000
 _PATTERNS_PER_FILE_MAX = 200
 _PATTERN_BYTES_MAX = 1 << 18
+# In the units of agent_client.patterns, of one schema; about a tenth of a second.
+_PATTERNS_COST_MAX = 500_000
 # One visit of a subschema takes about a tenth of a microsecond; this bounds what one value of great depth can cost.
 _VISITS_MAX = 100_000
 # Properties can be declared elsewhere than in `properties`; a schema with one of these is not asked for unknown keys.
@@ -107,8 +110,8 @@ class Arguments:
         nodes = count_nodes(schema, _SCHEMA_NODES_MAX)
         if nodes > _SCHEMA_NODES_MAX or depth_of(schema, DEPTH_MAX * 2) > DEPTH_MAX * 2 or not self.work.spend(nodes):
             return None
-        self.patterns_left -= _count_patterns(schema)
-        if self.patterns_left < 0:
+        self.patterns_left -= sum(1 for _ in _patterns(schema))
+        if self.patterns_left < 0 or sum(map(cost_of, _patterns(schema))) > _PATTERNS_COST_MAX:
             return None
         graph = SchemaGraph(schema)
         is_sound = not graph.bad_references and graph.endless() is None and not graph.is_too_complex()
@@ -189,12 +192,11 @@ def count_nodes(value: object, most: int) -> int:
     return count
 
 
-def _count_patterns(schema: object) -> int:
-    return sum(_patterns_in(node) for node in _objects(schema))
-
-
-def _patterns_in(node: dict[str, Any]) -> int:
-    return ("pattern" in node) + len(dict_or_empty(node.get("patternProperties")))
+def _patterns(schema: object) -> Iterator[str]:
+    for node in _objects(schema):
+        if isinstance(node.get("pattern"), str):
+            yield node["pattern"]
+        yield from dict_or_empty(node.get("patternProperties"))
 
 
 def _objects(value: object) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,120 @@
+"""Does a property take its own default? Each is held against its own subschema alone, in a time that adds up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from agent_client.schema_graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
+from registry.validation.tool_patterns import LINEAR, Patterns
+
+# Steps of a pattern over a text: letters of the text times what the pattern cost. About a fifth of a second.
+_PATTERN_STEPS_MAX: Final = 20_000_000
+_KEPT_MAX: Final = 200
+_SAYS_NOTHING: Final = frozenset({"default", "title", "description", "examples", "$comment"})
+_URI: Final = "urn:capability-studio:author"
+
+
+def refused_defaults(graph: SchemaGraph, patterns: Patterns) -> Iterator[tuple[Node, str]]:
+    """Each subschema that refuses its own default, with the reason in words."""
+    defaults = _Defaults(graph, patterns)
+    for node in graph.nodes:
+        if "default" in node.schema:
+            patterns.deadline.hold()
+            reason = defaults.refusal(node, node.schema["default"])
+            if reason is not None:
+                yield node, reason
+
+
+@dataclass
+class _Defaults:
+    graph: SchemaGraph
+    patterns: Patterns
+    # Properties are often alike but for their words: one validator serves them all.
+    kept: dict[str, jsonschema_rs.Validator | None] = field(default_factory=dict)
+
+    def refusal(self, node: Node, value: Any) -> str | None:
+        """Why the subschema refuses a value; None where it takes it or where asking would cost too much."""
+        depth, characters = _measure(value)
+        if self.pattern_cost * characters > _PATTERN_STEPS_MAX:
+            return None
+        try:
+            if self.graph.visits(depth, node) > EXPANSIONS_MAX * 10:
+                return None
+        except RecursionError:
+            return None
+        validator = self._validator(node)
+        if validator is None or validator.is_valid(value):
+            return None
+        try:
+            validator.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return error.message if len(error.message) <= 200 else error.message[:199] + "…"
+        return None
+
+    @cached_property
+    def pattern_cost(self) -> int:
+        return self.patterns.cost_of_running(self.graph)
+
+    @cached_property
+    def _bound_to_document(self) -> set[Path]:
+        """The paths whose subschema holds a reference or an `$id`: they mean nothing apart from the document."""
+        bound: set[Path] = set()
+        for node in self.graph.nodes:
+            path = node.path
+            if node.references or "$id" in node.schema:
+                while path not in bound:
+                    bound.add(path)
+                    path = path[:-1]
+        return bound
+
+    @cached_property
+    def _document(self) -> tuple[str, jsonschema_rs.Registry]:
+        """The whole schema under its own address: what a reference leads to is compiled, and no more."""
+        uri = self.graph.root.base or _URI
+        whole = {key: value for key, value in self.graph.root.schema.items() if key != "$schema"} | {"$id": uri}
+        return uri, jsonschema_rs.Registry([(uri, self.patterns.without_hard_ones(whole))])
+
+    def _validator(self, node: Node) -> jsonschema_rs.Validator | None:
+        if node.path in self._bound_to_document:
+            try:
+                uri, registry = self._document
+                return _compile({"$ref": f"{uri}#{_pointer(node.path)}"}, registry)
+            except (jsonschema_rs.ReferencingError, ValueError):
+                return None
+        schema = {key: value for key, value in node.schema.items() if key not in _SAYS_NOTHING}
+        text = json.dumps(schema, sort_keys=True)
+        if text not in self.kept:
+            if len(self.kept) >= _KEPT_MAX:
+                self.kept.clear()
+            self.kept[text] = _compile(self.patterns.without_hard_ones(schema), None)
+        return self.kept[text]
+
+
+def _compile(schema: Any, registry: jsonschema_rs.Registry | None) -> jsonschema_rs.Validator | None:
+    try:
+        return jsonschema_rs.Draft202012Validator(schema, offline=True, pattern_options=LINEAR, registry=registry)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
+        return None
+
+
+def _pointer(path: Path) -> str:
+    steps = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return quote(steps, safe="/~$")
+
+
+def _measure(value: Any) -> tuple[int, int]:
+    """How many levels a value has, and how many characters its texts have together."""
+    if isinstance(value, str):
+        return 0, len(value)
+    if not isinstance(value, dict | list):
+        return 0, 0
+    items = [*value.values(), *value] if isinstance(value, dict) else value
+    inside = [_measure(item) for item in items]
+    return 1 + max((depth for depth, _ in inside), default=0), sum(characters for _, characters in inside)

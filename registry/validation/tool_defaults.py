@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 import jsonschema_rs
@@ -14,9 +14,12 @@ import jsonschema_rs
 from agent_client.schema_graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
 from registry.validation.tool_patterns import LINEAR, Patterns
 
-# Steps of a pattern over a text: letters of the text times what the pattern cost. About a fifth of a second.
-_PATTERN_STEPS_MAX: Final = 20_000_000
+# What one default may take: each of its values meets each subschema and each entry of an enum, and each of its letters
+# what a pattern unfolds to. Some tenths of a second.
+_STEPS_MAX: Final = 20_000_000
+# Validators that are kept for the next property, and how long a schema may be for that: large ones take much memory.
 _KEPT_MAX: Final = 200
+_KEPT_CHARACTERS_MAX: Final = 2_000
 _SAYS_NOTHING: Final = frozenset({"default", "title", "description", "examples", "$comment"})
 _URI: Final = "urn:capability-studio:author"
 
@@ -41,13 +44,7 @@ class _Defaults:
 
     def refusal(self, node: Node, value: Any) -> str | None:
         """Why the subschema refuses a value; None where it takes it or where asking would cost too much."""
-        depth, characters = _measure(value)
-        if self.pattern_cost * characters > _PATTERN_STEPS_MAX:
-            return None
-        try:
-            if self.graph.visits(depth, node) > EXPANSIONS_MAX * 10:
-                return None
-        except RecursionError:
+        if not self._is_affordable(node, _Extent.of(value)):
             return None
         validator = self._validator(node)
         if validator is None or validator.is_valid(value):
@@ -58,9 +55,23 @@ class _Defaults:
             return error.message if len(error.message) <= 200 else error.message[:199] + "…"
         return None
 
+    def _is_affordable(self, node: Node, extent: _Extent) -> bool:
+        if max(self._pattern_cost * extent.characters, self._enum_entries * extent.values) > _STEPS_MAX:
+            return False
+        try:
+            visits = self.graph.visits(extent.depth, node)
+        except RecursionError:
+            return False
+        return visits <= EXPANSIONS_MAX * 10 and visits * extent.values <= _STEPS_MAX
+
     @cached_property
-    def pattern_cost(self) -> int:
+    def _pattern_cost(self) -> int:
         return self.patterns.cost_of_running(self.graph)
+
+    @cached_property
+    def _enum_entries(self) -> int:
+        enums = (node.schema.get("enum") for node in self.graph.nodes)
+        return sum(len(enum) for enum in enums if isinstance(enum, list))
 
     @cached_property
     def _bound_to_document(self) -> set[Path]:
@@ -90,11 +101,12 @@ class _Defaults:
                 return None
         schema = {key: value for key, value in node.schema.items() if key not in _SAYS_NOTHING}
         text = json.dumps(schema, sort_keys=True)
-        if text not in self.kept:
-            if len(self.kept) >= _KEPT_MAX:
-                self.kept.clear()
-            self.kept[text] = _compile(self.patterns.without_hard_ones(schema), None)
-        return self.kept[text]
+        if text in self.kept:
+            return self.kept[text]
+        validator = _compile(self.patterns.without_hard_ones(schema), None)
+        if len(text) <= _KEPT_CHARACTERS_MAX and len(self.kept) < _KEPT_MAX:
+            self.kept[text] = validator
+        return validator
 
 
 def _compile(schema: Any, registry: jsonschema_rs.Registry | None) -> jsonschema_rs.Validator | None:
@@ -109,12 +121,23 @@ def _pointer(path: Path) -> str:
     return quote(steps, safe="/~$")
 
 
-def _measure(value: Any) -> tuple[int, int]:
-    """How many levels a value has, and how many characters its texts have together."""
-    if isinstance(value, str):
-        return 0, len(value)
-    if not isinstance(value, dict | list):
-        return 0, 0
-    items = [*value.values(), *value] if isinstance(value, dict) else value
-    inside = [_measure(item) for item in items]
-    return 1 + max((depth for depth, _ in inside), default=0), sum(characters for _, characters in inside)
+class _Extent(NamedTuple):
+    """How many levels a value has, how many values there are in it, and how many characters its texts have together."""
+
+    depth: int
+    values: int
+    characters: int
+
+    @classmethod
+    def of(cls, value: Any) -> _Extent:
+        if isinstance(value, str):
+            return cls(0, 1, len(value))
+        if not isinstance(value, dict | list):
+            return cls(0, 1, 0)
+        inside = [cls.of(item) for item in (value.values() if isinstance(value, dict) else value)]
+        keys = sum(map(len, value)) if isinstance(value, dict) else 0
+        return cls(
+            1 + max((one.depth for one in inside), default=0),
+            1 + sum(one.values for one in inside),
+            keys + sum(one.characters for one in inside),
+        )

@@ -38,7 +38,7 @@ class Patterns:
     """The verdicts on the patterns of one tools.json, each looked at once, and what compiling more may cost."""
 
     deadline: Deadline = NEVER
-    cost_left: int = COST_IN_ALL_MAX
+    cost_left: int = field(default_factory=lambda: COST_IN_ALL_MAX)
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
 
     def verdict(self, pattern: str) -> Verdict:

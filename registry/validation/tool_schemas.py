@@ -177,8 +177,3 @@ def _too_complex(path: Path) -> Problem:
     message = f"The references and combinators unfold to more than {EXPANSIONS_MAX:,} schemas"
     hint = "Use fewer levels of shared definitions, and enum in the place of many branches of one value."
     return Problem("TOOL_SCHEMA_TOO_COMPLEX", TOOLS, path, message, hint)
-
-
-def expansion_count(schema: Any) -> int:
-    """How many subschemas a schema unfolds to; see SchemaGraph.expansions."""
-    return SchemaGraph(schema).expansions() if isinstance(schema, dict) else 1

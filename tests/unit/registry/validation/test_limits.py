@@ -67,6 +67,127 @@ def test_a_check_that_runs_out_of_time_means_not_publishable(monkeypatch: pytest
     assert "CHECK_FAILED" in [finding.code for finding in validate(MINIMAL).errors]
 
 
+def test_the_check_in_which_the_time_runs_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dawdle(*_: Any) -> list[Any]:
+        monkeypatch.setattr(time, "thread_time", lambda: 1e9)
+        return []
+
+    monkeypatch.setattr(checks, "check_capability", dawdle)
+    messages = [finding.message for finding in validate(MINIMAL).errors]
+    assert messages == ["The check of capability.json could not finish: it ran out of time"]
+
+
+def test_time_is_asked_for_inside_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of defaults, each of which is an object of thousands of properties: the last check is not waited for."""
+    monkeypatch.setattr(validation, "SECONDS_MAX", 0.3)
+    wide: Any = {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(10_000)}}
+    for _ in range(25):
+        wide = {"type": "object", "default": {}, "properties": {"x": wide}}
+    started = time.process_time()
+    messages = [finding.message for finding in validate(MINIMAL | {"tools.json": _tool(wide)}).errors]
+    assert time.process_time() - started < CPU_SECONDS_MAX / 2
+    assert "The check of tools.json could not finish: it ran out of time" in messages
+
+
+def _tool(schema: Any) -> str:
+    tools = [{"name": "bomb_tool", "description": "d", "args_schema": schema, "policy": {"kind": "read"}}]
+    return json.dumps(tools, separators=(",", ":"))
+
+
+def _properties(count: int, **schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"p{n}": {"description": "d", **schema} for n in range(count)}}
+
+
+def _one(**schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"x": {"description": "d", **schema}}}
+
+
+def _numbered(count: int, pattern: str, **schema: Any) -> dict[str, Any]:
+    properties = {f"p{n}": {"description": "d", "pattern": f"{pattern}{n}", **schema} for n in range(count)}
+    return {"type": "object", "properties": properties}
+
+
+COSTLY_PATTERN = "(a{1,50}){1,50}"
+# A schema and the CPU seconds that checking its bundle may take: four times of what it does on a busy machine. Most took
+# from three seconds to many minutes when every default was held against the whole document.
+LINEAR: dict[str, tuple[Any, float]] = {
+    "defaults": (_properties(15_000, type="integer", default=1), 3.0),
+    "defaults that are refused": (_properties(15_000, type="integer", default="x"), 3.0),
+    "defaults of one costly pattern": (_properties(10_000, pattern=COSTLY_PATTERN, default="a"), 3.0),
+    "defaults of many costly patterns": (_numbered(8_000, COSTLY_PATTERN, default="a"), 4.0),
+    "defaults behind references": (
+        {
+            "type": "object",
+            "properties": {f"p{n}": {"$ref": f"#/$defs/{n}", "default": 1} for n in range(9_000)},
+            "$defs": {f"{n}": {"type": "integer"} for n in range(9_000)},
+        },
+        4.0,
+    ),
+    "a long default against a costly pattern": (_one(pattern=COSTLY_PATTERN + "b", default="a" * 500_000), 2.0),
+    "a long list against a long enum": (
+        _one(items={"enum": [[n] for n in range(30_000)]}, default=[[n] for n in range(30_000)]),
+        3.0,
+    ),
+    "a list against many branches": (_one(items={"allOf": [{"minimum": 0}] * 9_000}, default=[1] * 200_000), 3.0),
+    "a pattern that is read again for each escape": (_one(pattern=r"\w" * 9_000), 1.0),
+    "faults of thousands of properties": (_properties(15_000, type="whole"), 3.0),
+    "branches of nothing": ({"type": "object", "allOf": [{}] * 340_000}, 5.0),
+    "branches of constants": (_one(anyOf=[{"const": n} for n in range(60_000)]), 3.0),
+    "properties": ({"type": "object", "properties": {f"p{n}": {} for n in range(80_000)}}, 5.0),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_a_large_schema_takes_as_long_as_its_size(name: str) -> None:
+    schema, seconds = LINEAR[name]
+    started = time.process_time()
+    report = validate(MINIMAL | {"tools.json": _tool(schema)})
+    assert time.process_time() - started < seconds
+    codes = {finding.code for finding in report.findings}
+    assert codes
+    assert not codes & {"CHECK_FAILED", "FILE_TOO_LARGE"}
+
+
+BRANCHES: dict[str, Any] = {
+    "anyOf": _one(anyOf=[{"const": n} for n in range(10_001)]),
+    "oneOf": _one(oneOf=[{"const": n} for n in range(24_000)]),
+    "allOf of true": _one(allOf=[True] * 10_001),
+    "not, if, then, else": {
+        "type": "object",
+        "properties": {
+            f"p{n}": {"description": "d", "if": {}, "then": {}, "else": {}, "not": {}} for n in range(2_501)
+        },
+    },
+    "dependentSchemas": {"type": "object", "dependentSchemas": {f"p{n}": {} for n in range(10_001)}},
+    "in $defs, used twice": {
+        "type": "object",
+        "properties": {name: {"description": "d", "$ref": "#/$defs/a"} for name in "xy"},
+        "$defs": {"a": {"anyOf": [{"const": n} for n in range(5_001)]}},
+    },
+    "in all properties together": _properties(5_001, anyOf=[{"type": "string"}, {"type": "null"}]),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_more_than_ten_thousand_branches_are_too_complex(name: str) -> None:
+    assert "TOOL_SCHEMA_TOO_COMPLEX" in _codes(MINIMAL | {"tools.json": _tool(BRANCHES[name])})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        _one(anyOf=[{"const": n} for n in range(10_000)]),
+        _one(enum=list(range(60_000))),
+        _one(type="array", prefixItems=[{"type": "string"}] * 10_001),
+        _properties(5_000, anyOf=[{"type": "string"}, {"type": "null"}]),
+    ],
+    ids=["just at the limit", "an enum", "a tuple", "just at the limit together"],
+)
+def test_up_to_there_and_without_combinators_they_are_not(schema: Any) -> None:
+    codes = _codes(MINIMAL | {"tools.json": _tool(schema)})
+    assert not {"TOOL_SCHEMA_TOO_COMPLEX", "TOOL_SCHEMA_INVALID", "CHECK_FAILED"} & set(codes)
+
+
 def _doubling(levels: int, keyword: str, leaf: Any) -> dict[str, Any]:
     definitions = {str(n): {keyword: [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(levels)}
     definitions[str(levels)] = leaf

@@ -108,8 +108,8 @@ def _numbered(count: int, pattern: str, **schema: Any) -> dict[str, Any]:
 
 
 COSTLY_PATTERN = "(a{1,50}){1,50}"
-# A schema and the CPU seconds that checking its bundle may take: four times of what it does on a busy machine. Most took
-# from three seconds to many minutes when every default was held against the whole document.
+# A schema and the CPU seconds that checking its bundle may take: four times of what it does on a busy machine. Most
+# took from three seconds to many minutes when every default was held against the whole document.
 LINEAR: dict[str, tuple[Any, float]] = {
     "defaults": (_properties(15_000, type="integer", default=1), 3.0),
     "defaults that are refused": (_properties(15_000, type="integer", default="x"), 3.0),

@@ -12,7 +12,7 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.lines import one_line
-from agent_client.patterns import COST_MAX, cost_of, leave_out
+from agent_client.patterns import Allowance, leave_out
 from agent_client.schema_graph import EXPANSIONS_MAX, SchemaGraph
 
 DEPTH_MAX: Final = 64
@@ -33,14 +33,21 @@ def _compiled(text: str) -> tuple[Any, SchemaGraph]:
     if graph.bad_references or graph.endless() is not None or graph.is_too_complex():
         raise SchemaUnsafe("the tool's schema cannot be checked safely")
     # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
-    schema = leave_out(schema, lambda pattern: cost_of(pattern) > COST_MAX) if '"pattern' in text else schema
-    for attempt in (schema, leave_out(schema, lambda pattern: not _is_known(pattern))):
-        for patterns in (_LINEAR, _BACKTRACKING):
-            try:
-                return jsonschema_rs.Draft202012Validator(attempt, pattern_options=patterns, offline=True), graph
-            except ValueError:
-                continue
-    raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
+    if '"pattern' in text:
+        schema = leave_out(schema, Allowance().refuses)
+    validator = _built(schema) or _built(leave_out(schema, lambda pattern: not _is_known(pattern)))
+    if validator is None:
+        raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
+    return validator, graph
+
+
+def _built(schema: Any) -> Any:
+    for patterns in (_LINEAR, _BACKTRACKING):
+        try:
+            return jsonschema_rs.Draft202012Validator(schema, pattern_options=patterns, offline=True)
+        except ValueError:
+            continue
+    return None
 
 
 def _is_known(pattern: str) -> bool:

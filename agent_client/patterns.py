@@ -13,6 +13,8 @@ from typing import Any, Final, Literal
 
 # One unit is what a letter takes to compile, about 0.1 microseconds. A pattern past this is not compiled.
 COST_MAX: Final = 100_000
+# What all different patterns that are compiled together may cost: about half a second.
+COST_IN_ALL_MAX: Final = 3_000_000
 CHARACTERS_MAX: Final = 20_000
 
 Need = Literal["", "look-around", "a back-reference"]
@@ -86,7 +88,10 @@ def cost_of(pattern: str) -> int:
 
 
 def leave_out(schema: Any, is_unwanted: Callable[[str], bool]) -> Any:
-    """A copy of a schema without the patterns that are unwanted, keys of patternProperties among them."""
+    """A copy of a schema without the patterns that are unwanted, keys of patternProperties among them.
+
+    Which properties such a key speaks of is not known then: what is said of all others beside it is left out as well.
+    """
     if isinstance(schema, list):
         return [leave_out(item, is_unwanted) for item in schema]
     if not isinstance(schema, dict):
@@ -98,7 +103,25 @@ def leave_out(schema: Any, is_unwanted: Callable[[str], bool]) -> Any:
     keyed = copy.get("patternProperties")
     if isinstance(keyed, dict):
         copy["patternProperties"] = {key: item for key, item in keyed.items() if not is_unwanted(key)}
+        if len(copy["patternProperties"]) < len(keyed):
+            copy.pop("additionalProperties", None)
+            copy.pop("unevaluatedProperties", None)
     return copy
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Which patterns of one schema are compiled: each that is not too costly, as long as there is something left."""
+
+    left: int = COST_IN_ALL_MAX
+    _refused: dict[str, bool] = field(default_factory=dict)
+
+    def refuses(self, pattern: str) -> bool:
+        if pattern not in self._refused:
+            cost = cost_of(pattern)
+            self._refused[pattern] = cost > min(COST_MAX, self.left)
+            self.left -= 0 if self._refused[pattern] else cost
+        return self._refused[pattern]
 
 
 @dataclass(slots=True)

@@ -11,14 +11,20 @@ from typing import Any, Final
 
 import jsonschema_rs
 
-from agent_client.patterns import CHARACTERS_MAX, COST_MAX, PatternText, cost_of, leave_out, read_pattern
+from agent_client.patterns import (
+    CHARACTERS_MAX,
+    COST_IN_ALL_MAX,
+    COST_MAX,
+    PatternText,
+    cost_of,
+    leave_out,
+    read_pattern,
+)
 from agent_client.schema_graph import SchemaGraph
 from registry.validation.deadline import NEVER, Deadline
 from registry.validation.problems import FileName, Path, Problem
 
 PROBLEMS_MAX: Final = 20
-# What all different patterns of one file may cost together: about half a second.
-COST_IN_ALL_MAX: Final = 3_000_000
 TOOLS: Final[FileName] = "tools.json"
 LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
 _BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)

@@ -43,6 +43,10 @@ class Caller:
 PUBLIC: Final = Caller(snapshot.PUBLIC)
 
 
+def _principal(held: Snapshot, key_hash: str) -> Principal | None:
+    return held.principal(key_hash) or snapshot.look_again().principal(key_hash)
+
+
 def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Caller:
     """Who asks, if they may: with one of these scopes.
 
@@ -55,7 +59,7 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
             return PUBLIC
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
-    principal = held.principal(hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    principal = _principal(held, hash_key(key.strip())) if scheme.lower() == "bearer" else None
     if principal is None:
         limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated(

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError
 
 from registry import outages
 from registry.errors import RegistryUnavailable
+from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.content import EMPTY, Counters, Snapshot, counters, read_snapshot, snapshot_at
 
 logger = logging.getLogger(__name__)
@@ -21,6 +22,9 @@ logger = logging.getLogger(__name__)
 PAST_MAX: Final = 8
 # Feedback may come with every turn of every agent: a served answer moves with it this often at most.
 FEEDBACK_SECONDS: Final = 2.0
+# A stranger who guesses keys has the database asked so often, and for so long, at most.
+JUST_ASKED_SECONDS: Final = 0.02
+LOOK_SECONDS: Final = 1.0
 
 
 @dataclass
@@ -125,6 +129,18 @@ def current() -> Snapshot:
     if HOLDER.is_watched and HOLDER.has_read:
         return HOLDER.snapshot
     return HOLDER.refresh()
+
+
+def look_again() -> Snapshot:
+    """The newest state, for what the snapshot does not know yet; as it is held where the database has just been asked.
+
+    Whoever makes a key and uses it a moment later is not to meet a process that has not heard of it.
+    """
+    age = HOLDER.age()
+    if HOLDER.failed_at is not None or age is None or age < JUST_ASKED_SECONDS:
+        return HOLDER.snapshot
+    with BOUNDS.within(LOOK_SECONDS):
+        return HOLDER.refresh(at_once=False)
 
 
 def is_stale() -> bool:

@@ -187,3 +187,11 @@ def test_limits_go_together(api: Any) -> None:
     publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
     publish("beta")
     assert _ids(api, bearer(preview=True)) == ["beta"]
+
+
+def test_a_key_that_this_process_has_not_heard_of_yet(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("registry.snapshot.holder.JUST_ASKED_SECONDS", 0)
+    HOLDER.refresh()
+    HOLDER.is_watched = True
+    assert api.get("capability_registry_list", headers=bearer()).status_code == 200
+    assert api.get("capability_registry_list", headers={"Authorization": "Bearer csk_none"}).status_code == 401

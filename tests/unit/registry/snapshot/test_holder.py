@@ -11,7 +11,7 @@ from registry import publishing
 from registry.access import keys
 from registry.errors import RegistryUnavailable
 from registry.models import RegistryState, Release, Revision
-from registry.snapshot import HOLDER, current, is_stale
+from registry.snapshot import HOLDER, current, is_stale, look_again
 from registry.snapshot.content import EMPTY, Snapshot, read_snapshot, snapshot_at
 from registry.snapshot.holder import Holder
 from tests.factories import OLGA, damage, publish
@@ -162,3 +162,21 @@ def test_a_damaged_row_stays_listed_by_what_is_known_of_it(capability_json: str 
     damage(Revision.objects.get(capability__capability_id="alpha"), capability_json=capability_json)
     snapshot = read_snapshot(EMPTY)
     assert snapshot.names == {"alpha": "Alpha", "beta": "Beta"}
+
+
+def test_who_is_not_known_yet_is_looked_for_once_more(
+    monkeypatch: pytest.MonkeyPatch, django_assert_num_queries: Any
+) -> None:
+    HOLDER.refresh()
+    HOLDER.is_watched = True
+    keys.create_key(name="new", by=OLGA)
+    monkeypatch.setattr("registry.snapshot.holder.JUST_ASKED_SECONDS", 60)
+    with django_assert_num_queries(0):
+        assert not look_again().principals
+    monkeypatch.setattr("registry.snapshot.holder.JUST_ASKED_SECONDS", 0)
+    assert [one.name for one in look_again().principals.values()] == ["new"]
+    with connection.execute_wrapper(_fail):
+        assert look_again().principals
+        assert is_stale()
+    with django_assert_num_queries(0):
+        assert look_again().principals

@@ -95,7 +95,7 @@ IMPORT: Final = (
 )  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
-    Code("FINDINGS_CUT", "warning", "There were more findings than are shown.", "a thousand unknown keys", "Mend the ones that are shown, then check again."),
+    Code("FINDINGS_CUT", "warning", "There were more than 3,000 findings in all.", "a thousand faults each of four kinds", "Mend the ones that are shown, then check again."),
 )  # fmt: skip
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
 
 from agent_client.schema_graph import EXPANSIONS_MAX, Node, SchemaGraph
-from registry.validation.problems import FileName, Path, Problem
+from registry.validation.problems import FileName, Path, Problem, upto
 from registry.validation.structure import meant
 
-PROBLEMS_MAX: Final = 20
 TOOLS: Final[FileName] = "tools.json"
 DIALECTS: Final = (
     "https://json-schema.org/draft/2020-12/schema",
@@ -40,10 +38,10 @@ def check_schema(schema: Any, path: Path) -> tuple[list[Problem], SchemaGraph | 
     """All faults of one schema, and its graph where it is sound enough to be used further."""
     if not isinstance(schema, dict):
         return [], None
-    problems = [*_check_dialect(schema, path), *_check_metaschema(schema, path)]
+    problems = [*_check_dialect(schema, path), *upto(_check_metaschema(schema, path))]
     graph = SchemaGraph(schema)
-    problems += islice(_check_references(graph, path), PROBLEMS_MAX)
-    problems += islice(_check_patterns(graph, path), PROBLEMS_MAX)
+    problems += upto(_check_references(graph, path))
+    problems += upto(_check_patterns(graph, path))
     problems += _check_size(graph, path)
     broken = any(problem.code != "TOOL_PATTERN_NOT_CHECKED" for problem in problems)
     return problems, None if broken else graph
@@ -69,7 +67,7 @@ def _check_metaschema(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
         return
     # Iterating is safe here: the schema is the metaschema, and the author's text only the instance.
     seen: set[Path] = set()
-    for error in islice(_metaschema().iter_errors(schema), PROBLEMS_MAX):
+    for error in _metaschema().iter_errors(schema):
         place = tuple(error.instance_path)
         if place not in seen:
             seen.add(place)
@@ -212,7 +210,7 @@ def _depth(value: Any) -> int:
 
 def _validator(graph: SchemaGraph, node: Node) -> jsonschema_rs.Draft202012Validator | None:
     schema: dict[str, Any] = node.schema
-    if node.path:
+    if node.path and _refers(schema):
         # The subschema is reached by a pointer into the whole, so that its references keep their meaning.
         whole = {**graph.root.schema, "$id": graph.root.base or "urn:capability-studio:author"}
         steps = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in node.path)
@@ -222,6 +220,12 @@ def _validator(graph: SchemaGraph, node: Node) -> jsonschema_rs.Draft202012Valid
         return jsonschema_rs.Draft202012Validator(schema, offline=True, pattern_options=_LINEAR)
     except (jsonschema_rs.ValidationError, ValueError):
         return None
+
+
+def _refers(schema: dict[str, Any]) -> bool:
+    """Whether it needs the whole around it; to compile that for each of a thousand defaults takes seconds."""
+    text = json.dumps(schema)
+    return '"$ref"' in text or '"$dynamicRef"' in text
 
 
 def _quoted(steps: str) -> str:

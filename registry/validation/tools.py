@@ -5,32 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Final
 
 from agent_client.schema_graph import Node, SchemaGraph
-from registry.validation.problems import FileName, Path, Problem
+from registry.validation.problems import LOOKED_AT_MAX, FileName, Path, Problem, upto
 from registry.validation.structure import check_shape
 from registry.validation.tool_schemas import check_schema, refusal
 from registry.validation.vendor_limits import check_vendor_limits
 
 FILE: Final[FileName] = "tools.json"
 SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-# Findings of one tool and kind: a schema of thousands of properties without a description tells the same each time.
-PER_TOOL_MAX: Final = 20
 
 
 def check_tools(tools: list[Any]) -> list[Problem]:
     """Everything about tools.json that needs no other file; `tools` is the normalised list."""
     problems: list[Problem] = []
+    misshapen = 0
     for index, tool in enumerate(tools):
-        problems += _check_shape(tool, (index,))
+        shape = list(_check_shape(tool, (index,)))
+        misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)
+        if misshapen > LOOKED_AT_MAX:
+            # A list of half a million numbers is no list of tools: it is refused, and the rest is not read.
+            problems += [replace(problem, more_follow=True) for problem in shape]
+            break
+        problems += shape
         if isinstance(tool, dict):
             problems += _check_name_style(tool, index)
             problems += _check_policy(tool, index)
             problems += _check_schemas(tool, index)
-        if len(problems) > 2000:
-            break
     return [*problems, *_check_duplicates(tools)]
 
 
@@ -98,7 +100,7 @@ def _check_schemas(tool: dict[str, Any], index: int) -> list[Problem]:
         found, graph = check_schema(tool[key], path)
         problems += found
         if graph is not None:
-            problems += islice(_check_defaults(graph, path), PER_TOOL_MAX)
+            problems += upto(_check_defaults(graph, path))
         if key == "args_schema" and isinstance(tool[key], dict):
             problems += _check_arguments(tool[key], graph, path)
     return problems
@@ -116,8 +118,8 @@ def _check_arguments(schema: dict[str, Any], graph: SchemaGraph | None, path: Pa
         hint = "Remove it: the runtime knows the user and sets it itself."
         yield Problem("TOOL_USER_ID_ARGUMENT", FILE, (*path, "properties", "user_id"), message, hint, at_key=True)
     if graph is not None:
-        yield from islice(_check_descriptions(graph, path), PER_TOOL_MAX)
-        yield from islice(check_vendor_limits(graph, path), PER_TOOL_MAX)
+        yield from upto(_check_descriptions(graph, path))
+        yield from upto(check_vendor_limits(graph, path))
 
 
 def _properties(graph: SchemaGraph) -> Iterator[tuple[str, Node]]:

@@ -11,6 +11,7 @@ from registry import publishing, revalidation, soundness
 from registry.background import jobs
 from registry.models import AuditEvent, Capability, Incident, Job, Revision
 from registry.revalidation import Queued
+from registry.validation import RULES_VERSION
 from tests.factories import OLGA, bundle, damage, publish, tool
 
 pytestmark = pytest.mark.django_db
@@ -19,8 +20,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def newer_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules of another version than those that passed what is stored."""
-    monkeypatch.setattr(revalidation, "RULES_VERSION", "2")
-    monkeypatch.setattr(soundness, "RULES_VERSION", "2")
+    monkeypatch.setattr(revalidation, "RULES_VERSION", "newer")
+    monkeypatch.setattr(soundness, "RULES_VERSION", "newer")
 
 
 def _do_all() -> list[str]:
@@ -76,12 +77,12 @@ def test_what_passes_again_closes_its_incident(newer_rules: None) -> None:
     _break()
     revalidation.queue_all(by=OLGA)
     _do_all()
-    assert _published().rules_version == "1"
+    assert _published().rules_version == RULES_VERSION
     damage(_published(), tools_json=good)
     revalidation.queue_all(by=OLGA)
     _do_all()
     assert Incident.objects.get().closed_at is not None
-    assert _published().rules_version == "2"
+    assert _published().rules_version == "newer"
 
 
 def test_what_other_rules_passed_is_checked_once(newer_rules: None) -> None:
@@ -90,7 +91,7 @@ def test_what_other_rules_passed_is_checked_once(newer_rules: None) -> None:
     _break()
     assert revalidation.queue_outdated() == Queued(queued=2, already_queued=0)
     _do_all()
-    assert set(Revision.objects.values_list("name", "rules_version")) == {("Alpha", "1"), ("Beta", "2")}
+    assert set(Revision.objects.values_list("name", "rules_version")) == {("Alpha", RULES_VERSION), ("Beta", "newer")}
     assert revalidation.queue_outdated() == Queued(0, 0)
     assert Incident.objects.get().count == 1
 

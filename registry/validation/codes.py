@@ -12,6 +12,7 @@ FILES: Final = (
     Code("FILE_TOO_LARGE", "error", "A file over 1 MiB.", "a skill.md of 1.2 MiB", "Shorten it; agents load the whole text."),
     Code("BUNDLE_TOO_LARGE", "error", "The files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
     Code("FILE_UNKNOWN", "warning", "A file that is not one of the four, nor in `references/`, `scripts/` or `assets/`; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, or ignore the warning."),
+    Code("FILE_NOT_TEXT", "warning", "A file in `references/`, `scripts/` or `assets/` that is no text in UTF-8, such as an image; it is left out.", "`assets/logo.png`", "Ignore the warning, or save the file as UTF-8 where it is a text."),
     Code("FILE_PATH_INVALID", "error", "A supporting file has a path that not every file system takes, that differs from another one in the case of letters alone, or where an export puts a file of its own.", "`references/a:b.md`, `references/tools.json`", "Rename the file."),
     Code("FILES_TOO_MANY", "error", "More than 100 supporting files.", "a folder of a thousand pages", "Join some of them, or leave some out."),
     Code("TEXT_NOT_UTF8", "error", "Bytes that are not UTF-8, or half of a surrogate pair.", "a file saved as Latin-1 or UTF-16", "Save the file as UTF-8."),

@@ -103,6 +103,8 @@ class Documents:
     # How many problems were reported of each file and code, and of which a check did not count the rest.
     reported: Counter[tuple[str, str]] = field(default_factory=Counter)
     uncounted: set[tuple[str, str]] = field(default_factory=set)
+    # Those whose text is not what the author wrote: too large, or not UTF-8.
+    unreadable: set[str] = field(default_factory=set)
 
     @cached_property
     def skill(self) -> SkillText:
@@ -245,7 +247,9 @@ def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]
 
 def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> int:
     """Their size in bytes. What is past the number that a bundle may have is named and not read."""
-    names = sorted(name for name in files if is_supporting(name))
+    named = sorted(name for name in files if is_supporting(name))
+    names = [name for name in named if not texts.is_binary(files[name])]
+    _report_binary_files(documents, sorted(set(named).difference(names)))
     collisions = colliding(names)
     for name in names[:COUNT_MAX]:
         _read_file(documents, name, files[name])
@@ -260,16 +264,26 @@ def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> 
     return sum(texts.size_bytes(files[name]) for name in names[:COUNT_MAX])
 
 
+def _report_binary_files(documents: Documents, names: list[str]) -> None:
+    """Images and the like: they stand in the folders of skills and are no fault of the bundle."""
+    for name in names:
+        shown = name[:200]
+        message, hint = f"'{shown}' is no text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."
+        documents.report_at(Problem("FILE_NOT_TEXT", shown, (), message, hint), None, "")
+
+
 def _read_file(documents: Documents, name: str, raw: bytes | str) -> None:
     size = texts.size_bytes(raw)
     if size > texts.FILE_BYTES_MAX:
         message = f"The file has {size:,} bytes; at most {texts.FILE_BYTES_MAX:,} are allowed"
         documents.files[name] = ""
+        documents.unreadable.add(name)
         documents.report_at(Problem("FILE_TOO_LARGE", name, (), message, "Shorten it."), 0, "")
         return
     text, fault = texts.decode(raw)
     documents.files[name] = text
     if fault is not None:
+        documents.unreadable.add(name)
         documents.report_at(Problem(fault.code, name, (), fault.message, fault.hint), fault.offset, "")
     if name == "skill.md" or is_supporting(name):
         _report_nul(documents, name, text)

@@ -35,7 +35,7 @@ FIELDS: Final = (
     Code("CAPABILITY_ID_MISMATCH", "error", "The front matter of skill.md names another capability_id.", "`capability_id: weight` beside `weights`", "Make them agree, or remove it from skill.md."),
 )  # fmt: skip
 SKILL: Final = (
-    Code("FRONT_MATTER_INVALID", "error", "The YAML between the `---` lines of skill.md is broken, over 16 KB, or uses aliases, tags or a key twice.", "`name: a: b`", "Quote values with colons; keep to plain keys and values."),
+    Code("FRONT_MATTER_INVALID", "error", "The YAML between the `---` lines of skill.md is broken, over 16 KB, or uses aliases, custom tags or a key twice.", "`name: a: b`", "Quote values with colons; keep to plain keys and values."),
     Code("TITLE_MISSING", "error", "skill.md has no H1. Playbooks and capabilities need one.", "a skill.md that begins with `## When to use`", "Begin with a line such as `# Weight tracking`."),
     Code("TITLE_DUPLICATE", "warning", "skill.md has a second H1.", "`# One` and later `# Two`", "Make the second an H2."),
     Code("SECTION_MISSING", "error", "A section that the profile requires is not there as an H2.", "no `## Examples`", "Add the heading with text under it."),

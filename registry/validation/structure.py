@@ -102,6 +102,11 @@ def _explain(file: FileName, at: Path, error: Any) -> Iterable[Problem]:
     path = (*at, *error.absolute_path)
     field = _field_name(path)
     hint = _description(error)
+    if "propertyNames" in error.absolute_schema_path:
+        # Not the value but its key is refused; the error names the object alone.
+        key = str(error.instance)
+        yield Problem("FIELD_INVALID", file, (*path, key), f"{field}: {_words(error)}", hint, at_key=True)
+        return
     if error.validator == "required":
         for key in error.validator_value:
             if key not in error.instance:

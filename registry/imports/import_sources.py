@@ -12,10 +12,10 @@ from registry.agent_skills.taking import room_beside, skill_file_name, supportin
 from registry.errors import SourceUnreadable
 from registry.imports import git_sources
 from registry.imports.archives import ENTRIES_MAX, Reader, read_members
-from registry.imports.sources import JUNK, SourceBundle, archive_bytes
+from registry.imports.sources import JUNK, SourceBundle, archive_bytes, content_of
 from registry.validation import BUNDLE_FILES
 from registry.validation.supporting import COUNT_MAX, RESERVED, is_supporting
-from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX
+from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
 
 # A folder or a repository may be large; beyond this somebody has named the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
@@ -176,11 +176,11 @@ def _bundle_files(names: Mapping[str, Reader], below: Mapping[str, Reader]) -> d
 def _bundle_supporting(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
     """With their content, as far as a bundle may be large: what is past that is named alone."""
     found: dict[str, bytes | str] = {}
-    left = BUNDLE_BYTES_MAX
+    left, room = BUNDLE_BYTES_MAX, COUNT_MAX
     for name in sorted(name for name in below if is_supporting(name)):
-        content = below[name](FILE_BYTES_MAX + 1) if left >= 0 and len(found) <= COUNT_MAX else ""
-        found[name] = content
-        left -= len(content)
+        found[name] = content = content_of(name, below[name]) if left >= 0 and room >= 0 else ""
+        if content is not NOT_TEXT:
+            left, room = left - len(content), room - 1
     return found
 
 

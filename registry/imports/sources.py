@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -13,7 +12,7 @@ from registry.imports.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, zi
 from registry.validation import BUNDLE_FILES
 from registry.validation.documents import is_part
 from registry.validation.supporting import FOLDERS, is_supporting
-from registry.validation.texts import FILE_BYTES_MAX
+from registry.validation.texts import FILE_BYTES_MAX, NOT_TEXT, is_binary
 
 # What tools leave behind; nobody meant it to be part of a bundle.
 JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
@@ -73,26 +72,38 @@ def _read_folder(folder: Path, path: str) -> list[SourceBundle]:
 def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
     """A bundle's files with their content, others by name alone. A link must not lead to what is none of ours."""
     files: dict[str, bytes | str] = {}
+    images = 0
     for name in (*BUNDLE_FILES, *_supporting_names(folder)):
+        if len(files) - images > ENTRIES_MAX:
+            # Too many are seen to be too many.
+            break
         if (folder / name).is_file():
             if not (folder / name).resolve().is_relative_to(folder.resolve()):
                 raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
-            files[name] = _first_bytes(folder / name)
+            files[name] = content_of(name, _reader(folder / name))
+            images += files[name] is NOT_TEXT
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK, *BUNDLE_FILES})
     return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
 
 
-def _supporting_names(folder: Path) -> list[str]:
-    """Paths below the folder; so many that too many are seen to be so."""
+def _supporting_names(folder: Path) -> Iterator[str]:
+    """Paths below the folder."""
     found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
-    names = (place.relative_to(folder).as_posix() for place in found if not JUNK.intersection(place.parts))
-    return list(islice(names, ENTRIES_MAX))
+    return (place.relative_to(folder).as_posix() for place in found if not JUNK.intersection(place.parts))
 
 
-def _first_bytes(file: Path) -> bytes:
-    """The file, or just so much that it is seen to be too large."""
-    with file.open("rb") as handle:
-        return handle.read(FILE_BYTES_MAX + 1)
+def _reader(file: Path) -> Reader:
+    def read(most: int) -> bytes:
+        with file.open("rb") as handle:
+            return handle.read(most)
+
+    return read
+
+
+def content_of(name: str, read: Reader) -> bytes:
+    """The file, or just so much that it is seen to be too large; of an image just that it is no text."""
+    content = read(FILE_BYTES_MAX + 1)
+    return NOT_TEXT if is_supporting(name) and is_binary(content) else content
 
 
 def read_zip(data: bytes, path: str) -> list[SourceBundle]:
@@ -109,7 +120,7 @@ def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
         if any(part in JUNK for part in parts) or ("/" in own and not is_supporting(own)):
             continue
         # At most so much that a file is seen to be too large; a size that lies is found by the reader.
-        folders.setdefault(parts[0] if at else "", {})[own] = read(FILE_BYTES_MAX + 1) if is_part(own) else ""
+        folders.setdefault(parts[0] if at else "", {})[own] = content_of(own, read) if is_part(own) else ""
     bundles = {folder: files for folder, files in folders.items() if any(name in BUNDLE_FILES for name in files)}
     if "" in bundles:
         return [SourceBundle(path, bundles[""])]

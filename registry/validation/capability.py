@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any, Final
 
-from registry.validation.problems import FileName, Problem
+from registry.validation.problems import FileName, Problem, upto
 from registry.validation.skill_text import SkillText
 from registry.validation.structure import check_shape
 
@@ -17,7 +16,7 @@ def check_capability(capability: Any) -> list[Problem]:
     """Shape, then what a schema cannot say: triggers that are equal, a version that has no effect."""
     problems = check_shape(FILE, capability, schema="capability")
     if isinstance(capability, dict):
-        problems += islice(_check_triggers(capability), 50)
+        problems += upto(_check_triggers(capability))
         problems += _check_version(capability)
     return problems
 
@@ -47,7 +46,7 @@ def check_front_matter(skill: SkillText, capability: Any) -> list[Problem]:
     matter = skill.front_matter
     problems = [
         Problem("FRONT_MATTER_INVALID", "skill.md", (), fault.message, fault.hint, offset=fault.offset)
-        for fault in matter.faults[:20]
+        for fault in matter.faults
     ]
     expected = capability.get("capability_id") if isinstance(capability, dict) else None
     found = matter.values.get("capability_id")

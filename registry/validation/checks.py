@@ -34,7 +34,8 @@ def all_checks(documents: Documents, published: Published, deadline: Deadline = 
     skill = documents.skill
     if "capability.json" in documents.json and documents.json["capability.json"].readable:
         yield "capability.json", lambda: check_capability(capability)
-    if "skill.md" in documents.files:
+    # Of a text that could not be read nobody can say what it lacks.
+    if "skill.md" in documents.files and "skill.md" not in documents.unreadable:
         yield "front matter", lambda: check_front_matter(skill, capability)
         yield "sections", lambda: check_sections(skill, profile_of(capability), tools, entries)
         yield "mentions", lambda: check_mentions(skill, tools, entries, facts)
@@ -52,10 +53,17 @@ def _check_ui(documents: Documents) -> list[Problem]:
     problems: list[Problem] = []
     if document is not None and document.readable:
         mentioned = mentioned_schema_ids(documents.skill)
+        if "skill.md" in documents.unreadable:
+            mentioned = _schema_ids(documents.items("ui_schemas.json"))
         problems += ui.check_ui_schemas(
             document.value, tools, mentioned_schema_ids=mentioned, map_form=document.written == "map"
         )
     return [*problems, *ui.check_tool_ui(documents.items("tools.json"), documents.items("ui_schemas.json"))]
+
+
+def _schema_ids(entries: list[Any]) -> frozenset[str]:
+    ids = (entry.get("schema_id") for entry in entries if isinstance(entry, dict))
+    return frozenset(name for name in ids if isinstance(name, str))
 
 
 def _author_texts(documents: Documents) -> Iterable[security.AuthorText]:

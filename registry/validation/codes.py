@@ -12,6 +12,7 @@ FILES: Final = (
     Code("FILE_TOO_LARGE", "error", "A file over 1 MiB.", "a skill.md of 1.2 MiB", "Shorten it; agents load the whole text."),
     Code("BUNDLE_TOO_LARGE", "error", "The files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
     Code("FILE_UNKNOWN", "warning", "A file that is not one of the four, nor in `references/`, `scripts/` or `assets/`; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, or ignore the warning."),
+    Code("FILE_NOT_TEXT", "warning", "A file in `references/`, `scripts/` or `assets/` that is no text in UTF-8, such as an image; it is left out.", "`assets/logo.png`", "Ignore the warning, or save the file as UTF-8 where it is a text."),
     Code("FILE_PATH_INVALID", "error", "A supporting file has a path that not every file system takes, that differs from another one in the case of letters alone, or where an export puts a file of its own.", "`references/a:b.md`, `references/tools.json`", "Rename the file."),
     Code("FILES_TOO_MANY", "error", "More than 100 supporting files.", "a folder of a thousand pages", "Join some of them, or leave some out."),
     Code("TEXT_NOT_UTF8", "error", "Bytes that are not UTF-8, or half of a surrogate pair.", "a file saved as Latin-1 or UTF-16", "Save the file as UTF-8."),
@@ -34,7 +35,7 @@ FIELDS: Final = (
     Code("CAPABILITY_ID_MISMATCH", "error", "The front matter of skill.md names another capability_id.", "`capability_id: weight` beside `weights`", "Make them agree, or remove it from skill.md."),
 )  # fmt: skip
 SKILL: Final = (
-    Code("FRONT_MATTER_INVALID", "error", "The YAML between the `---` lines of skill.md is broken, over 16 KB, or uses aliases, tags or a key twice.", "`name: a: b`", "Quote values with colons; keep to plain keys and values."),
+    Code("FRONT_MATTER_INVALID", "error", "The YAML between the `---` lines of skill.md is broken, over 16 KB, or uses aliases, custom tags or a key twice.", "`name: a: b`", "Quote values with colons; keep to plain keys and values."),
     Code("TITLE_MISSING", "error", "skill.md has no H1. Playbooks and capabilities need one.", "a skill.md that begins with `## When to use`", "Begin with a line such as `# Weight tracking`."),
     Code("TITLE_DUPLICATE", "warning", "skill.md has a second H1.", "`# One` and later `# Two`", "Make the second an H2."),
     Code("SECTION_MISSING", "error", "A section that the profile requires is not there as an H2.", "no `## Examples`", "Add the heading with text under it."),
@@ -95,7 +96,7 @@ IMPORT: Final = (
 )  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
-    Code("FINDINGS_CUT", "warning", "There were more findings than are shown.", "a thousand unknown keys", "Mend the ones that are shown, then check again."),
+    Code("FINDINGS_CUT", "warning", "There were more than 3,000 findings in all.", "a thousand faults each of four kinds", "Mend the ones that are shown, then check again."),
 )  # fmt: skip
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from registry.validation import json_text, texts
-from registry.validation.findings import Finding
+from registry.validation.findings import Finding, in_order
 from registry.validation.json_text import Span
-from registry.validation.problems import FileName, Path, Problem, Severity
+from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, FileName, Path, Problem, Severity
 from registry.validation.skill_text import SkillText
 from registry.validation.supporting import COUNT_MAX, colliding, is_supporting, path_fault
 
@@ -78,7 +80,7 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[Problem
                 "Move it into a tool, or remove it.",
                 at_key=True,
             )
-            for key in list(value)[:50]
+            for key in islice(value, LOOKED_AT_MAX)
             if key not in ("tools", "$schema")
         ]
         # These stand outside of the list: their place is looked up as written.
@@ -98,6 +100,11 @@ class Documents:
     json: dict[str, JsonDocument] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     severities: Mapping[str, Severity] = field(default_factory=dict)
+    # How many problems were reported of each file and code, and of which a check did not count the rest.
+    reported: Counter[tuple[str, str]] = field(default_factory=Counter)
+    uncounted: set[tuple[str, str]] = field(default_factory=set)
+    # Those whose text is not what the author wrote: too large, or not UTF-8.
+    unreadable: set[str] = field(default_factory=set)
 
     @cached_property
     def skill(self) -> SkillText:
@@ -130,7 +137,8 @@ class Documents:
         """Give each problem its line and column, and keep it as a finding."""
         by_file: dict[str, list[Problem]] = {}
         for problem in problems:
-            by_file.setdefault(problem.file, []).append(problem)
+            if self._has_room(problem):
+                by_file.setdefault(problem.file, []).append(problem)
         for file, found in by_file.items():
             document = self.json.get(file)
             if file == "skill.md":
@@ -144,8 +152,28 @@ class Documents:
 
     def report_at(self, problem: Problem, offset: int | None, pointer: str | None = None) -> None:
         """Keep a problem whose offset in the text is known."""
-        written = json_text.pointer(problem.path) if pointer is None else pointer
-        self.findings.append(self._finding(problem, written, offset))
+        if self._has_room(problem):
+            written = json_text.pointer(problem.path) if pointer is None else pointer
+            self.findings.append(self._finding(problem, written, offset))
+
+    def _has_room(self, problem: Problem) -> bool:
+        kind = (problem.file, problem.code)
+        self.reported[kind] += 1
+        if problem.more_follow:
+            self.uncounted.add(kind)
+        return self.reported[kind] <= OF_ONE_CODE_MAX
+
+    def sorted_findings(self) -> tuple[Finding, ...]:
+        """All findings by file and place; where there are too many of a kind, the last one says how many more."""
+        found = list(in_order(self.findings))
+        last = {(finding.file, finding.code): place for place, finding in enumerate(found)}
+        for kind, place in last.items():
+            more = self.reported[kind] - OF_ONE_CODE_MAX
+            if more > 0 or kind in self.uncounted:
+                words = f"{'At least ' if kind in self.uncounted else ''}{more:,}" if more > 0 else "There are"
+                message = f"{found[place].message.rstrip('.')}. {words} more of this kind in this file"
+                found[place] = replace(found[place], message=message)
+        return tuple(found)
 
     def _report_skill(self, problems: list[Problem]) -> None:
         for problem in problems:
@@ -205,18 +233,23 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
 
 def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]) -> None:
     unknown = [name for name in files if not is_part(name)]
-    for name in sorted(unknown)[:50]:
+    more = len(unknown) - OF_ONE_CODE_MAX
+    for place, name in enumerate(sorted(unknown)[:OF_ONE_CODE_MAX], start=1):
         close = next((known for known in BUNDLE_FILES if known.lower() == name.lower()), None)
         hint = f"Name it {close}." if close else f"A bundle has four files: {', '.join(BUNDLE_FILES)}."
         severity = documents.severities.get("FILE_UNKNOWN", "warning")
         shown = name[:200]
         message = f"The file '{shown}' is not part of a bundle and is left out"
+        if place == OF_ONE_CODE_MAX and more > 0:
+            message += f", as are {more:,} more files"
         documents.findings.append(Finding("FILE_UNKNOWN", severity, shown, "", None, None, message, hint))
 
 
 def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> int:
     """Their size in bytes. What is past the number that a bundle may have is named and not read."""
-    names = sorted(name for name in files if is_supporting(name))
+    named = sorted(name for name in files if is_supporting(name))
+    names = [name for name in named if not texts.is_binary(files[name])]
+    _report_binary_files(documents, sorted(set(named).difference(names)))
     collisions = colliding(names)
     for name in names[:COUNT_MAX]:
         _read_file(documents, name, files[name])
@@ -231,16 +264,26 @@ def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> 
     return sum(texts.size_bytes(files[name]) for name in names[:COUNT_MAX])
 
 
+def _report_binary_files(documents: Documents, names: list[str]) -> None:
+    """Images and the like: they stand in the folders of skills and are no fault of the bundle."""
+    for name in names:
+        shown = name[:200]
+        message, hint = f"'{shown}' is no text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."
+        documents.report_at(Problem("FILE_NOT_TEXT", shown, (), message, hint), None, "")
+
+
 def _read_file(documents: Documents, name: str, raw: bytes | str) -> None:
     size = texts.size_bytes(raw)
     if size > texts.FILE_BYTES_MAX:
         message = f"The file has {size:,} bytes; at most {texts.FILE_BYTES_MAX:,} are allowed"
         documents.files[name] = ""
+        documents.unreadable.add(name)
         documents.report_at(Problem("FILE_TOO_LARGE", name, (), message, "Shorten it."), 0, "")
         return
     text, fault = texts.decode(raw)
     documents.files[name] = text
     if fault is not None:
+        documents.unreadable.add(name)
         documents.report_at(Problem(fault.code, name, (), fault.message, fault.hint), fault.offset, "")
     if name == "skill.md" or is_supporting(name):
         _report_nul(documents, name, text)

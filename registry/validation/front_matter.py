@@ -10,6 +10,10 @@ import yaml
 
 FRONT_MATTER_BYTES_MAX: Final = 16 * 1024
 LEVELS_MAX: Final = 64
+# YAML's own words for a type; scalars are read as text all the same.
+_CORE_TAGS: Final = frozenset(
+    f"tag:yaml.org,2002:{word}" for word in ("str", "int", "float", "bool", "null", "seq", "map")
+)
 _FENCE: Final = re.compile(r"---[ \t]*$")
 
 
@@ -99,13 +103,13 @@ class _Reader:
         self.faults.append(FrontMatterFault(message, hint, self.start + index))
 
     def _forbidden(self, source: str) -> bool:
-        """Aliases and tags are refused before nodes are built: an alias bomb never unfolds."""
+        """Aliases and custom tags are refused before nodes are built: an alias bomb never unfolds."""
         for event in yaml.parse(source, Loader=yaml.BaseLoader):
             if isinstance(event, yaml.AliasEvent):
                 self._fault(f"The alias *{event.anchor} is not allowed", "Write the value out.", _index(event))
                 return True
             tag = getattr(event, "tag", None)
-            if tag and tag != "!":
+            if tag and tag != "!" and tag not in _CORE_TAGS:
                 self._fault(f"The tag {tag} is not allowed", "Remove the tag.", _index(event))
                 return True
         return False

@@ -20,7 +20,7 @@ from registry.validation.problems import Path, PathStep
 
 LEVELS_MAX: Final = 64
 INTEGER_MAX: Final = 2**53 - 1
-FAULTS_MAX: Final = 100
+FAULTS_MAX: Final = 5000
 
 # Possessive quantifiers: a string without its end must not be tried again from inside.
 _STRING = r'"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+"'
@@ -75,7 +75,10 @@ def read(text: str) -> JsonText:
     if not loader.suspicious and not _SURROGATE.search(text) and "\\u0000" not in text:
         return JsonText(value, readable=True)
     faults = tuple(_faults(text))
-    readable = all(fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults)
+    # Past FAULTS_MAX nobody has looked: half a surrogate pair there could not be stored.
+    readable = len(faults) < FAULTS_MAX and all(
+        fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults
+    )
     return JsonText(value if readable else None, readable, faults)
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from functools import cached_property
 from typing import Any, Final
 
 from registry.validation.markdown import Line
-from registry.validation.problems import Problem
+from registry.validation.problems import Problem, upto
 from registry.validation.sections import TOOLS
 from registry.validation.skill_text import SkillText
-from registry.validation.structure import nearest
+from registry.validation.structure import Speller
 
-PROBLEMS_MAX: Final = 50
 _WORD: Final = r"[A-Za-z][A-Za-z0-9_-]{0,99}"
 _ANY_WORD: Final = re.compile(_WORD)
 _IN_BACKTICKS: Final = re.compile(rf"`[ ]?({_WORD})(?:\([^`\n]*)?[ ]?`")
@@ -43,12 +42,12 @@ def check_mentions(
     """All cross-checks between skill.md and the other files."""
     known = _Known.of(tools, ui_schemas, capability)
     return [
-        *islice(_undefined_tools(skill, known), PROBLEMS_MAX),
-        *islice(_undocumented_tools(skill, tools), PROBLEMS_MAX),
-        *islice(_misplaced_tools(skill, known), PROBLEMS_MAX),
-        *islice(_unknown_calls(skill, known), PROBLEMS_MAX),
-        *islice(_unknown_words(skill, known), PROBLEMS_MAX),
-        *islice(_unknown_schemas(skill, known), PROBLEMS_MAX),
+        *upto(_undefined_tools(skill, known)),
+        *upto(_undocumented_tools(skill, tools)),
+        *upto(_misplaced_tools(skill, known)),
+        *upto(_unknown_calls(skill, known)),
+        *upto(_unknown_words(skill, known)),
+        *upto(_unknown_schemas(skill, known)),
     ]
 
 
@@ -80,6 +79,14 @@ class _Known:
             schema_ids=frozenset(e["schema_id"] for e in schemas if isinstance(e.get("schema_id"), str)),
             others=frozenset(others),
         )
+
+    @cached_property
+    def tool_speller(self) -> Speller:
+        return Speller(self.policies)
+
+    @cached_property
+    def schema_speller(self) -> Speller:
+        return Speller(self.schema_ids)
 
     def explains(self, word: str) -> bool:
         return word in self.policies or word in self.arguments or word in self.others
@@ -170,7 +177,7 @@ def _undefined_tools(skill: SkillText, known: _Known) -> Iterator[Problem]:
 
 
 def _tool_hint(word: str, known: _Known) -> str:
-    close = nearest(word, known.policies) if known.policies else ""
+    close = known.tool_speller.hint(word) if known.policies else ""
     return f"{close} Otherwise define it in tools.json, or remove it here.".lstrip()
 
 
@@ -229,7 +236,7 @@ def _unknown_words(skill: SkillText, known: _Known) -> Iterator[Problem]:
     for mention in _once(_snake_words(skill)):
         if not known.explains(mention.word):
             message = f"'{mention.word}' is no tool, argument, result or action of this bundle"
-            hint = nearest(mention.word, known.policies) if known.policies else "Check the spelling."
+            hint = known.tool_speller.hint(mention.word) if known.policies else "Check the spelling."
             yield _at(skill, "EXAMPLE_WORD_UNKNOWN", mention, message, hint)
 
 
@@ -246,5 +253,5 @@ def _unknown_schemas(skill: SkillText, known: _Known) -> Iterator[Problem]:
     for mention in _once(found):
         if mention.word not in known.schema_ids:
             message = f"The UI schema '{mention.word}' is not in ui_schemas.json"
-            hint = nearest(mention.word, known.schema_ids) if known.schema_ids else "Add it, or remove the mention."
+            hint = known.schema_speller.hint(mention.word) if known.schema_ids else "Add it, or remove the mention."
             yield _at(skill, "UI_DOC_REF_UNKNOWN", mention, message, hint)

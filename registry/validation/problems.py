@@ -6,14 +6,19 @@ that holds the texts (`registry.validation.documents`) turns each into a `Findin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 Severity = Literal["error", "warning"]
 FileName = Literal["capability.json", "skill.md", "tools.json", "ui_schemas.json"]
 PathStep = str | int
 Path = tuple[PathStep, ...]
+
+# All findings at once, up to so many of one code in one file; the last of them says how many more there are.
+OF_ONE_CODE_MAX: Final = 1000
+# So many are looked at to count them. A file of a million faults has told of itself by then.
+LOOKED_AT_MAX: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class Problem:
     `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalised text.
     `severity` is None where the catalogue's own holds.
     `subject` names what it is about where a mend must know: the missing key or section, the key that was meant.
+    `more_follow` says that the check stopped here and that there are more of its kind.
     """
 
     code: str
@@ -37,6 +43,17 @@ class Problem:
     offset: int | None = None
     severity: Severity | None = None
     subject: str = ""
+    more_follow: bool = False
+
+
+def upto(problems: Iterable[Problem], most: int = LOOKED_AT_MAX) -> Iterator[Problem]:
+    """The first of them; where there are more, the last one says so."""
+    source = iter(problems)
+    for number, problem in enumerate(source, start=1):
+        if number == most:
+            yield problem if next(source, None) is None else replace(problem, more_follow=True)
+            return
+        yield problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, Final
 
 from registry.authoring.skeletons import PLACEHOLDERS
 from registry.validation.markdown import Heading
-from registry.validation.problems import Problem
+from registry.validation.problems import Problem, upto
 from registry.validation.skill_text import SkillText
-
-PROBLEMS_MAX: Final = 50
-PLACEHOLDERS_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +77,12 @@ def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas:
     if profile == "agent_skill" and not skill.skill_doc.strip():
         hint = "Write below the front matter what the agent should do."
         return [Problem("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint)]
-    problems = [] if profile in WITHOUT_TITLE else list(_check_title(skill))
+    problems = [] if profile in WITHOUT_TITLE else list(upto(_check_title(skill)))
     for section in required_sections(profile, tools, ui_schemas):
         problems += _check_section(skill, section)
     if profile == "playbook":
-        problems += islice(_check_steps(skill), PROBLEMS_MAX)
-    problems += islice(_check_placeholders(skill), PLACEHOLDERS_MAX)
+        problems += upto(_check_steps(skill))
+    problems += upto(_check_placeholders(skill))
     return problems
 
 
@@ -104,8 +100,9 @@ def _check_title(skill: SkillText) -> Iterator[Problem]:
         hint = "Begin with a line such as: # Weight tracking"
         yield Problem("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint)
         return
-    seconds = (h for h in skill.outline.headings if h.level == 1 and h is not skill.title)
-    for heading in islice(seconds, 5):
+    for heading in skill.outline.headings:
+        if heading.level != 1 or heading is skill.title:
+            continue
         message = f"A second H1: '{heading.text[:80]}'"
         yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
 
@@ -156,7 +153,7 @@ def _check_steps(skill: SkillText) -> Iterator[Problem]:
         if not any(_NUMBERED.match(step.text) for step in steps):
             hint = "Write each step as an H3 with its number: ### 1. Look up the invoice"
             yield skill.problem("STEPS_MISSING", heading.line, "Steps has no numbered steps", hint, heading=True)
-        for step in steps[:PROBLEMS_MAX]:
+        for step in steps:
             yield from _check_step(skill, step)
 
 

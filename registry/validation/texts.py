@@ -13,6 +13,8 @@ from functools import cached_property
 BOM = "\ufeff"
 FILE_BYTES_MAX = 1024 * 1024
 BUNDLE_BYTES_MAX = 2 * 1024 * 1024
+# Stands for the content of a file that is no text, so that nobody holds it.
+NOT_TEXT = b"\xff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,18 @@ def _decode_str(raw: str) -> tuple[str, TextFault | None]:
 def normalise(text: str) -> str:
     """Drop one leading BOM and turn CRLF into LF; nothing else is touched."""
     return text.removeprefix(BOM).replace("\r\n", "\n")
+
+
+def is_binary(raw: bytes | str) -> bool:
+    """Whether bytes are no text: not UTF-8, or with a NUL. A character that the end of a read has cut is forgiven."""
+    if isinstance(raw, str):
+        return False
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        is_cut = len(raw) > FILE_BYTES_MAX and error.end == len(raw) and error.reason == "unexpected end of data"
+        return not is_cut or b"\0" in raw
+    return b"\0" in raw
 
 
 def size_bytes(raw: bytes | str) -> int:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
@@ -22,9 +21,8 @@ from agent_client.patterns import (
 )
 from agent_client.schema_graph import SchemaGraph
 from registry.validation.deadline import NEVER, Deadline
-from registry.validation.problems import FileName, Path, Problem
+from registry.validation.problems import FileName, Path, Problem, upto
 
-PROBLEMS_MAX: Final = 20
 TOOLS: Final[FileName] = "tools.json"
 LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
 _BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
@@ -69,12 +67,11 @@ class Patterns:
         return Verdict(runs=False, valid=not read.fault or _compiles(pattern, linear=False), reason=_reason(read))
 
     def check(self, graph: SchemaGraph, path: Path) -> Iterator[Problem]:
-        """What is wrong with the patterns of one schema, errors and warnings each at most PROBLEMS_MAX."""
+        """What is wrong with the patterns of one schema, errors before warnings."""
         refused = [(place, pattern) for place, pattern in patterns_of(graph) if not self.verdict(pattern).runs]
         for valid in (False, True):
             found = (one for one in refused if self.verdict(one[1]).valid is valid)
-            for place, pattern in islice(found, PROBLEMS_MAX):
-                yield _problem((*path, *place), pattern, self.verdict(pattern))
+            yield from upto(_problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found)
 
     def without_hard_ones(self, schema: Any) -> Any:
         """A copy in which the patterns that are not run are left out; most schemas have none."""

@@ -15,11 +15,10 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agent_client.schema_graph import EXPANSIONS_MAX, SchemaGraph
-from registry.validation.problems import FileName, Path, Problem
+from registry.validation.problems import LOOKED_AT_MAX, FileName, Path, Problem, upto
 from registry.validation.structure import meant
 from registry.validation.tool_patterns import Patterns
 
-PROBLEMS_MAX: Final = 20
 VALUES_READ_MAX: Final = 5_000
 TOOLS: Final[FileName] = "tools.json"
 DIALECTS: Final = (
@@ -49,9 +48,9 @@ def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[Prob
     if graph.is_overfull:
         # It is not read to its end, and nothing is to be gained by what else is wrong with it.
         return [*problems, _too_complex(path)], None
-    problems += _check_metaschema(schema, path)
+    problems += upto(_check_metaschema(schema, path))
     patterns.deadline.hold()
-    problems += islice(_check_references(graph, path), PROBLEMS_MAX)
+    problems += upto(_check_references(graph, path))
     problems += patterns.check(graph, path)
     problems += _check_size(graph, path)
     patterns.deadline.hold()
@@ -87,9 +86,9 @@ def _check_metaschema(schema: dict[str, Any], path: Path) -> Iterator[Problem]:
 
 
 def _metaschema_errors(schema: dict[str, Any]) -> list[jsonschema_rs.ValidationError]:
-    """At most PROBLEMS_MAX: all errors are made before the first is told, so that a large schema is not read whole."""
+    """A few thousand: all errors are made before the first is told, so that a large schema is not read whole."""
     errors = _metaschema().iter_errors(_shortened(schema, _Left(VALUES_READ_MAX)))
-    found = list(islice(errors, PROBLEMS_MAX))
+    found = list(islice(errors, LOOKED_AT_MAX + 1))
     if not found:
         try:
             _metaschema().validate(schema)

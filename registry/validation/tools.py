@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any, Final
 
 from agent_client.schema_graph import Node, SchemaGraph
 from registry.validation.deadline import NEVER, Deadline
-from registry.validation.problems import FileName, Path, Problem
+from registry.validation.problems import LOOKED_AT_MAX, FileName, Path, Problem, upto
 from registry.validation.structure import check_shape
 from registry.validation.tool_defaults import refused_defaults
 from registry.validation.tool_patterns import Patterns
@@ -19,8 +18,6 @@ from registry.validation.vendor_limits import check_vendor_limits
 
 FILE: Final[FileName] = "tools.json"
 SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-# Findings of one tool and kind: a schema of thousands of properties without a description tells the same each time.
-PER_TOOL_MAX: Final = 20
 
 
 def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[Problem]:
@@ -30,15 +27,20 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[Problem]:
     """
     problems: list[Problem] = []
     patterns = Patterns(deadline)
+    misshapen = 0
     for index, tool in enumerate(tools):
         deadline.hold()
-        problems += _check_shape(tool, (index,))
+        shape = list(_check_shape(tool, (index,)))
+        misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)
+        if misshapen > LOOKED_AT_MAX:
+            # A list of half a million numbers is no list of tools: it is refused, and the rest is not read.
+            problems += [replace(problem, more_follow=True) for problem in shape]
+            break
+        problems += shape
         if isinstance(tool, dict):
             problems += _check_name_style(tool, index)
             problems += _check_policy(tool, index)
             problems += _check_schemas(tool, index, patterns)
-        if len(problems) > 2000:
-            break
     return [*problems, *_check_duplicates(tools)]
 
 
@@ -106,7 +108,7 @@ def _check_schemas(tool: dict[str, Any], index: int, patterns: Patterns) -> list
         found, graph = check_schema(tool[key], path, patterns)
         problems += found
         if graph is not None:
-            problems += islice(_check_defaults(graph, path, patterns), PER_TOOL_MAX)
+            problems += upto(_check_defaults(graph, path, patterns))
         if key == "args_schema" and isinstance(tool[key], dict):
             problems += _check_arguments(tool[key], graph, path)
     return problems
@@ -124,8 +126,8 @@ def _check_arguments(schema: dict[str, Any], graph: SchemaGraph | None, path: Pa
         hint = "Remove it: the runtime knows the user and sets it itself."
         yield Problem("TOOL_USER_ID_ARGUMENT", FILE, (*path, "properties", "user_id"), message, hint, at_key=True)
     if graph is not None:
-        yield from islice(_check_descriptions(graph, path), PER_TOOL_MAX)
-        yield from islice(check_vendor_limits(graph, path), PER_TOOL_MAX)
+        yield from upto(_check_descriptions(graph, path))
+        yield from upto(check_vendor_limits(graph, path))
 
 
 def _properties(graph: SchemaGraph) -> Iterator[tuple[str, Node]]:

@@ -7,6 +7,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from registry.models import Capability
 from registry.terminal import sarif, text
 from registry.terminal.text import Palette, printable
 from registry.validation import Finding
+
+Row = dict[str, Any]
 
 
 class Command(VerbCommand):
@@ -54,6 +57,9 @@ class Command(VerbCommand):
         modes.add_argument("--as-draft", dest="mode", action="store_const", const="draft", default="draft")
         modes.add_argument("--publish", dest="mode", action="store_const", const="publish")
         parser.add_argument("--note", default="")
+        parser.add_argument(
+            "--acknowledge", action="append", default=[], metavar="CODE", help="with --publish, such as POLICY_LOOSENED"
+        )
         words = "go on looking at one folder: each save becomes the draft, until Ctrl+C"
         parser.add_argument("--watch", action="store_true", help=words)
 
@@ -90,14 +96,15 @@ class Command(VerbCommand):
             _note(parser)
 
     def validate(self, options: dict[str, Any]) -> int:
-        sources, unreadable = _read_all(options["paths"])
-        checked = batches.validate_all(sources)
+        read = _read_all(options["paths"])
+        unreadable = read.unreadable
+        checked = batches.validate_all(read.sources)
         errors = sum(len(entry.report.errors) for entry in checked)
         warnings = sum(len(entry.report.warnings) for entry in checked)
         if options["format"] == "sarif":
             self.document(sarif.sarif(checked))
         elif options["format"] == "json":
-            bundles = [*[entry.as_dict() for entry in checked], *[_unread(error) for error in unreadable]]
+            bundles = read.in_order([entry.as_dict() for entry in checked], _unread)
             self.document({"bundles": bundles, "errors": errors + len(unreadable), "warnings": warnings})
         else:
             self._print_validated(checked)
@@ -132,23 +139,31 @@ class Command(VerbCommand):
                 acknowledge=options["acknowledge"],
                 dry_run=options["dry_run"],
             )
-            return self._report_results([batches.result_of(outcome, options["draft"])], [], options)
-        sources, unreadable = _read_all(options["paths"])
+            return self._report_results([batches.result_of(outcome, options["draft"])], options)
+        read = _read_all(options["paths"])
         results = batches.publish_all(
-            sources,
+            read.sources,
             by=at_terminal(),
             note=options["note"],
             acknowledge=options["acknowledge"],
             dry_run=options["dry_run"],
         )
-        return self._report_results(results, unreadable, options)
+        return self._report_results(results, options, read)
 
     def import_(self, options: dict[str, Any]) -> int:
+        if options["acknowledge"] and options["mode"] != "publish":
+            return self.misused("--acknowledge goes with --publish", options)
         if options["watch"]:
             return self._watch(options)
-        sources, unreadable = _read_all(options["paths"], read_source)
-        results = batches.import_all(sources, by=at_terminal(), mode=options["mode"], note=options["note"])
-        return self._report_results(results, unreadable, options)
+        read = _read_all(options["paths"], read_source)
+        results = batches.import_all(
+            read.sources,
+            by=at_terminal(),
+            mode=options["mode"],
+            note=options["note"],
+            acknowledge=options["acknowledge"],
+        )
+        return self._report_results(results, options, read)
 
     def _watch(self, options: dict[str, Any]) -> int:
         folder = Path(options["paths"][0])
@@ -173,18 +188,17 @@ class Command(VerbCommand):
                 self.complain(error)
             return str(error)
         for one in saved:
-            self._report_results([one.result], [], options)
+            self._report_results([one.result], options)
             if one.put_away:
                 self.line(f"  the draft that {printable(one.put_away)} saved was put away; it is kept for 30 days")
         sys.stdout.flush()
         return "" if saved else complaint
 
-    def _report_results(
-        self, results: list[Result], unreadable: list[SourceUnreadable], options: dict[str, Any]
-    ) -> int:
+    def _report_results(self, results: list[Result], options: dict[str, Any], read: _Read | None = None) -> int:
+        unreadable = read.unreadable if read else []
         if options["format"] == "json":
-            rows = [*[result.as_dict() for result in results], *[_unread_result(error) for error in unreadable]]
-            self.document({"results": rows})
+            rows = [result.as_dict() for result in results]
+            self.document({"results": read.in_order(rows, _unread_result) if read else rows})
         else:
             for result in results:
                 self._print_result(result, with_diff=bool(options.get("dry_run")))
@@ -259,11 +273,11 @@ class Command(VerbCommand):
             note=options["note"],
             acknowledge=options["acknowledge"],
         )
-        return self._report_results([batches.result_of(outcome, options["capability_id"])], [], options)
+        return self._report_results([batches.result_of(outcome, options["capability_id"])], options)
 
     def restore(self, options: dict[str, Any]) -> int:
         outcome = publishing.restore(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
-        return self._report_results([batches.result_of(outcome, options["capability_id"])], [], options)
+        return self._report_results([batches.result_of(outcome, options["capability_id"])], options)
 
     def deprecate(self, options: dict[str, Any]) -> int:
         capability = publishing.deprecate(
@@ -314,18 +328,35 @@ def _note(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--note", default="", help="why, for the history")
 
 
-def _read_all(
-    paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_path
-) -> tuple[list[SourceBundle], list[SourceUnreadable]]:
-    sources: list[SourceBundle] = []
-    unreadable: list[SourceUnreadable] = []
+@dataclass(frozen=True)
+class _Read:
+    """What the arguments led to, in their order."""
+
+    found: list[SourceBundle | SourceUnreadable]
+
+    @property
+    def sources(self) -> list[SourceBundle]:
+        return [each for each in self.found if isinstance(each, SourceBundle)]
+
+    @property
+    def unreadable(self) -> list[SourceUnreadable]:
+        return [each for each in self.found if isinstance(each, SourceUnreadable)]
+
+    def in_order(self, rows: list[Row], unread: Callable[[SourceUnreadable], Row]) -> list[Row]:
+        """The rows of the sources with those of what could not be read between them."""
+        done = iter(rows)
+        return [unread(each) if isinstance(each, SourceUnreadable) else next(done) for each in self.found]
+
+
+def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_path) -> _Read:
+    found: list[SourceBundle | SourceUnreadable] = []
     for path in paths:
         try:
-            sources += read(path)
+            found += read(path)
         except SourceUnreadable as error:
             error.extra["path"] = path
-            unreadable.append(error)
-    return sources, unreadable
+            found.append(error)
+    return _Read(found)
 
 
 def _source_finding(error: SourceUnreadable) -> dict[str, Any]:

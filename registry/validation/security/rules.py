@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from registry.validation.problems import Severity
+from registry.validation.problems import OF_ONE_CODE_MAX, Severity
 from registry.validation.security.folding import View, fold_character
 
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
 # never: stays what it is, wherever it stands.
-MOST_COUNTED = 1000
+MOST_COUNTED = 2 * OF_ONE_CODE_MAX
 _LONG = 200_000
 Discount = Literal["phrase", "command", "markup", "never"]
 

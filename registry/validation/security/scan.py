@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from registry.validation.problems import Problem, Severity, by_code
+from registry.validation.problems import OF_ONE_CODE_MAX, Problem, Severity, by_code
 from registry.validation.security import (
     approvals,
     commands,
@@ -40,7 +40,9 @@ from registry.validation.security.rules import MOST_COUNTED, Budget, Hit, Rule, 
 from registry.validation.security.texts import AuthorText, Document, documents
 
 _CODES = by_code(CODES)
-MOST_PER_CODE = 20
+MOST_PER_CODE = OF_ONE_CODE_MAX
+# Whether a passage teaches is asked of so many of a code.
+_WEIGHED_MAX = 2 * MOST_PER_CODE
 _LONGEST_QUOTE = 60
 _NEAR = 60
 
@@ -165,9 +167,7 @@ def _weigh(hits: list[Hit], context: Context, *, has_write_tool: bool) -> Iterat
         if hit.disguise:
             yield replace(hit, severity="error")
             continue
-        settled = (
-            severity if hit.discount == "never" or seen > 10 * MOST_PER_CODE else _discounted(hit, severity, context)
-        )
+        settled = severity if hit.discount == "never" or seen > _WEIGHED_MAX else _discounted(hit, severity, context)
         if settled is not None:
             yield replace(hit, severity=settled)
 

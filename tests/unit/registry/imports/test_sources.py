@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import SourceUnreadable
+from registry.imports.import_sources import read_archive, read_source
 from registry.imports.sources import SourceBundle, read_path, read_zip
 from registry.validation import validate
 from tests.factories import Files, bundle, tool, zip_of
@@ -331,3 +332,36 @@ def test_no_bytes_make_it_crash(data: st.DataObject) -> None:
 
 
 # Writing
+
+
+# What is no text
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+
+
+def _with_images(count: int) -> dict[str, bytes]:
+    """A bundle whose text in scripts/ stands behind as many images, in the order of names."""
+    images = {f"assets/{number:03}.png": PNG for number in range(count)}
+    return {**{name: text.encode() for name, text in ALPHA.items()}, **images, "scripts/run.py": b"print(1)\n"}
+
+
+@pytest.mark.parametrize("read", [read_zip, read_archive])
+def test_images_in_a_zip_are_left_out(read: Callable[[bytes, str], list[SourceBundle]]) -> None:
+    (source,) = read(zip_of(_with_images(150)), "a.zip")
+    report = validate(source.files)
+    assert report.ok
+    assert [finding.code for finding in report.findings] == ["FILE_NOT_TEXT"] * 150
+    assert report.files["scripts/run.py"] == "print(1)\n"
+
+
+@pytest.mark.parametrize("read", [read_path, read_source])
+def test_images_in_a_folder_are_left_out(read: Callable[[str], list[SourceBundle]], tmp_path: Path) -> None:
+    for name, content in _with_images(600).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    (source,) = read(str(tmp_path))
+    report = validate(source.files)
+    assert report.ok
+    assert [finding.code for finding in report.findings] == ["FILE_NOT_TEXT"] * 600
+    assert report.files["scripts/run.py"] == "print(1)\n"

@@ -440,6 +440,7 @@ def test_export_of_everything(manage: Any, tmp_path: Path) -> None:
         ("export", "--all", "alpha", "--to", "x"),
         ("rollback", "alpha"),
         ("import", "x", "--watch", "--publish"),
+        ("import", "x", "--acknowledge", "POLICY_LOOSENED"),
         ("nonsense",),
     ],
 )
@@ -452,3 +453,39 @@ def test_arguments_that_make_no_sense_are_a_document_too(
     assert done.document["error"]["code"] == "INVALID_REQUEST"
     assert done.document["error"]["message"] in done.err
     assert manage("bundle", *arguments).out == ""
+
+
+# The order of the answers, and what an import acknowledges
+
+
+@pytest.mark.parametrize(
+    ("verb", "rows"),
+    [
+        (["validate"], "bundles"),
+        (["publish"], "results"),
+        (["import"], "results"),
+        (["import", "--publish"], "results"),
+    ],
+)
+def test_what_cannot_be_read_stands_where_it_was_named(
+    verb: list[str], rows: str, manage: Any, alpha: str, tmp_path: Path
+) -> None:
+    last = _folder(tmp_path / "last", bundle("beta"))
+    done = manage("bundle", *verb, f"{tmp_path}/no", alpha, f"{tmp_path}/neither", last, "--format", "json")
+    assert done.code == 1
+    assert [row["path"] for row in done.document[rows]] == [f"{tmp_path}/no", alpha, f"{tmp_path}/neither", last]
+    assert [row["capability_id"] for row in done.document[rows]] == [None, "alpha", None, "beta"]
+
+
+def test_an_import_acknowledges_as_a_publish_does(manage: Any, tmp_path: Path) -> None:
+    publish(tools=[tool("alpha_save")])
+    path = _folder(tmp_path / "looser", LOOSER)
+    assert manage("bundle", "import", path, "--publish").code == 1
+    assert manage("bundle", "import", path, "--publish", "--acknowledge", "POLICY_LOOSENED").code == 0
+    assert Revision.objects.count() == 2
+
+
+def test_an_import_as_a_draft_has_nothing_to_acknowledge(manage: Any, alpha: str) -> None:
+    done = manage("bundle", "import", alpha, "--acknowledge", "POLICY_LOOSENED")
+    assert (done.code, done.err) == (2, "--acknowledge goes with --publish\n")
+    assert not Draft.objects.exists()

@@ -8,6 +8,7 @@ from registry.validation import validate
 from registry.validation.supporting import COUNT_MAX, RESERVED, is_supporting, path_fault
 from tests.factories import bundle
 
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 KEPT = {"references/units.md": "# Units\n\nOne stone is 6.35 kg.\n", "scripts/a/run.py": "print(1)\n"}
 
 
@@ -66,10 +67,42 @@ def test_too_many_too_large_and_no_text() -> None:
     assert "FILES_TOO_MANY" in [finding.code for finding in validate({**bundle(), **many}).errors]
     large = {"references/a.md": "x" * 2**20, "references/b.md": "x" * 2**20}
     assert "BUNDLE_TOO_LARGE" in [finding.code for finding in validate({**bundle(), **large}).errors]
-    (finding,) = validate({**bundle(), "references/a.md": b"ok\n\xff"}).errors
+    (finding,) = validate({**bundle(), "references/a.md": "ok\n\ud800"}).errors
     assert (finding.code, finding.file, finding.line) == ("TEXT_NOT_UTF8", "references/a.md", 2)
     (finding,) = validate({**bundle(), "references/a.md": "ok\n\nx\0"}).errors
     assert (finding.code, finding.line, finding.column) == ("TEXT_NUL", 3, 2)
+
+
+@pytest.mark.parametrize("content", [PNG, b"ok\n\xff", "ok".encode("utf-16"), b"a\0b", b"\0" * (2**20 + 1)])
+def test_a_file_that_is_no_text_is_left_out_with_a_warning(content: bytes) -> None:
+    report = validate({**bundle(), **KEPT, "assets/.logo.png": content})
+    assert report.ok
+    assert [(each.code, each.severity, each.file, each.line) for each in report.findings] == [
+        ("FILE_NOT_TEXT", "warning", "assets/.logo.png", None)
+    ]
+    assert report.bundle is not None
+    assert report.bundle.supporting_files == KEPT
+
+
+def test_what_is_left_out_takes_no_room() -> None:
+    images = {f"assets/{number:03}.png": PNG + b"x" * 2**16 for number in range(COUNT_MAX + 1)}
+    report = validate({**bundle(), **images, **KEPT})
+    assert report.ok
+    assert {finding.code for finding in report.findings} == {"FILE_NOT_TEXT"}
+    assert report.bundle is not None
+    assert report.bundle.supporting_files == KEPT
+
+
+def test_a_large_text_that_is_cut_inside_a_letter_is_a_text() -> None:
+    raw = ("x" * 2**20 + "ä").encode()[: 2**20 + 1]
+    (finding,) = validate({**bundle(), "references/a.md": raw}).errors
+    assert finding.code == "FILE_TOO_LARGE"
+
+
+@pytest.mark.parametrize("name", ["capability.json", "skill.md", "tools.json", "ui_schemas.json"])
+def test_one_of_the_four_that_is_no_text_is_an_error(name: str) -> None:
+    codes = [finding.code for finding in validate({**bundle(), name: PNG}).errors]
+    assert "TEXT_NOT_UTF8" in codes
 
 
 def test_the_security_rules_read_them_too() -> None:

@@ -1,0 +1,75 @@
+"""What a check must not say: faults of a text that nobody could read, tags that YAML knows, the wrong place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from registry.validation import validate
+from registry.validation.front_matter import split
+from tests.cases import valid_bundle
+from tests.unit.registry.validation.ui.forms import note_form
+
+MINIMAL = valid_bundle("minimal")
+SKILL = "# A\n\n## When to use\n\nx\n\n## Default behavior\n\nx\n\n## Examples\n\nx\n"
+
+
+@pytest.mark.parametrize(
+    ("skill", "code"),
+    [
+        (SKILL.encode() + b"x" * 2**20, "FILE_TOO_LARGE"),
+        (SKILL + "x" * 2**20, "FILE_TOO_LARGE"),
+        (SKILL.encode() + b"caf\xe9", "TEXT_NOT_UTF8"),
+        (SKILL.encode("utf-16"), "TEXT_NOT_UTF8"),
+    ],
+)
+@pytest.mark.parametrize("name", ["minimal", "with_tools", "playbook"])
+def test_of_a_skill_that_cannot_be_read_nothing_is_missing(name: str, skill: bytes | str, code: str) -> None:
+    codes = {finding.code for finding in validate(valid_bundle(name) | {"skill.md": skill}).findings}
+    assert code in codes
+    assert codes <= {code, "TEXT_NUL"}
+
+
+def test_of_a_skill_that_cannot_be_read_nobody_says_that_it_names_no_form() -> None:
+    files = MINIMAL | {"ui_schemas.json": json.dumps([note_form()])}
+    assert "UI_SCHEMA_UNREFERENCED" in {finding.code for finding in validate(files).findings}
+    codes = {finding.code for finding in validate(files | {"skill.md": b"caf\xe9"}).findings}
+    assert "UI_SCHEMA_UNREFERENCED" not in codes
+
+
+@pytest.mark.parametrize(
+    ("yaml", "value"),
+    [
+        ("!!str 1", "1"), ("!!int 1", "1"), ("!!float 1.5", "1.5"), ("!!bool yes", "yes"), ("!!null ~", "~"),
+        ("!!seq [x]", ["x"]), ("!!map {x: y}", {"x": "y"}), ("!<tag:yaml.org,2002:str> 1", "1"),
+    ],
+)  # fmt: skip
+def test_tags_that_yaml_knows_are_read_as_text(yaml: str, value: Any) -> None:
+    text = f"---\na: {yaml}\n---\n{SKILL}"
+    assert validate(MINIMAL | {"skill.md": text}).findings == ()
+    assert split(text).values == {"a": value}
+
+
+@pytest.mark.parametrize("tag", ["!x", "!!python/object", "!!set", "!!binary", "!!timestamp", "!<tag:example.com:str>"])
+def test_other_tags_are_errors(tag: str) -> None:
+    (finding,) = validate(MINIMAL | {"skill.md": f"---\na: {tag} x\n---\n{SKILL}"}).findings
+    assert (finding.code, finding.severity, finding.line, finding.column) == ("FRONT_MATTER_INVALID", "error", 2, 4)
+
+
+def test_a_system_that_there_is_not_is_pointed_at_by_its_key() -> None:
+    capability = {**json.loads(MINIMAL["capability.json"]), "dependency_level": {"linux": "builtin", "mac": "builtin"}}
+    text = json.dumps(capability, indent=2)
+    (finding,) = validate(MINIMAL | {"capability.json": text}).findings
+    line = next(number for number, words in enumerate(text.split("\n"), start=1) if '"mac"' in words)
+    assert (finding.code, finding.pointer) == ("FIELD_INVALID", "/dependency_level/mac")
+    assert (finding.line, finding.column) == (line, 5)
+    assert finding.message == "dependency_level: expected one of common, darwin, win32, linux, found 'mac'"
+
+
+def test_a_key_and_its_value_are_two_faults() -> None:
+    capability = {**json.loads(MINIMAL["capability.json"]), "dependency_level": {"mac": 1}}
+    report = validate(MINIMAL | {"capability.json": json.dumps(capability)})
+    assert [finding.pointer for finding in report.errors] == ["/dependency_level/mac"] * 2
+    assert len({finding.column for finding in report.errors}) == 2

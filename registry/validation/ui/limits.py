@@ -8,8 +8,6 @@ hangs. The second group keeps one check inside two seconds whatever the file hol
 
 from __future__ import annotations
 
-from registry.validation.problems import OF_ONE_CODE_MAX
-
 ENTRY_BYTES_MAX = 64 * 1024
 # Levels of JSON from `definition` down to the innermost value, itself the first; also edges from the root component to
 # the deepest one.
@@ -20,7 +18,7 @@ EXPRESSION_PARTS_MAX = 1_000
 # A component may stand in several places. Two places each, thirty times over, is a thousand million: the tab hangs.
 DRAWN_COMPONENTS_MAX = 5_000
 
-PROBLEMS_PER_ENTRY_MAX = OF_ONE_CODE_MAX
+PROBLEMS_PER_ENTRY_MAX = 200
 # Of a sample list, the first items are looked at, so that a list of mixed items still shows its faults.
 SAMPLE_ITEMS_READ_MAX = 3
 # A step is a few microseconds: 64 bytes of a component read in one list item, or one sample value coerced. A file of

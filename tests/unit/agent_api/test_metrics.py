@@ -20,6 +20,7 @@ from agent_api.metrics.exposition import EXPOSED
 from registry.background import jobs
 from registry.models import Job, Revision
 from registry.snapshot import HOLDER
+from registry.validation import RULES_VERSION
 from registry.writing import writing
 from tests.factories import bearer, damage, publish
 from tests.servers import ROOT
@@ -149,7 +150,7 @@ def test_the_registry_is_described(client: Client) -> None:
     assert found['studio_capabilities{status="retired"}'] == 0
     assert found["studio_database_up"] == 1
     version = django_settings.STUDIO_VERSION
-    assert found[f'studio_build_info{{rules_version="1",version="{version}"}}'] == 1
+    assert found[f'studio_build_info{{rules_version="{RULES_VERSION}",version="{version}"}}'] == 1
 
 
 def test_jobs_are_described(client: Client) -> None:

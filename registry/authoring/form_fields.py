@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from registry.authoring.text_edits import path_of, value_at
-from registry.validation import Finding
+from registry.validation import Finding, json_text
 
 # `*` is any one step, `#` a tool, `@` an argument or a value of the answer, however deep its groups go.
 _SIGNS: Final = {
@@ -93,8 +93,7 @@ def _written_at(finding: Finding, text: str) -> str:
     required = _REQUIRED.fullmatch(finding.pointer)
     name = _value(text, finding.pointer) if required else None
     if required and isinstance(name, str):
-        escaped = name.replace("~", "~0").replace("/", "~1")
-        return f"{required[2]}/properties/{escaped}/required"
+        return f"{required[2]}{json_text.pointer(('properties', name, 'required'))}"
     return finding.pointer
 
 

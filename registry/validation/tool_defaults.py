@@ -12,7 +12,9 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from agent_client.schema_graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
+from registry.validation import json_text
 from registry.validation.tool_patterns import LINEAR, Patterns
+from registry.validation.tool_schemas import shortened_words
 
 # What one default may take: each of its values meets each subschema and each entry of an enum, and each of its letters
 # what a pattern unfolds to. Some tenths of a second.
@@ -52,7 +54,7 @@ class _Defaults:
         try:
             validator.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return error.message if len(error.message) <= 200 else error.message[:199] + "…"
+            return shortened_words(error.message)
         return None
 
     def _is_affordable(self, node: Node, extent: _Extent) -> bool:
@@ -117,8 +119,7 @@ def _compile(schema: Any, registry: jsonschema_rs.Registry | None) -> jsonschema
 
 
 def _pointer(path: Path) -> str:
-    steps = "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return quote(steps, safe="/~$")
+    return quote(json_text.pointer(path), safe="/~$")
 
 
 class _Extent(NamedTuple):

@@ -117,10 +117,11 @@ def _fault(error: jsonschema_rs.ValidationError) -> str:
     place = list(error.instance_path)
     if "type" in place[-2:] and isinstance(error.instance, str):
         return f"{error.instance[:40]!r} is not a type; there are {', '.join(TYPES)}"
-    return _words(error.message)
+    return shortened_words(error.message)
 
 
-def _words(message: str) -> str:
+def shortened_words(message: str) -> str:
+    """A validator's message, which may hold a whole value."""
     return message if len(message) <= 200 else message[:199] + "…"
 
 

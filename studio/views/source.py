@@ -22,6 +22,7 @@ from registry.imports.source_pages import SourcePage
 from registry.models import GitSource
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from, publisher_required
 from studio.views.given import line_of
+from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
 _MODES: Final = [
@@ -223,52 +224,41 @@ def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     return _shown(request, _found_or_404(number), secret=secret)
 
 
+def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    _found_or_404(number)
+    return tell(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
+
+
 @admin_required
 @posted_from("studio:source_show")
 def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
     """The secret of another registry's webhook to this source."""
-    _found_or_404(number)
-    try:
-        source_hooks.keep_secret(source_id=number, secret=line_of(request, "secret", most=200), by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("What the other registry tells is taken now; send a test there."))
-    return redirect("studio:source_show", number)
+    words = _("What the other registry tells is taken now; send a test there.")
+    return _told(request, number, words, source_hooks.keep_secret, secret=line_of(request, "secret", most=200))
 
 
 @admin_required
 @posted_from("studio:source_show")
 def source_accept(request: StudioRequest, number: int) -> HttpResponse:
     """Take the list that was refused as it is."""
-    _found_or_404(number)
-    try:
-        followed_sources.accept_list(source_id=number, by=actor_of(request))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The list is taken as it is; a worker looks at it now."))
-    return redirect("studio:source_show", number)
+    words = _("The list is taken as it is; a worker looks at it now.")
+    return _told(request, number, words, followed_sources.accept_list)
 
 
 @admin_required
 @posted_from("studio:source_show")
 def source_secret_end(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
-    _found_or_404(number)
-    source_hooks.end_old_secret(source_id=number, by=actor_of(request))
-    messages.success(request, _("The old secret is void; the new one alone is taken."))
-    return redirect("studio:source_show", number)
+    words = _("The old secret is void; the new one alone is taken.")
+    return _told(request, number, words, source_hooks.end_old_secret)
 
 
 @admin_required
 @posted_from("studio:source_show")
 def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
     """Take no more pushes."""
-    _found_or_404(number)
-    source_hooks.drop_secret(source_id=number, by=actor_of(request))
-    messages.success(request, _("Nothing is taken there any more; it is looked at in its time."))
-    return redirect("studio:source_show", number)
+    words = _("Nothing is taken there any more; it is looked at in its time.")
+    return _told(request, number, words, source_hooks.drop_secret)
 
 
 @admin_required

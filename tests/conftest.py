@@ -12,6 +12,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -29,9 +30,10 @@ hypothesis.settings.load_profile("suite")
 ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
 # Whole products with a database of their own: the database of the run makes no difference to them.
 OWN_DATABASE = ("system", "browser")
-# Servers and browsers of their own beside others: what fails here for want of time is tried once more, and the closing
-# line counts it. A unit test has no such excuse.
+# What waits for another process, a socket or a clock fails now and then on a busy machine for want of time: it is tried
+# once more, and the closing line counts it. Any other test has no such excuse.
 _WITH_SERVERS = tuple(Path(__file__).parent / folder for folder in ("browser", "integration", "system"))
+_WAITING = {"asyncio", "socket", "subprocess", "threading", "time", "tests.receivers", "tests.servers"}
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -58,8 +60,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
         items[:] = kept
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in _WITH_SERVERS):
+        if any(item.path.is_relative_to(folder) for folder in _WITH_SERVERS) or _waits(item):
             item.add_marker(pytest.mark.flaky(reruns=1))
+
+
+def _waits(item: pytest.Item) -> bool:
+    """Whether the test's module imports what waits for others."""
+    names = vars(getattr(item, "module", None) or object).values()
+    return any(
+        (value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)) in _WAITING
+        for value in names
+    )
 
 
 def _belongs(item: pytest.Item, config: pytest.Config) -> bool:

@@ -85,7 +85,8 @@ def test_what_is_no_answer(receiver: Receiver, reply: Reply, expected: str) -> N
 )
 def test_the_status_decides_whatever_becomes_of_the_body(receiver: Receiver, reply: Reply) -> None:
     receiver.reply = reply
-    answer = post(receiver.url, body=b"{}", headers={}, total_seconds=0.5)
+    # Whatever trickles takes all of it; a busy machine takes half a second to connect.
+    answer = post(receiver.url, body=b"{}", headers={}, total_seconds=3)
     assert answer.is_success
     assert len(answer.excerpt) <= 1000
     assert "\0" not in answer.excerpt
@@ -139,7 +140,7 @@ def test_no_address_of_our_own_is_asked(receiver: Receiver, settings: Any, host:
 
 
 def test_plain_http_goes_to_named_networks_alone(settings: Any) -> None:
-    answer = post("http://1.1.1.1/", body=b"{}", headers={}, total_seconds=0.5)
+    answer = post("http://1.1.1.1/", body=b"{}", headers={})
     assert "may be asked by https alone" in answer.error
 
 

@@ -18,7 +18,7 @@ from registry.queries import published_names
 from registry.releases.gate import GateReport
 from registry.validation import Finding, Published, Report, validate
 from registry.validation.findings import in_order
-from registry.validation.json_text import locate
+from registry.validation.json_places import locate
 from registry.validation.texts import Lines
 
 Mode = Literal["draft", "publish"]

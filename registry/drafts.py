@@ -18,7 +18,7 @@ from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
-from registry.validation.json_text import locate
+from registry.validation.json_places import locate
 from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, is_supporting, path_fault, supporting_of
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from registry.authoring.text_edits import path_of, value_at
-from registry.validation import Finding, json_text
+from registry.validation import Finding, json_places
 
 # `*` is any one step, `#` a tool, `@` an argument or a value of the answer, however deep its groups go.
 _SIGNS: Final = {
@@ -93,7 +93,7 @@ def _written_at(finding: Finding, text: str) -> str:
     required = _REQUIRED.fullmatch(finding.pointer)
     name = _value(text, finding.pointer) if required else None
     if required and isinstance(name, str):
-        return f"{required[2]}{json_text.pointer(('properties', name, 'required'))}"
+        return f"{required[2]}{json_places.pointer(('properties', name, 'required'))}"
     return finding.pointer
 
 

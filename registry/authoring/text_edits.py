@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from registry.validation.json_text import locate
+from registry.validation.json_places import locate
 from registry.validation.problems import Path, PathStep
 
 _DECODER: Final = json.JSONDecoder()

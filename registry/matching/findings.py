@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from registry.matching.overlaps import Overlap
 from registry.validation import Finding, Report
-from registry.validation.json_text import locate, pointer
+from registry.validation.json_places import locate, pointer
 from registry.validation.problems import Path
 from registry.validation.texts import Lines
 

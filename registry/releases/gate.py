@@ -16,7 +16,7 @@ from registry.matching.overlaps import Overlap
 from registry.releases.rules import NO_RULE, NO_TERMS, Rule, Terms, rule_findings
 from registry.validation import Finding, Report
 from registry.validation.findings import in_order
-from registry.validation.json_text import locate, pointer
+from registry.validation.json_places import locate, pointer
 from registry.validation.problems import Severity
 from registry.validation.texts import Lines
 

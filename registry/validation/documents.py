@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from registry.validation import json_text, texts
+from registry.validation import json_places, json_text, texts
 from registry.validation.findings import Finding, in_order
-from registry.validation.json_text import Span
+from registry.validation.json_places import Span
 from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, FileName, Path, Problem, Severity
 from registry.validation.skill_text import SkillText
 from registry.validation.supporting import COUNT_MAX, colliding, is_supporting, path_fault
@@ -153,7 +153,7 @@ class Documents:
     def report_at(self, problem: Problem, offset: int | None, pointer: str | None = None) -> None:
         """Keep a problem whose offset in the text is known."""
         if self._has_room(problem):
-            written = json_text.pointer(problem.path) if pointer is None else pointer
+            written = json_places.pointer(problem.path) if pointer is None else pointer
             self.findings.append(self._finding(problem, written, offset))
 
     def _has_room(self, problem: Problem) -> bool:
@@ -184,10 +184,10 @@ class Documents:
 
     def _report_json(self, document: JsonDocument, problems: list[Problem]) -> None:
         places = [self._place(document, problem) for problem in problems]
-        spans = json_text.locate(document.text, [path for path, _ in places])
+        spans = json_places.locate(document.text, [path for path, _ in places])
         for problem, (path, at_key) in zip(problems, places, strict=True):
             offset = _offset(document.text, spans[path], problem, at_key=at_key)
-            self.findings.append(self._finding(problem, json_text.pointer(path), offset))
+            self.findings.append(self._finding(problem, json_places.pointer(path), offset))
 
     def _place(self, document: JsonDocument, problem: Problem) -> tuple[Path, bool]:
         if document.written == "wrapper" and problem.path and isinstance(problem.path[0], str):
@@ -208,7 +208,7 @@ def _offset(text: str, span: Span, problem: Problem, *, at_key: bool) -> int:
     start = span.key if at_key and span.key is not None else span.start
     if problem.offset is None or text[start : start + 1] != '"':
         return start
-    return json_text.string_offset(text, start, problem.offset)
+    return json_places.string_offset(text, start, problem.offset)
 
 
 def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -> Documents:

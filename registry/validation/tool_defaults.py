@@ -12,7 +12,7 @@ from urllib.parse import quote
 import jsonschema_rs
 
 from agent_client.schema_graph import EXPANSIONS_MAX, Node, Path, SchemaGraph
-from registry.validation import json_text
+from registry.validation import json_places
 from registry.validation.tool_patterns import LINEAR, Patterns
 from registry.validation.tool_schemas import shortened_words
 
@@ -119,7 +119,7 @@ def _compile(schema: Any, registry: jsonschema_rs.Registry | None) -> jsonschema
 
 
 def _pointer(path: Path) -> str:
-    return quote(json_text.pointer(path), safe="/~$")
+    return quote(json_places.pointer(path), safe="/~$")
 
 
 class _Extent(NamedTuple):

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.validation.json_text import locate, pointer, read, string_offset
+from registry.validation.json_places import locate, pointer, string_offset
+from registry.validation.json_text import read
 from registry.validation.problems import Path
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)

@@ -10,8 +10,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from django.utils import timezone
-
 from registry import audit
 from registry.access.teams import require_may_change
 from registry.actors import Actor
@@ -19,17 +17,16 @@ from registry.authoring.near_duplicates import stem_counts, words_print
 from registry.bundles import Bundle
 from registry.drafts import draft_report, get_draft, set_aside
 from registry.errors import DraftConflict, ReplacementInvalid, StatusConflict
-from registry.incidents import close_incidents
-from registry.matching import learning
-from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
-from registry.queries import LISTED, bundle_of, find_revision, get_capability, published_names, texts_digest
+from registry.models import Capability, Draft, RegistryState, Revision, ToolName
+from registry.queries import LISTED, find_revision, get_capability, published_names, texts_digest
 from registry.releases import reviews
 from registry.releases.gate import GateReport
 from registry.releases.holding import Asked, find_capability, hold
+from registry.releases.pointer import move_pointer
 from registry.releases.proposals import note_published
 from registry.soundness import is_intact
 from registry.validation import RULES_VERSION, Finding, Report, validate
-from registry.writing import move_registry, registry_revision, writing
+from registry.writing import registry_revision, writing
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
@@ -191,7 +188,7 @@ def _publish(state: RegistryState, report: Report, *, by: Actor, note: str, ackn
     revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
     status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
     _replace_draft(capability)
-    _release(state, capability, revision, status=status)
+    move_pointer(state, capability, revision, status=status)
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
@@ -244,50 +241,6 @@ def _replace_draft(capability: Capability) -> None:
         set_aside(draft)
 
 
-def _release(
-    state: RegistryState,
-    capability: Capability,
-    revision: Revision,
-    *,
-    status: str,
-    replaced_by: Capability | None = None,
-    keep_replacement: bool = True,
-    mends: bool = True,
-) -> None:
-    """Move the pointer: capability row, tool names, release row and registry revision, together.
-
-    `mends` says that what agents could not be given before is good now, or no longer asked for.
-    """
-    capability.status = status
-    capability.published_revision = revision
-    if status == "published":
-        capability.replaced_by = None
-    elif replaced_by is not None or not keep_replacement:
-        capability.replaced_by = replaced_by
-    capability.updated_at = timezone.now()
-    capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
-    _take_tool_names(capability, revision if status in LISTED else None)
-    if mends:
-        close_incidents(capability)
-    learning.queue()
-    Release.objects.create(
-        registry_revision=move_registry(state),
-        capability=capability,
-        revision=revision,
-        status=status,
-        replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
-        visibility=capability.visibility,
-    )
-
-
-def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
-    """The table's primary key refuses a name that another capability has, whatever was checked before."""
-    wanted = set(bundle_of(revision).tool_names) if revision else set()
-    held = set(capability.tool_names.values_list("name", flat=True))
-    capability.tool_names.filter(name__in=held - wanted).delete()
-    ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])
-
-
 def set_visibility(*, capability_id: str, visibility: Literal["listed", "unlisted"], by: Actor, note: str = "") -> None:
     """List it, or show it to those alone who redeem its install code; readers hear of it as of any change.
 
@@ -301,7 +254,7 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
         capability.visibility = visibility
         capability.save(update_fields=["visibility"])
         if capability.published_revision is not None:
-            _release(state, capability, capability.published_revision, status=capability.status, mends=False)
+            move_pointer(state, capability, capability.published_revision, status=capability.status, mends=False)
         detail = {"visibility": visibility, **({"note": note} if note else {})}
         audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
 
@@ -324,7 +277,7 @@ def rollback(*, capability_id: str, to: int, by: Actor, note: str = "", acknowle
         if revision == capability.published_revision:
             return _outcome(capability, capability_id, "unchanged", gate, state.registry_revision)
         detail = {"from": _number(capability), "to": to, "note": note, "acknowledged": sorted(acknowledge)}
-        _release(state, capability, revision, status=capability.status)
+        move_pointer(state, capability, revision, status=capability.status)
         audit.record(by=by, verb="capability.rollback", subject=capability_id, detail=detail)
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)
 
@@ -368,7 +321,7 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
 
 def _deprecate(state: RegistryState, capability: Capability, replacement: Capability | None) -> None:
     if capability.published_revision is not None:
-        _release(
+        move_pointer(
             state, capability, capability.published_revision,
             status="deprecated", replaced_by=replacement, keep_replacement=False, mends=False,
         )  # fmt: skip
@@ -400,7 +353,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
             _deprecate(state, replaced, None)
             detail = {"replaced_by": None, "note": f"'{capability_id}', which replaced it, was retired"}
             audit.record(by=by, verb="capability.deprecate", subject=replaced.capability_id, detail=detail)
-        _release(state, capability, capability.published_revision, status="retired")
+        move_pointer(state, capability, capability.published_revision, status="retired")
         audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
         return capability
 
@@ -420,6 +373,6 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> Outcome:
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
-        _release(state, capability, revision, status="published")
+        move_pointer(state, capability, revision, status="published")
         audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)

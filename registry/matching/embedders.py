@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -24,7 +24,10 @@ from registry.matching.wordpiece import token_ids
 MINILM_ID: Final = "all-MiniLM-L6-v2-onnx-int8"
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM_DIMENSION: Final = 384
-_BATCH: Final = 32
+_ENDPOINT_BATCH: Final = 32
+# With its padding. Memory grows with sentences times the square of the longest, and is kept: 32 texts of 256 tokens at
+# once took 440 MiB, and longer than one by one.
+_BATCH_TOKENS: Final = 256
 _ENDPOINT_SECONDS: Final = 10.0
 
 
@@ -77,11 +80,9 @@ class MiniLm:
         with self._lock:
             session = self._session
         found = np.zeros((len(texts), self.dimension), np.float32)
-        # Sentences of one length together: padding is computed like words.
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        for at in range(0, len(order), _BATCH):
-            chosen = order[at : at + _BATCH]
-            found[chosen] = _pooled(session, [token_ids(texts[index]) for index in chosen])
+        tokens = [token_ids(text) for text in texts]
+        for chosen in _batches([len(one) for one in tokens]):
+            found[chosen] = _pooled(session, [tokens[index] for index in chosen])
         return found
 
 
@@ -100,7 +101,7 @@ class Endpoint:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """In batches; every vector must have `dimension` numbers."""
-        batches = [self._ask(list(texts[at : at + _BATCH])) for at in range(0, len(texts), _BATCH)]
+        batches = [self._ask(list(texts[at : at + _ENDPOINT_BATCH])) for at in range(0, len(texts), _ENDPOINT_BATCH)]
         return np.concatenate(batches) if batches else np.zeros((0, self.dimension), np.float32)
 
     def _ask(self, texts: list[str]) -> Floats:
@@ -122,6 +123,18 @@ class Endpoint:
                 "EMBEDDING_DIM names how many numbers a vector has"
             )
         return unit(vectors)
+
+
+def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Texts of one length together, since padding is computed like words: their indexes, some `_BATCH_TOKENS` each."""
+    batch: list[int] = []
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and lengths[index] * (len(batch) + 1) > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
 
 
 def _pooled(session: Any, tokens: list[list[int]]) -> Floats:

@@ -20,6 +20,9 @@ from studio.secret_key import unusable
 from studio.values import bracketed
 
 START_SECONDS = 60.0
+# glibc keeps large pieces for ever once it has seen some come and go: 80 releases of 1 MiB left 150 MiB behind.
+# Fixed at where they begin, these two stay there; an operator's own win.
+_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
 # An address for "every interface" is not one that can be asked.
 _ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 
@@ -123,16 +126,18 @@ def check_data_dir(data_dir: Path) -> None:
         raise Refusal(unusable(data_dir, error), exit_code=2) from error
 
 
-def _child_environment(root: Path, environment: Environment) -> dict[str, str]:
-    """What the children see: our package first, DATA_DIR as we read it, whatever their working directory is."""
+def server_environment(root: Path) -> dict[str, str]:
+    """What a server sees, whatever its working directory is: our package first, and memory that goes back.
+
+    Without granian's own variables, which would change what the flags say.
+    """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
-    return {
-        **env,
-        "DATA_DIR": str(environment.data_dir),
-        "DJANGO_SETTINGS_MODULE": "studio.settings",
-        "PYTHONPATH": str(root),
-        "PYTHONUNBUFFERED": "1",
-    }
+    return {**_MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
+
+
+def _child_environment(root: Path, environment: Environment) -> dict[str, str]:
+    """As `server_environment`, with DATA_DIR as we read it."""
+    return {**server_environment(root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
 
 
 def _prepare(root: Path, python: Path, environment: Environment, env: Mapping[str, str]) -> None:

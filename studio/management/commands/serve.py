@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from studio.launch.serving import server_command
+from studio.launch.serving import server_command, server_environment
 
 
 class Command(BaseCommand):
@@ -34,10 +34,4 @@ class Command(BaseCommand):
         sys.stdout.flush()
         sys.stderr.flush()
         # The process keeps its id, so that the signals of a container or of systemd reach the server itself.
-        os.execve(command[0], command, _environment())
-
-
-def _environment() -> dict[str, str]:
-    """Ours alone: granian reads variables of its own, which would change what the flags say."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
-    return {**env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(settings.BASE_DIR)}
+        os.execve(command[0], command, server_environment(settings.BASE_DIR))

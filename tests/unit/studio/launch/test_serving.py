@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from studio.launch.console import Refusal
-from studio.launch.serving import check_data_dir, check_port
-from tests.servers import free_port
+from studio.launch.serving import check_data_dir, check_port, server_environment
+from tests.servers import ROOT, free_port
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
@@ -42,3 +42,11 @@ def test_an_unusable_data_dir_is_refused() -> None:
     with pytest.raises(Refusal, match=r"DATA_DIR is '/dev/null/x', which cannot be used \(Not a directory\)") as caught:
         check_data_dir(Path("/dev/null/x"))
     assert caught.value.exit_code == 2
+
+
+def test_a_server_gives_memory_back_unless_its_operator_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "8")
+    monkeypatch.setenv("GRANIAN_WORKERS", "9")
+    env = server_environment(ROOT)
+    assert (env["MALLOC_MMAP_THRESHOLD_"], env["MALLOC_ARENA_MAX"]) == ("131072", "8")
+    assert (env["PYTHONPATH"], "GRANIAN_WORKERS" in env) == (str(ROOT), False)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cache, partial
+from typing import Any, Final
 
 from registry.validation import codes, security, ui
 from registry.validation.capability import check_capability, check_front_matter, profile_of
@@ -13,11 +13,21 @@ from registry.validation.documents import BUNDLE_FILES, Documents
 from registry.validation.mentions import check_mentions, mentioned_schema_ids
 from registry.validation.problems import Problem, Severity
 from registry.validation.published import Published
-from registry.validation.sections import check_sections
+from registry.validation.sections import check_sections, likeliest_profile
 from registry.validation.supporting import supporting_of
 from registry.validation.tools import check_collisions, check_tools
 
 Check = tuple[str, Callable[[], Iterable[Problem]]]
+
+# The files that would have to be read before anybody could say this of another one.
+_SAID_AFTER_READING: Final[Mapping[str, frozenset[str]]] = {
+    "TOOL_NOT_DEFINED": frozenset({"tools.json"}),
+    "EXAMPLE_WORD_UNKNOWN": frozenset({"capability.json", "tools.json", "ui_schemas.json"}),
+    "UI_ACTION_TOOL_UNKNOWN": frozenset({"tools.json"}),
+    "UI_DOC_REF_UNKNOWN": frozenset({"ui_schemas.json"}),
+    "UI_TOOL_REF_UNKNOWN": frozenset({"ui_schemas.json"}),
+    "UI_SCHEMA_UNREFERENCED": frozenset({"skill.md", "tools.json"}),
+}
 
 
 @cache
@@ -27,17 +37,32 @@ def severities() -> dict[str, Severity]:
 
 
 def all_checks(documents: Documents, published: Published, deadline: Deadline = NEVER) -> Iterator[Check]:
-    """Every check by its name, in the order in which a reader wants to hear of them; none runs before it is called."""
+    """Every check by its name, in the order in which a reader wants to hear of them; none runs before it is called.
+
+    Of what stands in a file that could not be read they say nothing: its own finding comes first.
+    """
+    unread = documents.unread
+    for name, check in _checks(documents, published, deadline):
+        yield name, partial(_known_of, check, unread)
+
+
+def _known_of(check: Callable[[], Iterable[Problem]], unread: Collection[str]) -> Iterator[Problem]:
+    for problem in check():
+        if _SAID_AFTER_READING.get(problem.code, frozenset()).isdisjoint(unread):
+            yield problem
+
+
+def _checks(documents: Documents, published: Published, deadline: Deadline) -> Iterator[Check]:
     capability = documents.value("capability.json")
     facts: dict[str, Any] = capability if isinstance(capability, dict) else {}
     tools, entries = documents.items("tools.json"), documents.items("ui_schemas.json")
     skill = documents.skill
     if "capability.json" in documents.json and documents.json["capability.json"].readable:
         yield "capability.json", lambda: check_capability(capability)
-    # Of a text that could not be read nobody can say what it lacks.
-    if "skill.md" in documents.files and "skill.md" not in documents.unreadable:
+    if "skill.md" in documents.files and "skill.md" not in documents.unread:
         yield "front matter", lambda: check_front_matter(skill, capability)
-        yield "sections", lambda: check_sections(skill, profile_of(capability), tools, entries)
+        profile = likeliest_profile(skill) if "capability.json" in documents.unread else profile_of(capability)
+        yield "sections", lambda: check_sections(skill, profile, tools, entries)
         yield "mentions", lambda: check_mentions(skill, tools, entries, facts)
     yield "tools.json", lambda: check_tools(tools, deadline)
     yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
@@ -53,17 +78,9 @@ def _check_ui(documents: Documents) -> list[Problem]:
     problems: list[Problem] = []
     if document is not None and document.readable:
         mentioned = mentioned_schema_ids(documents.skill)
-        if "skill.md" in documents.unreadable:
-            mentioned = _schema_ids(documents.items("ui_schemas.json"))
-        problems += ui.check_ui_schemas(
-            document.value, tools, mentioned_schema_ids=mentioned, map_form=document.written == "map"
-        )
+        is_map = document.written == "map"
+        problems += ui.check_ui_schemas(document.value, tools, mentioned_schema_ids=mentioned, map_form=is_map)
     return [*problems, *ui.check_tool_ui(documents.items("tools.json"), documents.items("ui_schemas.json"))]
-
-
-def _schema_ids(entries: list[Any]) -> frozenset[str]:
-    ids = (entry.get("schema_id") for entry in entries if isinstance(entry, dict))
-    return frozenset(name for name in ids if isinstance(name, str))
 
 
 def _author_texts(documents: Documents) -> Iterable[security.AuthorText]:

@@ -106,6 +106,11 @@ class Documents:
     # Those whose text is not what the author wrote: too large, or not UTF-8.
     unreadable: set[str] = field(default_factory=set)
 
+    @property
+    def unread(self) -> frozenset[str]:
+        """The files that are there and of which nobody knows what they say."""
+        return frozenset(self.unreadable | {name for name, document in self.json.items() if not document.readable})
+
     @cached_property
     def skill(self) -> SkillText:
         return SkillText(self.files.get("skill.md", ""))

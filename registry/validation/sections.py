@@ -72,6 +72,12 @@ def sections_of_profile(profile: str) -> tuple[Section, ...]:
     return required_sections(profile, [None], [None])
 
 
+def likeliest_profile(skill: SkillText) -> str:
+    """The profile of whose sections most stand there: for a bundle whose capability.json could not be read."""
+    candidates = {"capability": CAPABILITY, "playbook": PLAYBOOK, "runbook": RUNBOOK}
+    return max(candidates, key=lambda profile: sum(bool(skill.sections(*one.names)) for one in candidates[profile]))
+
+
 def check_sections(skill: SkillText, profile: str, tools: list[Any], ui_schemas: list[Any]) -> list[Problem]:
     """The H1, the required sections and, for a playbook, its steps."""
     if profile == "agent_skill" and not skill.skill_doc.strip():

@@ -10,6 +10,7 @@ import pytest
 from registry.validation import validate
 from registry.validation.front_matter import split
 from tests.cases import valid_bundle
+from tests.servers import ROOT
 from tests.unit.registry.validation.ui.forms import note_form
 
 MINIMAL = valid_bundle("minimal")
@@ -37,6 +38,23 @@ def test_of_a_skill_that_cannot_be_read_nobody_says_that_it_names_no_form() -> N
     assert "UI_SCHEMA_UNREFERENCED" in {finding.code for finding in validate(files).findings}
     codes = {finding.code for finding in validate(files | {"skill.md": b"caf\xe9"}).findings}
     assert "UI_SCHEMA_UNREFERENCED" not in codes
+
+
+@pytest.mark.parametrize("bundle", ["workouts", "weights", "introduction", "billing_refund", "disk_pressure"])
+@pytest.mark.parametrize("name", ["capability.json", "tools.json", "ui_schemas.json"])
+@pytest.mark.parametrize("text", ["[{", "", b"\xff"])
+def test_a_comma_too_few_is_the_only_fault(bundle: str, name: str, text: bytes | str) -> None:
+    """An operator who is typing in one file was told faults of two others."""
+    files = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / bundle).iterdir() if file.is_file()}
+    assert not [finding for finding in validate(files).findings if finding.is_error]
+    findings = validate(files | {name: text}).findings
+    assert [(finding.file, finding.severity) for finding in findings] == [(name, "error")]
+
+
+def test_a_section_is_missing_whatever_capability_json_says() -> None:
+    skill = SKILL.replace("## Examples", "## Other")
+    findings = validate(MINIMAL | {"capability.json": "{", "skill.md": skill}).findings
+    assert [finding.code for finding in findings] == ["JSON_INVALID", "SECTION_MISSING"]
 
 
 @pytest.mark.parametrize(

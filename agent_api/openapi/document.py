@@ -84,6 +84,7 @@ def as_yaml(document: dict[str, Any] | None = None) -> str:
     return yaml.safe_dump(document or openapi_document(), sort_keys=False, allow_unicode=True, width=120)
 
 
+# No operations of the document: OpenAPI Generator warns of a method named `schema`, a reserved word of its own.
 @extend_schema(exclude=True)
 @endpoint("GET")
 def schema(request: Request) -> HttpResponse:

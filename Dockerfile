@@ -19,13 +19,16 @@ LABEL org.opencontainers.image.title="Capability Studio" \
       org.opencontainers.image.licenses="Apache-2.0"
 # A fixed number, so that volumes and security policies can name it.
 RUN groupadd --system --gid 10001 studio \
-    && useradd --system --uid 10001 --gid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin studio \
+    && useradd --uid 10001 --gid 10001 --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin studio \
     && install --directory --owner=studio --group=studio --mode=0700 /var/lib/studio
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /srv/studio /srv/studio
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
+    MALLOC_MMAP_THRESHOLD_=131072 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_ARENA_MAX=2 \
     DJANGO_SETTINGS_MODULE=studio.settings \
     HOST=0.0.0.0 \
     PORT=8000 \

@@ -56,12 +56,15 @@ def _collect_static_files() -> None:
 
 
 def _static_state() -> str:
-    """A digest over name, size and time of every file that would be collected."""
+    """A digest over name and content of every file that would be collected.
+
+    Not over their times: an image's layers cut these, and every container would find its own files stale.
+    """
     digest = hashlib.sha256()
     for finder in get_finders():
         for name, storage in finder.list(_NOT_SERVED):
-            status = Path(storage.path(name)).stat()
-            digest.update(f"{name}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+            content = hashlib.sha256(Path(storage.path(name)).read_bytes()).hexdigest()
+            digest.update(f"{name}\0{content}\n".encode())
     return digest.hexdigest()
 
 

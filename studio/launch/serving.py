@@ -22,7 +22,7 @@ from studio.values import bracketed
 START_SECONDS = 60.0
 # glibc keeps large pieces for ever once it has seen some come and go: 80 releases of 1 MiB left 150 MiB behind.
 # Fixed at where they begin, these two stay there; an operator's own win.
-_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
 # An address for "every interface" is not one that can be asked.
 _ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
 
@@ -132,7 +132,7 @@ def server_environment(root: Path) -> dict[str, str]:
     Without granian's own variables, which would change what the flags say.
     """
     env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
-    return {**_MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
+    return {**MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
 
 
 def _child_environment(root: Path, environment: Environment) -> dict[str, str]:

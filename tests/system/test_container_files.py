@@ -11,6 +11,7 @@ import pytest
 from studio.environment import VARIABLES
 from studio.launch.commands import ROOT
 from studio.launch.compose_env import fill, values_for
+from studio.launch.serving import MALLOC
 from tests.system.composed import (
     build_context,
     compose_file,
@@ -138,7 +139,9 @@ def test_a_service_of_ours_gets_settings_that_exist(name: str) -> None:
 
 def test_the_image_sets_nothing_that_is_no_setting() -> None:
     others = {"PATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "DJANGO_SETTINGS_MODULE"}
-    assert set(image_environment()) <= set(VARIABLES) | others
+    assert set(image_environment()) <= set(VARIABLES) | others | set(MALLOC)
+    # Of its workers too, which are not started by `serve`.
+    assert MALLOC.items() <= image_environment().items()
 
 
 def test_the_image_runs_as_nobody_in_particular() -> None:

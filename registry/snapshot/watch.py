@@ -8,6 +8,7 @@ another connection.
 from __future__ import annotations
 
 import atexit
+import gc
 import logging
 import threading
 import time
@@ -29,6 +30,8 @@ SQLITE_POLL_SECONDS: Final = 0.1
 TALLY_SECONDS: Final = 3.0
 # A server that says nothing for so long hangs, or is gone.
 SILENCE_SECONDS: Final = 5.0
+# Below this a collection takes too little to speak of.
+_SETTLED_FROM: Final = 500
 _started = threading.Lock()
 
 
@@ -54,12 +57,31 @@ def _keep_fresh() -> None:
         try:
             _wait()
             _refresh()
+            settle()
             if time.monotonic() - last_tally > TALLY_SECONDS:
                 last_tally = time.monotonic()
                 tallies.flush()
         except Exception:
             logger.debug("the watch could not reach the database", exc_info=True)
             _reconnect_later()
+
+
+_settled_at: list[int] = []
+
+
+def settle() -> bool:
+    """Take what has been read out of the collector's way, at the start and when the registry has doubled since.
+
+    A full collection looks at every object that there is while nobody is answered: 320 ms at 10,000 capabilities, every
+    thousand or two misses. What is replaced is still freed, by the last who lets go of it.
+    """
+    held = len(HOLDER.snapshot.entries)
+    if not HOLDER.has_read or (_settled_at and held <= 2 * _settled_at[-1] + _SETTLED_FROM):
+        return False
+    gc.collect()
+    gc.freeze()
+    _settled_at[:] = [held]
+    return True
 
 
 def _wait() -> None:

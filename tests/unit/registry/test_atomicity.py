@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +23,13 @@ from tests.factories import OLGA, bundle, publish, tool
 pytestmark = pytest.mark.django_db
 
 Verb = Callable[[], Any]
-PUBLISHING_STEPS = ["_store_revision", "_replace_draft", "_release", "_take_tool_names", "close_incidents"]
+PUBLISHING_STEPS = [
+    "publishing._store_revision",
+    "publishing._replace_draft",
+    "publishing.move_pointer",
+    "releases.pointer._take_tool_names",
+    "releases.pointer.close_incidents",
+]
 VERBS: dict[str, Verb] = {
     "publish": lambda: publishing.publish(files=bundle(tools=[tool("alpha_new")], body="New."), by=OLGA),
     "rollback": lambda: publishing.rollback(capability_id="alpha", to=1, by=OLGA),
@@ -116,7 +123,9 @@ def test_a_publish_that_fails_after_any_step_leaves_nothing(step: str, monkeypat
     _prepare()
     before = _everything()
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, step, _failing_after(getattr(publishing, step)))
+        module, _, name = step.rpartition(".")
+        at = import_module(f"registry.{module}")
+        patch.setattr(at, name, _failing_after(getattr(at, name)))
         with pytest.raises(_PulledPlugError):
             VERBS["publish"]()
     assert _everything() == before

@@ -41,7 +41,7 @@ class LocalSkills:
     """The skills below a folder, read at each question: what is installed is there at once."""
 
     def __init__(self, folder: Path | str, *, first_run: str | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).expanduser()
         self.first_run = first_run
         self.unreadable: list[Unreadable] = []
 
@@ -131,7 +131,7 @@ def read_folder(folder: Path) -> Bundle:
         "capability": capability,
         "skill_doc": body,
         "tools": _unwrapped(_json(folder / "tools.json", []), "tools"),
-        "ui_schemas": _json(folder / "ui_schemas.json", []),
+        "ui_schemas": _listed(_json(folder / "ui_schemas.json", [])),
     }
     try:
         digest = bundle_digest(**parts)
@@ -190,6 +190,13 @@ def _json(path: Path, absent: Any) -> Any:
         return json.loads(_text(path))
     except (ValueError, RecursionError) as error:
         raise SkillUnreadable(f"{path.name} is no JSON: {str(error)[:100]}") from None
+
+
+def _listed(value: Any) -> Any:
+    """A map `{schema_id: definition}` as the list that it stands for (CONTRACT 1.4)."""
+    if not isinstance(value, dict):
+        return value
+    return [{"schema_id": name, "definition": definition} for name, definition in value.items()]
 
 
 def _unwrapped(value: Any, key: str) -> Any:

@@ -68,7 +68,9 @@ def export(tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, strict: bo
         if odd is not None:
             left_out[name] = f"{vendor} takes no property named {one_line(odd, most=80)!r}"
             continue
-        made.append(_tool(name, tool, vendor, strict=strict))
+        # Gemini's names begin with a letter or `_`; no wire name begins with `_`, so that it can be taken off again.
+        shown = f"_{name}" if vendor == "gemini" and name[:1].isdigit() else name
+        made.append(_tool(shown, tool, vendor, strict=strict))
     if vendor == "gemini":
         made = [{"functionDeclarations": made}] if made else []
     return Exported(made, left_out)

@@ -26,8 +26,10 @@ class InstallRefused(ValueError):
 
 def install(source: str, into: LocalSkills, registry: Registry | None) -> list[str]:
     """Install whatever `source` names; answers the ids. Raises `InstallRefused` or a `RegistryError`."""
-    if INSTALL_CODE.fullmatch(source):
-        return [_from_registry(_needed(registry).install(source)["capability_id"], into, _needed(registry))]
+    source = source.strip()
+    if INSTALL_CODE.fullmatch(source.upper()):
+        installed = _needed(registry).install(source.upper())
+        return [_from_registry(installed["capability_id"], into, _needed(registry))]
     if _GIT.fullmatch(source):
         return _from_git(source, into)
     folder = Path(source).expanduser()

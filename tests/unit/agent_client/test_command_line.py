@@ -218,3 +218,43 @@ def test_a_new_user_is_introduced_and_the_session_is_kept(tmp_path: Path) -> Non
 def test_help_and_a_missing_verb() -> None:
     assert "doctor" in _ok("--help")
     assert _run().returncode == 2
+
+
+def test_a_bundle_whose_forms_are_a_map_is_installed(tmp_path: Path) -> None:
+    """CONTRACT 1.4: `{schema_id: definition}` stands for the list."""
+    shutil.copytree(EXAMPLES / "weights", tmp_path / "weights")
+    forms = json.loads((EXAMPLES / "weights/ui_schemas.json").read_text("utf-8"))
+    as_map = {form["schema_id"]: form["definition"] for form in forms}
+    (tmp_path / "weights/ui_schemas.json").write_text(json.dumps(as_map), "utf-8")
+    here = ("--skills-dir", tmp_path / "skills")
+    assert _ok(*here, "skills", "install", tmp_path / "weights") == "Installed weights.\n"
+    assert "2 UI schemas" in _ok(*here, "load", "weights")
+
+
+def test_an_install_code_may_be_typed_in_small_letters(tmp_path: Path) -> None:
+    with fake_registry(
+        capability_install=Given(404, {"error": {"code": "INSTALL_CODE_NOT_FOUND", "message": "No"}})
+    ) as f:
+        said = _refused("--url", f.url, "--skills-dir", tmp_path, "skills", "install", " skill-abcd-0123-wxyz ")
+        assert "INSTALL_CODE_NOT_FOUND" in said
+        assert f.asked[0].body == {"code": "SKILL-ABCD-0123-WXYZ"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("[", "is no JSON"), ("[]", "must be an object"), ('{"os": 5}', "must be one")]
+)
+def test_an_odd_environment_file_is_refused_with_its_cause(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "environment.json").write_text(text)
+    assert words in _refused("--environment", tmp_path / "environment.json", "--skills-dir", tmp_path, "doctor")
+
+
+def test_an_action_that_is_not_on_the_menu_is_refused(tmp_path: Path) -> None:
+    done = _run("--skills-dir", tmp_path, "skills", text="9\n")
+    assert (done.returncode, done.stderr) == (1, "There is no action '9'; choose 1, 2 or 3\n")
+
+
+def test_a_chat_says_where_nothing_was_done(tmp_path: Path) -> None:
+    typed = "/disable nope\n/disable Weights\n/enable weights\n/unload weights\n/quit\n"
+    shown = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Al", text=typed)
+    for words in ("There is no nope; /skills", "weights is disabled", "weights is enabled", "weights is not active."):
+        assert words in shown

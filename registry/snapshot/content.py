@@ -344,8 +344,11 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     groups = frozenset(key.groups) if key.groups is not None else None
     sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
     until = key.expires_at.timestamp() if key.expires_at is not None else None
+    # The operator API shows and changes all there is: a limited key that was made for it once does not reach it.
+    is_limited = groups is not None or key.read_only_tools
+    scopes = frozenset(key.scopes) - ({"publish"} if is_limited else set())
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight, until)
+    return Principal(key.name, scopes, FULL if sight == FULL else sight, until)
 
 
 def read_confidences() -> dict[str, Score]:

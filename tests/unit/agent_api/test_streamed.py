@@ -55,7 +55,7 @@ def test_what_a_refusal_left_unread_of_a_small_body_is_read(size: int, read: int
 
     body = _Slow(bytes(size))
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/", "CONTENT_LENGTH": str(size), "wsgi.input": body}
-    assert FastPath(refuses)(environ, None) == [b"no"]
+    assert FastPath(refuses)(environ, list) == [b"no"]
     assert body.tell() == read
 
 
@@ -63,5 +63,5 @@ def test_what_a_refusal_left_unread_of_a_small_body_is_read(size: int, read: int
 def test_an_odd_length_is_not_waited_for(length: str) -> None:
     body = io.BytesIO(b"abc")
     environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/", "CONTENT_LENGTH": length, "wsgi.input": body}
-    FastPath(lambda *_: [])(environ, None)
+    FastPath(lambda *_: [])(environ, list)
     assert body.tell() == 0

@@ -13,9 +13,9 @@ from django.utils import timezone
 from registry import audit
 from registry.access.teams import require_may_change
 from registry.actors import Actor
-from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
+from registry.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
-from registry.queries import published_names
+from registry.queries import get_capability, published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_places import locate
@@ -174,11 +174,8 @@ def _tell_who_previews() -> None:
 
 
 def get_draft(capability_id: str) -> Draft:
-    """The active draft. Raises `CapabilityNotFound` or `DraftNotFound`."""
-    capability = Capability.objects.filter(capability_id=capability_id).first()
-    if capability is None:
-        raise CapabilityNotFound(capability_id)
-    draft = active_draft(capability)
+    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, or `DraftNotFound`."""
+    draft = active_draft(get_capability(capability_id))
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
     return draft

@@ -216,3 +216,10 @@ def test_a_key_that_this_process_has_not_heard_of_yet(api: Any, monkeypatch: pyt
     HOLDER.is_watched = True
     assert api.get("capability_registry_list", headers=bearer()).status_code == 200
     assert api.get("capability_registry_list", headers={"Authorization": "Bearer csk_none"}).status_code == 401
+
+
+def test_a_draft_that_was_never_published_takes_no_feedback(api: Any) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    said = {"capability_id": "alpha", "outcome": "used"}
+    error = api.error(api.post("capability_feedback", said, headers=bearer(preview=True)), 400, "INVALID_REQUEST")
+    assert "is a draft" in error["message"]

@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from agent_client.digest import text_digest
+from agent_client.errors import SupportingFileNotFound
+from agent_client.local import LocalSkills
 from tests.servers import ROOT
-from tests.unit.agent_client.registries import Given, example, fake_registry, listing
+from tests.unit.agent_client.registries import Asked, Given, example, fake_registry, listing, load_answer
 
 EXAMPLES = ROOT / "examples"
 
@@ -258,3 +261,47 @@ def test_a_chat_says_where_nothing_was_done(tmp_path: Path) -> None:
     shown = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Al", text=typed)
     for words in ("There is no nope; /skills", "weights is disabled", "weights is enabled", "weights is not active."):
         assert words in shown
+
+
+def _with_references(folder: Path) -> Path:
+    (folder / "references/deep").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: pdf-tools\ndescription: Reads.\n---\n\n# PDF\n\nSee references/a.md\n")
+    (folder / "references/a.md").write_text("First this.\r\n", newline="")
+    (folder / "references/deep/b.md").write_text("Then that.")
+    (folder / "references/.hidden").write_text("no")
+    (folder / "references/image.png").write_bytes(b"\x89PNG\x00")
+    (folder / "secret.txt").write_text("no")
+    (folder / "references/link.md").symlink_to(folder / "secret.txt")
+    return folder
+
+
+def test_the_texts_beside_a_skill_are_installed_with_it(tmp_path: Path) -> None:
+    source = _with_references(tmp_path / "source")
+    assert _ok("--skills-dir", tmp_path / "skills", "skills", "install", source) == "Installed pdf_tools.\n"
+    shelf = LocalSkills(tmp_path / "skills")
+    bundle = shelf.load("pdf_tools")
+    assert [one.path for one in bundle.files] == ["references/a.md", "references/deep/b.md"]
+    assert shelf.file(bundle, "references/a.md") == "First this.\n"
+    for path in ("references/link.md", "../source/secret.txt", "SKILL.md"):
+        with pytest.raises(SupportingFileNotFound):
+            shelf.file(bundle, path)
+    (tmp_path / "skills/pdf_tools/references/a.md").write_text("Another.")
+    with pytest.raises(SupportingFileNotFound):
+        shelf.file(bundle, "references/a.md")
+
+
+def test_the_texts_come_along_from_a_registry_and_lead_nowhere_else(tmp_path: Path) -> None:
+    texts = {"references/a.md": "First this.", "references/../../x.md": "no", "/etc/x": "no"}
+    facts = [{"path": path, "digest": text_digest(text), "size": len(text)} for path, text in texts.items()]
+    document = load_answer() | {"files": facts}
+
+    def file(request: Asked) -> Given:
+        return Given(document={"text": texts[request.query["path"]]})
+
+    with fake_registry(capability_skill_load=Given(document=document), capability_file_load=file) as fake:
+        _ok("--url", fake.url, "--skills-dir", tmp_path / "skills", "skills", "install", "weights")
+    shelf = LocalSkills(tmp_path / "skills")
+    assert shelf.file(shelf.load("weights"), "references/a.md") == "First this."
+    assert sorted(each.name for each in tmp_path.rglob("*.md")) == ["a.md", "skill.md"]
+    with pytest.raises(ValueError, match="cannot have the path"):
+        shelf.install(shelf.load("weights"), files={"references/../../x.md": "no"})

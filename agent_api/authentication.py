@@ -13,6 +13,7 @@ from registry.access.keys import Scope, hash_key
 from registry.actors import Actor
 from registry.errors import Forbidden, Unauthenticated
 from registry.snapshot import Principal, Snapshot
+from registry.snapshot.visibility import entry_for
 from registry.usage import tallies
 
 
@@ -38,6 +39,10 @@ class Caller:
     @property
     def actor(self) -> Actor:
         return Actor("agent_key", self.key_name)
+
+    def may_know(self, capability_id: str) -> bool:
+        """Whether it may hear of a capability; whoever publishes hears of all."""
+        return "publish" in self.scopes or entry_for(snapshot.current(), self.principal, capability_id) is not None
 
 
 PUBLIC: Final = Caller(snapshot.PUBLIC)

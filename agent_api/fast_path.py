@@ -19,7 +19,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from agent_api.representations import entity_tag, form_of
-from agent_api.streamed import measure_body
+from agent_api.streamed import measure_body, read_to_end
 from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
 from registry.access.keys import hash_key
 from registry.snapshot import HOLDER, PUBLIC, Entry, Principal, Snapshot
@@ -69,7 +69,9 @@ class FastPath:
             answer = self._answer(environ, start_response)
             return answer if answer is not None else self._in_turn(environ, start_response)
         measure_body(environ)
-        return self.application(environ, start_response)
+        answer = self.application(environ, start_response)
+        read_to_end(environ)
+        return answer
 
     def _in_turn(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         measure_body(environ)

@@ -134,13 +134,20 @@ class Ask:
             folded = words.casefold().rstrip(".!")
             return True if folded in _YES else False if folded in _NO else words
         if self.widget == "checkbox":
-            return [self._option(part.strip()) for part in words.split(",") if part.strip()]
+            whole = self._option(words)
+            parts = [whole] if whole in self.options else map(self._option, map(str.strip, words.split(",")))
+            return list(dict.fromkeys(part for part in parts if part))
         return self._option(words) if self.options else words
 
     def _option(self, words: str) -> str:
-        if words.isascii() and words.isdecimal() and 1 <= int(words[:4]) <= len(self.options):
-            return self.options[int(words[:4]) - 1]
-        return next((option for option in self.options if option.casefold() == words.casefold()), words)
+        """The words of an option before its number: where the options are "10" and "2", 2 is no second one."""
+        named = next((option for option in self.options if option.casefold() == words.casefold()), None)
+        if named is not None:
+            return named
+        number = words.rstrip(".)")
+        if number.isascii() and number.isdecimal() and len(number) <= 4 and 1 <= int(number) <= len(self.options):
+            return self.options[int(number) - 1]
+        return words
 
 
 def ask(prompt: str, widget: Widget = "confirm", options: Sequence[str] = (), *, label: str = "") -> Ask:

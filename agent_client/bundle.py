@@ -78,6 +78,7 @@ class Listing:
     first_run: str | None = None
     is_stale: bool = False
     age_seconds: float = 0.0
+    exclusive_groups: tuple[str, ...] = ()
 
     def __iter__(self) -> Any:
         return iter(self.entries)

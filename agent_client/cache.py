@@ -34,7 +34,7 @@ class Cache:
 
     def __init__(self, folder: Path | str | None) -> None:
         """`folder` None: kept in memory alone."""
-        self._folder = Path(folder) if folder is not None else None
+        self._folder = Path(folder).expanduser() if folder is not None else None
         self._held: dict[str, Kept] = {}
 
     def get(self, name: str) -> Kept | None:

@@ -67,8 +67,10 @@ def fault(schema: Any, value: Any) -> str:
     if depth > DEPTH_MAX:
         return f"it is nested more than {DEPTH_MAX} levels deep"
     try:
-        if len(json.dumps(value, allow_nan=False)) > BYTES_MAX:
+        if len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) > BYTES_MAX:
             return f"it is larger than {BYTES_MAX:,} bytes"
+    except UnicodeEncodeError:
+        return "a text in it holds half a character (a lone surrogate)"
     except (TypeError, ValueError) as error:
         return f"it is no JSON: {error}"
     validator, graph = _compiled(json.dumps(schema, sort_keys=True))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import secrets
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from agent_client import answers
@@ -24,6 +25,7 @@ from agent_client.errors import (
     Away,
     CapabilityNotFound,
     DigestMismatch,
+    InvalidRequest,
     NotFound,
     RateLimited,
     RegistryUnavailable,
@@ -32,13 +34,21 @@ from agent_client.errors import (
     SupportingFileNotFound,
 )
 from agent_client.exchange import BYTES_MAX, Call, NoReply, Outcome, Pause, Reply, Step
+from agent_client.lines import well_formed
 from agent_client.lockfile import LockFile
 
+T = TypeVar("T")
 Document = Generator[Step, Outcome, dict[str, Any]]
 MAX_STALE_SECONDS: Final = 3600.0
+API_PATH: Final = "/api/v1"
 PAGES_MAX: Final = 1000
+# Of a whole list; one page may have as many as any answer.
+LIST_BYTES_MAX: Final = 128 * 1024 * 1024
 REDIRECTS_MAX: Final = 3
 _AWAY: Final = frozenset({502, 503, 504})
+_HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]+")
+_IDEMPOTENCY_KEY: Final = re.compile(r"[\x20-\x7e]{1,255}")
+HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which nobody can send; leave it out"
 USER_AGENT: Final = "capability-studio-agent-client/0.1"
 
 
@@ -60,9 +70,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A document, and how old it is where the registry did not confirm it just now."""
+    """A document of `size` bytes, and how old it is where the registry did not confirm it just now."""
 
     document: dict[str, Any]
+    size: int = 0
     is_stale: bool = False
     age_seconds: float = 0.0
 
@@ -80,7 +91,11 @@ class Core:
     clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
-        self.url = self.url.rstrip("/")
+        # Whoever copies the address of an operation, or a key with the end of its line, means the same.
+        self.url = self.url.strip().rstrip("/").removesuffix(API_PATH)
+        self.key = (self.key or "").strip() or None
+        if self.key is not None and _HEADER_VALUE.fullmatch(self.key) is None:
+            raise ValueError("The key holds characters that no agent key has; copy it again")
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
@@ -93,20 +108,21 @@ class Core:
         """All pages of the list."""
         given = {name: value for name, value in filters.items() if value is not None}
         entries: dict[str, Entry] = {}
-        cursor: str | None = None
+        cursor, size, begun = "", 0, self.clock()
+        first: Answer | None = None
         for _ in range(PAGES_MAX):
-            got = yield from self._get("capability_registry_list", given | ({"cursor": cursor} if cursor else {}))
-            rows = got.document.get("capabilities")
-            if not isinstance(rows, list):
-                raise AnswerRefused("The list has no capabilities")
-            found = map(Entry.from_answer, rows)
-            entries.update({entry.capability_id: entry for entry in found})
-            following = got.document.get("next_cursor")
-            if not isinstance(following, str) or not following:
-                return _listing(tuple(entries.values()), got)
-            if following == cursor:
+            query = given | ({"cursor": cursor} if cursor else {})
+            page = yield from self._get("capability_registry_list", query, _page)
+            known = len(entries)
+            entries.update({entry.capability_id: entry for entry in page.entries})
+            size += page.answer.size
+            first = first or page.answer
+            if not page.following:
+                return _listing(tuple(entries.values()), first, page.answer)
+            is_over = size > LIST_BYTES_MAX or self.clock() - begun > self.limits.total * self.limits.tries
+            if len(entries) == known or is_over:
                 break
-            cursor = following
+            cursor = page.following
         raise AnswerRefused("The list does not end")
 
     def load(
@@ -118,11 +134,11 @@ class Core:
             digest = held
         query = {"capability_id": capability_id, "digest": digest, "revision": revision}
         try:
-            got = yield from self._get("capability_skill_load", {k: v for k, v in query.items() if v is not None})
+            given = {name: value for name, value in query.items() if value is not None}
+            bundle = yield from self._get("capability_skill_load", given, _bundle)
         except CapabilityNotFound as error:
             error.capability_id = capability_id
             raise
-        bundle = Bundle.from_answer(got.document, is_stale=got.is_stale, age_seconds=got.age_seconds)
         return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
 
     def reload(self, capability_id: str, *, renew_lock: bool = False) -> Generator[Step, Outcome, Bundle]:
@@ -147,19 +163,22 @@ class Core:
             message = f"'{bundle.capability_id}' has no file '{path}'"
             raise SupportingFileNotFound(message, data={"available_files": available}, status=404)
         query = {"capability_id": bundle.capability_id, "path": path, "revision": bundle.revision}
-        got = yield from self._get("capability_file_load", query)
-        text = got.document.get("text")
-        if not isinstance(text, str) or not wanted.is_of(text):
-            raise DigestMismatch(f"The file '{path}' of '{bundle.capability_id}' is not the one with its digest")
-        return text
+
+        def text_of(got: Answer) -> str:
+            text = got.document.get("text")
+            if not isinstance(text, str) or not wanted.is_of(text):
+                raise DigestMismatch(f"The file '{path}' of '{bundle.capability_id}' is not the one with its digest")
+            return text
+
+        return (yield from self._get("capability_file_load", query, text_of))
 
     def match(self, message: str, **narrowed: Any) -> Document:
         """Which capabilities a message leads to."""
-        return (yield from self._post("capability_match", {"message": message, **narrowed}))
+        return (yield from self._post("capability_match", {"message": _said(message, "message"), **narrowed}))
 
     def search(self, q: str, **narrowed: Any) -> Document:
         """Which capabilities answer a question."""
-        return (yield from self._query("capability_search", {"q": q, **narrowed}))
+        return (yield from self._query("capability_search", {"q": _said(q, "q"), **narrowed}))
 
     def proposal(self, proposal_id: str | int) -> Document:
         """What has become of a proposal."""
@@ -180,24 +199,34 @@ class Core:
     def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
         """A question by GET that is not kept."""
         given = {name: value for name, value in query.items() if value is not None}
-        reply = yield from self._tried("GET", f"{operation}?{urlencode(given)}", None, {})
+        reply = yield from self._tried("GET", _path(operation, given), None, {})
         return answers.document(reply)
 
     def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
         """A POST that writes: one key for all tries, so that it counts once."""
-        headers = {"Idempotency-Key": idempotency_key or secrets.token_urlsafe(18)}
+        key = idempotency_key or secrets.token_urlsafe(18)
+        if _IDEMPOTENCY_KEY.fullmatch(key) is None:
+            raise InvalidRequest("An idempotency key has 1 to 255 printable ASCII characters, such as a UUID")
+        headers = {"Idempotency-Key": key}
         return (yield from self._post(operation, body, headers))
 
     # One request.
 
     def _post(self, operation: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Document:
         given = {name: value for name, value in body.items() if value is not None}
-        raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        try:
+            raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError:
+            raise InvalidRequest(HALF_CHARACTER) from None
         reply = yield from self._tried("POST", operation, raw, {"Content-Type": "application/json", **(headers or {})})
         return answers.document(reply)
 
-    def _get(self, operation: str, query: Mapping[str, Any]) -> Generator[Step, Outcome, Answer]:
-        path = f"{operation}?{urlencode(sorted(query.items()))}" if query else operation
+    def _get(
+        self, operation: str, query: Mapping[str, Any], read: Callable[[Answer], T]
+    ) -> Generator[Step, Outcome, T]:
+        """What `read` makes of the answer. Only what it takes is kept: a bad answer must not stand in the place of a
+        good one, nor be confirmed by a 304 for ever."""
+        path = _path(operation, query)
         name = name_of(f"{self.url}/{path}", self.key)
         kept = self.cache.get(name)
         try:
@@ -206,13 +235,20 @@ class Core:
             self.cache.drop(name)
             raise
         except Away as error:
-            return self._stale(kept, error)
-        body = kept.body if kept is not None and reply.status == 304 else reply.body
-        found = answers.parse(body) if reply.status == 304 else answers.document(reply)
+            return read(self._stale(kept, error))
+        is_kept = kept is not None and reply.status == 304
+        body = kept.body if kept is not None and is_kept else reply.body
+        found = answers.parse(body) if is_kept else answers.document(reply)
+        try:
+            result = read(Answer(found, len(body), is_stale=reply.headers.get("warning", "").startswith("110")))
+        except AnswerRefused:
+            if is_kept:
+                self.cache.drop(name)
+            raise
         etag = reply.headers.get("etag", kept.etag if kept is not None else "")
         if etag and "no-store" not in reply.headers.get("cache-control", ""):
             self.cache.put(name, Kept(etag, body, self.clock()))
-        return Answer(found, is_stale=reply.headers.get("warning", "").startswith("110"))
+        return result
 
     def _stale(self, kept: Kept | None, error: Away) -> Answer:
         """The kept answer, while it is young enough; else the error, which says how old it is."""
@@ -222,7 +258,7 @@ class Core:
         if age > self.max_stale:
             error.data["kept_age_seconds"] = age
             raise error
-        return Answer(answers.parse(kept.body), is_stale=True, age_seconds=age)
+        return Answer(answers.parse(kept.body), len(kept.body), is_stale=True, age_seconds=age)
 
     def _tried(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
@@ -247,7 +283,7 @@ class Core:
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Generator[Step, Outcome, Reply | NoReply]:
         """One try, with the redirects that stay at the same host."""
-        url = f"{self.url}/api/v1/{path}"
+        url = f"{self.url}{API_PATH}/{path}"
         sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
@@ -274,18 +310,52 @@ class Core:
         return most / 2 + random.random() * most / 2  # noqa: S311
 
 
-def _listing(entries: tuple[Entry, ...], got: Answer) -> Listing:
-    revision, removed = got.document.get("registry_revision"), got.document.get("removed")
-    first_run = got.document.get("first_run")
-    if not isinstance(revision, int):
+def _said(text: object, name: str) -> str:
+    """What a user said, whatever its bytes were: half a character is no reason to match nothing."""
+    if not isinstance(text, str):
+        raise InvalidRequest(f"{name} must be a text, found {type(text).__name__}")
+    return well_formed(text)
+
+
+def _path(operation: str, query: Mapping[str, Any]) -> str:
+    try:
+        return f"{operation}?{urlencode(sorted(query.items()))}" if query else operation
+    except UnicodeEncodeError:
+        raise InvalidRequest(HALF_CHARACTER) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    entries: tuple[Entry, ...]
+    following: str
+    answer: Answer
+
+
+def _page(got: Answer) -> _Page:
+    rows, following = got.document.get("capabilities"), got.document.get("next_cursor")
+    if not isinstance(rows, list):
+        raise AnswerRefused("The list has no capabilities")
+    if not isinstance(got.document.get("registry_revision"), int):
         raise AnswerRefused("The list has no registry_revision")
+    return _Page(tuple(map(Entry.from_answer, rows)), following if isinstance(following, str) else "", got)
+
+
+def _bundle(got: Answer) -> Bundle:
+    return Bundle.from_answer(got.document, is_stale=got.is_stale, age_seconds=got.age_seconds)
+
+
+def _listing(entries: tuple[Entry, ...], first: Answer, last: Answer) -> Listing:
+    """What holds for the whole list stands in the first page: while others are read, something may be published."""
+    revision, removed = first.document.get("registry_revision"), first.document.get("removed")
+    first_run, exclusive = first.document.get("first_run"), first.document.get("exclusive_groups")
     return Listing(
         entries,
-        revision,
+        int(revision or 0),
         tuple(map(str, removed)) if isinstance(removed, list) else (),
         first_run if isinstance(first_run, str) else None,
-        got.is_stale,
-        got.age_seconds,
+        first.is_stale or last.is_stale,
+        max(first.age_seconds, last.age_seconds),
+        tuple(group for group in exclusive if isinstance(group, str)) if isinstance(exclusive, list) else (),
     )
 
 

@@ -42,6 +42,8 @@ class Environment:
 
         Raises `ValueError` for anything else, with the mend.
         """
+        if not isinstance(values, Mapping):
+            raise ValueError('environment must be an object such as {"os": "linux", "bins": ["ffmpeg"]}')  # noqa: TRY004
         unknown = sorted(set(map(str, values)) - {"os", *KINDS})
         if unknown:
             raise ValueError(f"environment has no '{unknown[0][:40]}'; it has os, {', '.join(KINDS)}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,9 @@ from agent_client import front_matter
 from agent_client.bundle import Bundle, Entry, Listing, is_capability_id
 from agent_client.cache import write_whole
 from agent_client.digest import bundle_digest
-from agent_client.errors import CapabilityNotFound, RegistryError, RevisionNotFound
+from agent_client.errors import CapabilityNotFound, RegistryError, RevisionNotFound, SupportingFileNotFound
 from agent_client.lines import one_line
+from agent_client.supporting import facts_of, texts_of, write_texts
 
 FILE_BYTES_MAX: Final = 1024 * 1024
 ORIGIN: Final = ".origin.json"
@@ -41,7 +43,7 @@ class LocalSkills:
     """The skills below a folder, read at each question: what is installed is there at once."""
 
     def __init__(self, folder: Path | str, *, first_run: str | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(folder).expanduser()
         self.first_run = first_run
         self.unreadable: list[Unreadable] = []
 
@@ -67,8 +69,22 @@ class LocalSkills:
         """The same: nothing is kept."""
         return self.load(capability_id)
 
-    def install(self, bundle: Bundle, *, origin: str = "") -> Path:
-        """Write a bundle into the folder, in the place of an older one. `origin` says where it came from."""
+    def file(self, bundle: Bundle, path: str) -> str:
+        """The text of one of `bundle.files`, held against its digest.
+
+        Raises `SupportingFileNotFound`, also for one that was changed since.
+        """
+        wanted = next((one for one in bundle.files if one.path == path), None)
+        for folder in self._folders() if wanted is not None else ():
+            text = texts_of(folder).get(path) if _id_of(folder) == bundle.capability_id else None
+            if text is not None and wanted is not None and wanted.is_of(text):
+                return text
+        data = {"available_files": [one.path for one in bundle.files]}
+        raise SupportingFileNotFound(f"'{bundle.capability_id}' has no file '{one_line(path)}'", data=data)
+
+    def install(self, bundle: Bundle, *, origin: str = "", files: Mapping[str, str] | None = None) -> Path:
+        """Write a bundle into the folder, in the place of an older one. `origin` says where it came from, `files` are
+        the texts of `bundle.files` by path. Raises `ValueError` for a path that leads elsewhere."""
         target = self.folder / bundle.capability_id
         scratch = self.folder / f".new-{bundle.capability_id}"
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -76,6 +92,7 @@ class LocalSkills:
         scratch.mkdir()
         for name, text in files_of(bundle).items():
             write_whole(scratch / name, text)
+        write_texts(scratch, files or {})
         facts = {"origin": origin, "digest": bundle.digest, "revision": bundle.revision}
         write_whole(scratch / ORIGIN, json.dumps(facts, indent=2) + "\n")
         shutil.rmtree(target, ignore_errors=True)
@@ -85,11 +102,7 @@ class LocalSkills:
     def uninstall(self, capability_id: str) -> None:
         """Remove a skill's folder. Raises `CapabilityNotFound`."""
         for folder in self._folders():
-            try:
-                name = read_folder(folder).capability_id
-            except SkillUnreadable:
-                name = folder.name.replace("-", "_")
-            if name == capability_id:
+            if _id_of(folder) == capability_id:
                 if folder.is_symlink():
                     folder.unlink()
                 else:
@@ -118,6 +131,13 @@ class LocalSkills:
         return tuple(found.values())
 
 
+def _id_of(folder: Path) -> str:
+    try:
+        return read_folder(folder).capability_id
+    except SkillUnreadable:
+        return folder.name.replace("-", "_")
+
+
 def read_folder(folder: Path) -> Bundle:
     """The bundle of one folder, its digest computed. Raises `SkillUnreadable`."""
     is_bundle = (folder / "capability.json").is_file()
@@ -131,11 +151,14 @@ def read_folder(folder: Path) -> Bundle:
         "capability": capability,
         "skill_doc": body,
         "tools": _unwrapped(_json(folder / "tools.json", []), "tools"),
-        "ui_schemas": _json(folder / "ui_schemas.json", []),
+        "ui_schemas": _listed(_json(folder / "ui_schemas.json", [])),
     }
     try:
         digest = bundle_digest(**parts)
-        return Bundle.from_answer({"capability_id": capability.get("capability_id"), "digest": digest, **parts})
+        files = {"files": facts_of(texts_of(folder))}
+        return Bundle.from_answer(
+            {"capability_id": capability.get("capability_id"), "digest": digest, **parts, **files}
+        )
     except RegistryError as error:
         raise SkillUnreadable(error.message) from None
     except (ValueError, TypeError, RecursionError) as error:
@@ -190,6 +213,13 @@ def _json(path: Path, absent: Any) -> Any:
         return json.loads(_text(path))
     except (ValueError, RecursionError) as error:
         raise SkillUnreadable(f"{path.name} is no JSON: {str(error)[:100]}") from None
+
+
+def _listed(value: Any) -> Any:
+    """A map `{schema_id: definition}` as the list that it stands for (CONTRACT 1.4)."""
+    if not isinstance(value, dict):
+        return value
+    return [{"schema_id": name, "definition": definition} for name, definition in value.items()]
 
 
 def _unwrapped(value: Any, key: str) -> Any:

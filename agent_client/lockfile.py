@@ -22,7 +22,7 @@ class LockFile:
 
     def __init__(self, path: Path | str, *, is_frozen: bool = False) -> None:
         """Raises `LockMismatch` where the file is there and cannot be read: an unreadable lock protects nothing."""
-        self.path = Path(path)
+        self.path = Path(path).expanduser()
         self.is_frozen = is_frozen
         self._mutex = threading.Lock()
         self._rows = _read(self.path)
@@ -50,10 +50,17 @@ class LockFile:
                 raise LockMismatch(
                     f"'{bundle.capability_id}' is not in the lock file {self.path.name}, which is frozen"
                 )
-            self._rows[bundle.capability_id] = {"digest": bundle.digest, "revision": bundle.revision}
-            text = json.dumps({"format": FORMAT, "capabilities": dict(sorted(self._rows.items()))}, indent=2)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.path, text + "\n")
+            rows = self._rows | {bundle.capability_id: {"digest": bundle.digest, "revision": bundle.revision}}
+            text = json.dumps({"format": FORMAT, "capabilities": dict(sorted(rows.items()))}, indent=2)
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(self.path, text + "\n")
+            except OSError as error:
+                raise LockMismatch(
+                    f"'{bundle.capability_id}' is not in the lock file, and {self.path} cannot be written: "
+                    f"{error.strerror}. Make it writable, or add the capability elsewhere"
+                ) from None
+            self._rows = rows
 
 
 def _read(path: Path) -> dict[str, Any]:

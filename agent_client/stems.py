@@ -28,11 +28,14 @@ _RUN: Final = re.compile(r"c+|v+")
 _LENGTH_MAX: Final = 64
 
 
-@lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
     """The stem of one word in lower case. Words that are not of a to z, or shorter than three letters, stay."""
-    if len(word) > _LENGTH_MAX or _ASCII_WORD.fullmatch(word) is None:
-        return word
+    return _stem(word) if len(word) <= _LENGTH_MAX and _ASCII_WORD.fullmatch(word) else word
+
+
+# Only what can be a word is kept: a message that is one word of 100 KB must not stay in memory.
+@lru_cache(maxsize=50_000)
+def _stem(word: str) -> str:
     word = _past_and_progressive(_plural(word))
     if word.endswith("y") and _has_vowel(word[:-1]):
         word = word[:-1] + "i"

@@ -41,12 +41,20 @@ _STRICT_ANTHROPIC_DROPPED: Final = _STRICT_OPENAI_DROPPED | frozenset(
 _STRICT_FORMATS: Final = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
+# A tool beyond these is sent as a plain one.
+_STRICT_LEVELS_MAX: Final = 10
+_STRICT_PROPERTIES_MAX: Final = 5_000
+_STRICT_CHOICES_MAX: Final = 1_000
+_STRICT_CHARACTERS_MAX: Final = 120_000
 _LOOK_AROUND: Final = re.compile(r"\(\?[=!<]|\\[1-9]")
 # Said in words where a schema may not say it.
 _SAID: Final = frozenset(
     {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems"}
     | {"maxItems", "pattern", "uniqueItems", "format", "default", "minProperties", "maxProperties"}
 )
+
+# Too long to be said: that there is more, a model learns from the gate's answer.
+_RULES: Final = (_STRICT_OPENAI_DROPPED | {"dependentSchemas", "$dynamicRef"}) - _SAID - {"examples", "then", "else"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,9 @@ def export(tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, strict: bo
         if odd is not None:
             left_out[name] = f"{vendor} takes no property named {one_line(odd, most=80)!r}"
             continue
-        made.append(_tool(name, tool, vendor, strict=strict))
+        # Gemini's names begin with a letter or `_`; no wire name begins with `_`, so that it can be taken off again.
+        shown = f"_{name}" if vendor == "gemini" and name[:1].isdigit() else name
+        made.append(_tool(shown, tool, vendor, strict=strict))
     if vendor == "gemini":
         made = [{"functionDeclarations": made}] if made else []
     return Exported(made, left_out)
@@ -78,7 +88,7 @@ def _tool(name: str, tool: Mapping[str, Any], vendor: Vendor, *, strict: bool) -
     description = one_line(tool["description"], most=1024)
     if vendor == "mcp":
         return _mcp(name, tool, description)
-    strict = strict and vendor != "gemini" and can_be_strict(tool["args_schema"])
+    strict = strict and vendor != "gemini" and can_be_strict(tool["args_schema"]) and _fits_strict(tool["args_schema"])
     schema = exported_schema(tool["args_schema"], vendor, strict=strict)
     if vendor == "openai":
         function = {"name": name, "description": description, "parameters": schema, "strict": strict}
@@ -118,17 +128,22 @@ def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
         return {} if vendor == "gemini" or strict else schema
     made: Json = {}
     said: list[str] = []
+    rules: list[str] = []
     for key, value in schema.items():
         if _is_dropped(key, value, vendor, strict=strict):
             said += [f"{key}: {one_line(str(value), most=100)}"] if key in _SAID else []
+            rules += [key] if key in _RULES and value else []
         elif key == "const" and vendor == "gemini":
             made["enum"] = [value]
         else:
             made[key] = _converted_value(key, value, vendor, strict=strict)
     if strict and vendor == "anthropic" and isinstance(schema.get("oneOf"), list):
         made["anyOf"] = _converted_value("anyOf", schema["oneOf"], vendor, strict=strict)
+        rules = [rule for rule in rules if rule != "oneOf"]
     if strict:
         _close(made, schema)
+    if rules:
+        said.append(f"further rules apply: {', '.join(rules)}")
     if said:
         made["description"] = f"{made.get('description', '')} ({'; '.join(said)})".strip()
     return made
@@ -199,7 +214,44 @@ def can_be_strict(schema: Any) -> bool:
         return False
     below = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or [])]
     below += [schema["items"]] if "items" in schema else []
+    if any(map(_is_free_map, below)):
+        return False
     return all(map(can_be_strict, below)) and (schema.get("type") != "array" or "items" in schema)
+
+
+def _is_free_map(schema: Any) -> bool:
+    """An object of whatever keys: closed, as strict mode wants it, it could hold none."""
+    if not isinstance(schema, dict) or schema.get("properties"):
+        return False
+    return _names_object(schema.get("type")) and schema.get("additionalProperties") is not False
+
+
+def _names_object(kind: Any) -> bool:
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _fits_strict(schema: Json) -> bool:
+    """Whether it is within what strict mode compiles."""
+    level, depth, properties, choices, characters = [schema], 0, 0, 0, 0
+    while level and depth <= _STRICT_LEVELS_MAX:
+        depth += any("properties" in each for each in level)
+        following = []
+        for each in level:
+            own = each.get("properties")
+            named = own if isinstance(own, dict) else {}
+            enum = each.get("enum")
+            values = enum if isinstance(enum, list) else []
+            properties, choices = properties + len(named), choices + len(values)
+            characters += sum(map(len, named)) + sum(len(str(value)) for value in values)
+            following += [*named.values(), *(each.get("anyOf") or []), each.get("items")]
+        level = [each for each in following if isinstance(each, dict)]
+    return (
+        not level
+        and depth <= _STRICT_LEVELS_MAX
+        and properties <= _STRICT_PROPERTIES_MAX
+        and choices <= _STRICT_CHOICES_MAX
+        and characters <= _STRICT_CHARACTERS_MAX
+    )
 
 
 def _odd_property(schema: Any, vendor: Vendor) -> str | None:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from agent_client.stems import stem
@@ -23,6 +24,10 @@ _LETTERS: Final = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}])*"
 _WORD: Final = re.compile(rf"{_LETTERS}(?:['\u2019]{_LETTERS})*|[{_UNSPACED}{_MARKS}]+")
 # U+00AD, a soft hyphen, stands inside a word without being seen.
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u00ad")
+# Longer ones are told apart by their beginning: a run of Chinese, or a message that is one word of 100 KB.
+_LENGTH_MAX: Final = 1000
+# These are kept in memory in their folded form. Longer ones nobody says twice: kept, they would fill it.
+_LENGTH_KEPT: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +40,11 @@ class Word:
     is_hyphened: bool
 
 
-def words(text: str) -> list[Word]:
-    """The words of a text in order."""
+def words(text: str, *, most: int | None = None) -> list[Word]:
+    """The words of a text in order, the first `most` of them."""
     found: list[Word] = []
-    matches = list(_WORD.finditer(text))
-    for index, match in enumerate(matches):
+    matches = list(islice(_WORD.finditer(text), None if most is None else most + 1))
+    for index, match in enumerate(matches[:most]):
         end = match.end()
         following = matches[index + 1].start() if index + 1 < len(matches) else -1
         is_hyphened = following == end + 1 and text[end] in _HYPHENS
@@ -47,14 +52,27 @@ def words(text: str) -> list[Word]:
     return found
 
 
-@lru_cache(maxsize=50_000)
 def folded_stem(word: str) -> str:
     """The stem without case, width or accent, and without a possessive 's."""
     return stem(folded(word))
 
 
+def has_words(text: str) -> bool:
+    """Whether there is anything in a text that can be matched: not in "👋", not in "?!"."""
+    return _WORD.search(text) is not None
+
+
 def folded(word: str) -> str:
     """One word without case, width, accent (of Latin, Greek and Cyrillic) and apostrophe."""
+    return _kept_folded(word) if len(word) <= _LENGTH_KEPT else _folded(word[:_LENGTH_MAX])
+
+
+@lru_cache(maxsize=50_000)
+def _kept_folded(word: str) -> str:
+    return _folded(word)
+
+
+def _folded(word: str) -> str:
     text = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'")
     text = "".join(letter for letter in text if not "\u0300" <= letter <= "\u036f")
     return unicodedata.normalize("NFC", text).removesuffix("'s").replace("'", "")

@@ -13,12 +13,13 @@ from django.utils import timezone
 from registry import audit
 from registry.access.teams import require_may_change
 from registry.actors import Actor
-from registry.errors import CapabilityNotFound, DraftConflict, DraftNotFound, InvalidRequest
+from registry.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
-from registry.queries import published_names
+from registry.queries import get_capability, published_names
 from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_places import locate
+from registry.validation.published import Published
 from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, is_supporting, path_fault, supporting_of
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing
@@ -173,11 +174,8 @@ def _tell_who_previews() -> None:
 
 
 def get_draft(capability_id: str) -> Draft:
-    """The active draft. Raises `CapabilityNotFound` or `DraftNotFound`."""
-    capability = Capability.objects.filter(capability_id=capability_id).first()
-    if capability is None:
-        raise CapabilityNotFound(capability_id)
-    draft = active_draft(capability)
+    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, or `DraftNotFound`."""
+    draft = active_draft(get_capability(capability_id))
     if draft is None:
         raise DraftNotFound(f"'{capability_id}' has no draft")
     return draft
@@ -256,12 +254,13 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
     return discarded
 
 
-def check_texts(capability_id: str, files: Mapping[str, str]) -> Report:
-    """What validation says of texts as the draft of this capability, as things stand in the registry now.
+def check_texts(capability_id: str, files: Mapping[str, str], *, published: Published | None = None) -> Report:
+    """What validation says of texts as the draft of this capability, as things stand in the registry now, or beside
+    what is `published` to somebody.
 
     A draft of one capability cannot be published as another: the id is its address.
     """
-    report = validate(files, published=published_names())
+    report = validate(files, published=published or published_names())
     if report.capability_id == capability_id or not report.capability_id:
         return report
     message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"

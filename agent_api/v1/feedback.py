@@ -36,6 +36,8 @@ def feedback_answer(held: Snapshot, caller: Caller, values: dict[str, Any]) -> d
     outcome = _outcome(values)
     revision = parameters.whole_number(values, "revision", least=1)
     entry = find_entry(held, caller, parameters.capability_id(values))
+    if entry.capability_id not in held.entries:
+        raise InvalidRequest(f"'{entry.capability_id}' is a draft; feedback is counted for what was published")
     recorded = feedback.record_outcome(
         capability_id=entry.capability_id, outcome=outcome, revision=revision, by=caller.actor
     )

@@ -126,6 +126,9 @@ def _render(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rende
         tail["removed"] = _removed(snapshot, known, asked, asked.since, principal)
     if snapshot.first_run in known.entries:
         tail["first_run"] = snapshot.first_run
+    if snapshot.exclusive:
+        named = {group for entry in known.entries.values() for group in entry.skill_groups}
+        tail |= {"exclusive_groups": sorted(snapshot.exclusive & named)} if snapshot.exclusive & named else {}
     return Rendered(b'{"capabilities":[' + rows + b"]," + orjson.dumps(tail)[1:])
 
 

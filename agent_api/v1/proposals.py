@@ -16,7 +16,6 @@ from registry import snapshot
 from registry.errors import InvalidRequest
 from registry.models import Proposal
 from registry.releases import proposals
-from registry.snapshot.visibility import entry_for
 from registry.validation import Report
 
 NOTE_MAX = 2000
@@ -35,7 +34,8 @@ def capability_propose(request: Request, caller: Caller) -> Response:
     """Hand a bundle in for review; an operator decides whether it is published."""
     values = parameters.json_object(request)
     files: Any = parameters.files(values)
-    done = proposals.propose(files=files, note=parameters.text(values, "note", most=NOTE_MAX), by=caller.actor)
+    note = parameters.text(values, "note", most=NOTE_MAX)
+    done = proposals.propose(files=files, note=note, by=caller.actor, may_know=caller.may_know)
     return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
 
 
@@ -51,7 +51,7 @@ def capability_proposal(request: Request) -> Response:
         raise InvalidRequest("proposal_id is missing: capability_propose answered it")
     own = None if "publish" in caller.scopes else caller.key_name
     proposal = proposals.get_proposal(wanted, key_name=own)
-    findings = _findings(proposals.proposal_report(proposal))
+    findings = _findings(proposals.proposal_report(proposal, may_know=caller.may_know))
     return Response({**_head(proposal, caller), "findings": findings, **_end(proposal)})
 
 
@@ -60,12 +60,8 @@ def _head(proposal: Proposal, caller: Caller) -> dict[str, Any]:
         "proposal_id": str(proposal.proposal_id),
         "capability_id": proposal.capability.capability_id,
         "status": proposal.status,
-        "near_duplicates": [near for near in proposal.near_duplicates if _may_know(caller, near["capability_id"])],
+        "near_duplicates": [near for near in proposal.near_duplicates if caller.may_know(near["capability_id"])],
     }
-
-
-def _may_know(caller: Caller, capability_id: str) -> bool:
-    return "publish" in caller.scopes or entry_for(snapshot.current(), caller.principal, capability_id) is not None
 
 
 def _findings(report: Report) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from typing import TextIO
 from agent_client.errors import RegistryError
 from agent_client.lines import one_line
 from agent_client.session import ApprovalRequired, CallRefused, CallResult, Session
+from agent_client.session.mentions import canonical
 
 HELP = """Type what a user would say. $name args invokes a skill.
 /load ID        as the model would after a hint     /reply TEXT   what the agent answers
@@ -34,9 +35,9 @@ class Chat:
             "/system": lambda _: self._print(self._session.system_prompt().prompt),
             "/tools": lambda _: self._tools(),
             "/skills": self._skills,
-            "/enable": session.enable,
-            "/disable": session.disable,
-            "/unload": session.unload,
+            "/enable": lambda text: self._switch(text, on=True),
+            "/disable": lambda text: self._switch(text, on=False),
+            "/unload": self._unload,
             "/refresh": lambda _: self._session.refresh(),
             "/help": lambda _: self._print(HELP),
         }
@@ -106,6 +107,18 @@ class Chat:
     def _reply(self, text: str) -> None:
         self._print(f"agent: {text}")
         self._session.replied()
+
+    def _switch(self, capability_id: str, *, on: bool) -> None:
+        name = canonical(capability_id)
+        if name not in self._session.entries and name not in self._session.disabled:
+            self._print(f"There is no {one_line(capability_id, most=64) or 'name'}; /skills names what there is.")
+            return
+        (self._session.enable if on else self._session.disable)(name)
+        self._print(f"{name} is {'enabled' if on else 'disabled'}")
+
+    def _unload(self, capability_id: str) -> None:
+        if not self._session.unload(capability_id):
+            self._print(f"{one_line(capability_id, most=64) or 'Nothing'} is not active.")
 
     def _call(self, text: str) -> None:
         tool, _, raw = text.partition(" ")

@@ -44,7 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m agent_client", description=__doc__)
+    about = "The capabilities of a registry, or of a folder of skills, from a terminal."
+    parser = argparse.ArgumentParser(prog="python -m agent_client", description=about)
     parser.add_argument("--url", default=os.environ.get(URL_VARIABLE), help=f"the registry's address ({URL_VARIABLE})")
     parser.add_argument("--key-file", type=Path, help=f"a file with the agent key; else {KEY_VARIABLE}")
     parser.add_argument("--skills-dir", type=Path, default=Path.home() / ".agent-client" / "skills")
@@ -100,7 +101,11 @@ def _source(options: argparse.Namespace) -> Source:
 def _environment(options: argparse.Namespace) -> Environment:
     if options.environment is None:
         return Environment.probe(options.permission)
-    return Environment.from_dict(json.loads(options.environment.read_text("utf-8")))
+    text = options.environment.read_text("utf-8")
+    try:
+        return Environment.from_dict(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{options.environment} is no JSON: {error}") from None
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -142,6 +147,8 @@ def _skills_menu(options: argparse.Namespace) -> int:
         asked = _answer("Source: " if chosen == "2" else "Which skill: ")
         options.source = options.capability_id = asked
         return (_install if chosen == "2" else _uninstall)(options) if asked else 0
+    if chosen:
+        raise ValueError(f"There is no action '{one_line(chosen, most=20)}'; choose 1, 2 or 3")
     return 0
 
 
@@ -168,7 +175,7 @@ def _match(options: argparse.Namespace) -> int:
     registry = _registry(options)
     if registry is not None:
         answer = registry.match(options.message)
-        print(answer["decision"])
+        print(answer["decision"] + (f": {one_line(answer['reason'])}" if isinstance(answer.get("reason"), str) else ""))
         for row in answer["matches"]:
             near = " (near miss)" if row.get("below_threshold") else ""
             print(f"  {row['capability_id']}  {row['score']:.2f}{near}")

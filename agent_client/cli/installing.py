@@ -13,6 +13,7 @@ from typing import Final
 from agent_client.bundle import is_capability_id
 from agent_client.local import LocalSkills, SkillUnreadable, read_folder
 from agent_client.registry import Registry
+from agent_client.supporting import is_path, texts_of
 
 INSTALL_CODE: Final = re.compile(r"SKILL-[A-Z0-9]{4}-[A-Z0-9]{4}-[A-Z0-9]{4}")
 _GIT: Final = re.compile(r"(?:https|ssh|file)://\S+|git@[\w.-]+:\S+")
@@ -26,8 +27,10 @@ class InstallRefused(ValueError):
 
 def install(source: str, into: LocalSkills, registry: Registry | None) -> list[str]:
     """Install whatever `source` names; answers the ids. Raises `InstallRefused` or a `RegistryError`."""
-    if INSTALL_CODE.fullmatch(source):
-        return [_from_registry(_needed(registry).install(source)["capability_id"], into, _needed(registry))]
+    source = source.strip()
+    if INSTALL_CODE.fullmatch(source.upper()):
+        installed = _needed(registry).install(source.upper())
+        return [_from_registry(installed["capability_id"], into, _needed(registry))]
     if _GIT.fullmatch(source):
         return _from_git(source, into)
     folder = Path(source).expanduser()
@@ -49,21 +52,23 @@ def _needed(registry: Registry | None) -> Registry:
 
 
 def _from_registry(capability_id: str, into: LocalSkills, registry: Registry) -> str:
-    into.install(registry.load(capability_id), origin=registry.url)
+    bundle = registry.load(capability_id)
+    files = {one.path: registry.file(bundle, one.path) for one in bundle.files if is_path(one.path)}
+    into.install(bundle, origin=registry.url, files=files)
     return capability_id
 
 
 def _from_folder(folder: Path, into: LocalSkills, *, origin: str) -> list[str]:
     """One skill, or a folder of them. A bad one among several is refused with its cause before any is written."""
     try:
-        bundles = [read_folder(each) for each in _skill_folders(folder)]
+        bundles = [(read_folder(each), texts_of(each)) for each in _skill_folders(folder)]
     except SkillUnreadable as error:
         raise InstallRefused(f"Nothing was installed: {error.message}") from None
     if not bundles:
         raise InstallRefused(f"There is no skill in {folder.name}: no SKILL.md and no capability.json")
-    for bundle in bundles:
-        into.install(bundle, origin=origin)
-    return [bundle.capability_id for bundle in bundles]
+    for bundle, files in bundles:
+        into.install(bundle, origin=origin, files=files)
+    return [bundle.capability_id for bundle, _ in bundles]
 
 
 def _skill_folders(folder: Path) -> Iterator[Path]:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from agent_client.bundle import Bundle
-from agent_client.checks import SchemaUnsafe, fault, without_nulls
+from agent_client.checks import DEPTH_MAX, SchemaUnsafe, depth_of, fault, without_nulls
 from agent_client.coercion import coerce
 from agent_client.lines import one_line
 
 CALLS_MAX: Final = 200
+# What a session can call, by wire name.
+Tools = Mapping[str, tuple[Bundle, Mapping[str, Any]]]
 State = Literal["ready", "waiting", "approved", "done", "rejected"]
 
 
@@ -188,6 +190,19 @@ class Gate:
             self._calls.pop(over or next(iter(self._calls)))
 
 
+def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:
+    """By the wire name, or by the tool's own name where one active skill alone has it. Raises `ToolUnknown`."""
+    # A vendor whose names begin with a letter was given `_3d_print__start`.
+    for name in (wanted, str(wanted).removeprefix("_")):
+        if name in tools:
+            return tools[name]
+    own = [found for found in tools.values() if found[1]["name"] == wanted]
+    if len(own) == 1:
+        return own[0]
+    names = ", ".join(sorted(tools)[:20]) or "none"
+    raise ToolUnknown(f"No active skill has the tool '{one_line(str(wanted), most=80)}'; there are: {names}")
+
+
 def check_result(tool: Mapping[str, Any], result: Any) -> None:
     """Hold a result against the tool's result_schema. Raises `ResultInvalid`."""
     if "result_schema" not in tool:
@@ -204,6 +219,8 @@ def _checked_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bo
     schema = tool["args_schema"]
     if not isinstance(arguments, dict):
         raise ArgumentsInvalid(f"The arguments of {tool['name']} must be an object")
+    if depth_of(arguments) > DEPTH_MAX:
+        raise ArgumentsInvalid(f"The arguments of {tool['name']} are nested more than {DEPTH_MAX} levels deep")
     # What was checked is what will run: nobody else holds this copy.
     given: dict[str, Any] = copy.deepcopy(coerce(arguments, schema) if from_form else without_nulls(arguments, schema))
     try:

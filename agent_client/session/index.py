@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from agent_client.bundle import Entry, Listing
-from agent_client.errors import Away
+from agent_client.errors import Away, RegistryError
 from agent_client.session.mentions import NameIndex
 from agent_client.session.options import Source
 from agent_client.triggers import TriggerIndex
@@ -46,6 +47,13 @@ class SkillIndex:
         """The capability of the introduction; empty where the registry names none."""
         self._need()
         return (self._listing.first_run if self._listing else None) or ""
+
+    @property
+    def exclusive_groups(self) -> tuple[str, ...]:
+        """Of each of these the registry wants one member active; none where the list cannot be had now."""
+        with suppress(RegistryError):
+            self._need()
+        return self._listing.exclusive_groups if self._listing else ()
 
     def _need(self) -> None:
         if self._listing is None:

@@ -13,12 +13,12 @@ from typing import Any, Final, Self
 from agent_client.bundle import Bundle, Entry, is_capability_id
 from agent_client.environment import Environment
 from agent_client.errors import CapabilityNotFound, RegistryError
-from agent_client.lines import one_line
+from agent_client.lines import one_line, well_formed
 from agent_client.prompt import Extras, Prompt, render_prompt
 from agent_client.requirements import Readiness, readiness
 from agent_client.session import state
 from agent_client.session.active import ActiveSkills
-from agent_client.session.calls import Call, CallRefused, CallResult, Gate, ToolUnknown, check_result
+from agent_client.session.calls import Call, CallRefused, CallResult, Gate, Tools, check_result, find_tool
 from agent_client.session.hints import Hint, local_hints, matched_hints
 from agent_client.session.index import SkillIndex
 from agent_client.session.introduction import Introduction, Start
@@ -67,7 +67,8 @@ class Session:
         self.active = ActiveSkills(self.options)
         self.bundles: dict[str, Bundle] = {}
         self.pins: dict[str, str] = {}
-        self._exclusive = set(self.options.exclusive_groups)
+        # Those of the options, and what an answer of the matcher told.
+        self.exclusive_groups = set(self.options.exclusive_groups)
         self._hints: tuple[Hint, ...] = ()
         self._index = SkillIndex(source, lambda words: self._note("index", "", words))
 
@@ -89,13 +90,15 @@ class Session:
 
     def enable(self, capability_id: str) -> None:
         """Take a capability back into use."""
-        self.disabled.discard(capability_id)
+        self.disabled.discard(canonical(capability_id))
 
     def disable(self, capability_id: str) -> None:
         """Leave a capability out of this session: no hint, no load, and out of the prompt at once."""
-        self.disabled.add(capability_id)
-        if self.active.drop(capability_id):
-            self._note("dropped", capability_id, "it was disabled")
+        name = canonical(capability_id)
+        self.disabled.add(name)
+        self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        if self.active.drop(name):
+            self._note("dropped", name, "it was disabled")
 
     def autocomplete(self, typed: str) -> list[Entry]:
         """What may follow a typed `$`."""
@@ -124,6 +127,7 @@ class Session:
 
     def turn(self, message: str) -> Turn:
         """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
+        message = well_formed(message)
         before = len(self.events)
         self.number += 1
         self._count_message()
@@ -207,7 +211,7 @@ class Session:
             return local_hints(message, self._index.triggers, self._index.entries)
         groups = answer.get("exclusive_groups")
         if isinstance(groups, list):
-            self._exclusive.update(group for group in groups if isinstance(group, str))
+            self.exclusive_groups.update(group for group in groups if isinstance(group, str))
         return matched_hints(answer, self._index.entries)
 
     # Loading.
@@ -218,9 +222,7 @@ class Session:
         `by_hand`: the user asked for it, so that it stays longer. Raises a `RegistryError`; `CapabilityNotFound`, with
         what there is instead, also for one that is disabled here.
         """
-        name = canonical(capability_id)
-        if name in self.disabled or not is_capability_id(name):
-            raise self._not_found(capability_id)
+        name = self._loadable(capability_id)
         bundle = self.bundles.get(name)
         if bundle is None:
             try:
@@ -233,20 +235,30 @@ class Session:
 
     def reload(self, capability_id: str) -> Bundle:
         """Take the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
-        bundle = self.source.reload(canonical(capability_id))
+        bundle = self.source.reload(self._loadable(capability_id))
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         self._use(bundle, "", by_hand=True)
         return bundle
 
-    def unload(self, capability_id: str) -> None:
-        """Take a skill out of the prompt."""
-        if self.active.drop(canonical(capability_id)):
-            self._note("dropped", canonical(capability_id), "it was unloaded")
+    def _loadable(self, capability_id: str) -> str:
+        """The id as it is asked for. Raises `CapabilityNotFound` for what is none, and for what is disabled here."""
+        name = canonical(capability_id)
+        if name in self.disabled or not is_capability_id(name):
+            raise self._not_found(capability_id)
+        return name
+
+    def unload(self, capability_id: str) -> bool:
+        """Take a skill out of the prompt. False where it was not in it."""
+        gone = self.active.drop(canonical(capability_id))
+        if gone is not None:
+            self._note("dropped", gone.capability_id, "it was unloaded")
+        return gone is not None
 
     def _use(self, bundle: Bundle, arguments: str, *, by_hand: bool) -> None:
         is_new = self.active.get(bundle.capability_id) is None
-        exclusive = frozenset(self._exclusive)
-        kept = arguments[:ARGUMENTS_MAX]
+        told = self._index.exclusive_groups if bundle.skill_groups else ()
+        exclusive = frozenset({*self.exclusive_groups, *told})
+        kept = well_formed(arguments)[:ARGUMENTS_MAX]
         dropped = self.active.use(bundle, self.number, is_by_hand=by_hand, arguments=kept, exclusive=exclusive)
         how = "by hand" if by_hand else "by the model"
         stale = f", a kept copy of {bundle.age_seconds:,.0f} seconds ago" if bundle.is_stale else ""
@@ -303,7 +315,7 @@ class Session:
             self._note("left_out", "", f"the tool {name}: {why}")
         return exported.tools
 
-    def _tools(self) -> dict[str, tuple[Bundle, Mapping[str, Any]]]:
+    def _tools(self) -> Tools:
         judged = self.readiness()
         shown = set(self.prompt().included)
         return {
@@ -325,7 +337,7 @@ class Session:
         """
         if tool == LOADER:
             return self._call_loader(arguments)
-        bundle, contract = self._find_tool(tool)
+        bundle, contract = find_tool(self._tools(), tool)
         try:
             call = self.gate.open(bundle, contract, arguments, from_form=from_form)
         except CallRefused as error:
@@ -356,17 +368,6 @@ class Session:
             check_result(contract, result)
         return CallResult(call, result)
 
-    def _find_tool(self, tool: str) -> tuple[Bundle, Mapping[str, Any]]:
-        """By the wire name, or by the tool's own name where one active skill alone has it."""
-        tools = self._tools()
-        if tool in tools:
-            return tools[tool]
-        own = [found for found in tools.values() if found[1]["name"] == tool]
-        if len(own) == 1:
-            return own[0]
-        names = ", ".join(sorted(tools)[:20]) or "none"
-        raise ToolUnknown(f"No active skill has the tool '{one_line(tool, most=80)}'; there are: {names}")
-
     def _call_loader(self, arguments: Any) -> CallResult:
         """The model loads a skill: what it gets is a result, never an exception."""
         wanted = arguments.get("capability_id") if isinstance(arguments, dict) else None
@@ -393,5 +394,5 @@ class Session:
         return session
 
     def _note(self, kind: EventKind, capability_id: str, words: str) -> None:
-        self.events.append(Event(self.number, kind, capability_id, words))
+        self.events.append(Event(self.number, kind, capability_id, well_formed(words)))
         del self.events[:-EVENTS_MAX]

@@ -40,6 +40,7 @@ def to_json(session: Session, *, secret: bytes | None = None) -> str:
         "introduction": asdict(session.introduction),
         "disabled": sorted(session.disabled),
         "pins": session.pins,
+        "exclusive_groups": sorted(session.exclusive_groups),
         "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
         "active": [_active(each) for each in session.active],
         "calls": [asdict(call) for call in session.gate.waiting()],
@@ -111,6 +112,7 @@ def _fill(session: Session, content: dict[str, Any]) -> None:
     session.bundles = {bundle.capability_id: bundle for bundle in bundles}
     session.pins = {name: str(digest) for name, digest in content["pins"].items() if is_capability_id(name)}
     session.disabled = set(map(str, content["disabled"]))
+    session.exclusive_groups |= set(map(str, content.get("exclusive_groups", ())))
     introduction = content["introduction"]
     if introduction["state"] not in ("none", "running", "over"):
         raise ValueError("the introduction has no known state")

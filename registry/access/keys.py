@@ -45,7 +45,7 @@ def create_key(
 
     `groups` limit it to capabilities of these skill groups, `read_only_tools` withholds write tools from it, and with
     `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. Raises
-    `InvalidRequest` for an odd name, scope, group or end, `NameTaken`.
+    `InvalidRequest` for an odd name, scope, group or end, and for a limited key that is to publish, `NameTaken`.
     """
     name = name.strip()
     _require_name(name)
@@ -152,6 +152,11 @@ def _given(
 ) -> dict[str, Any]:
     """The columns that say what a key may do."""
     _require_good(scopes, groups)
+    if "publish" in scopes and (groups is not None or read_only_tools):
+        raise InvalidRequest(
+            "Whoever publishes works on the whole registry: leave out the scope publish, or make a key without groups "
+            "and with write tools"
+        )
     if expires_at is not None and expires_at <= timezone.now():
         raise InvalidRequest("A key ends in the future; to end it now, revoke it")
     return {

@@ -34,6 +34,7 @@ from registry.releases import proposals
 from registry.validation import Finding
 from registry.validation.documents import is_part
 from registry.validation.findings import in_order
+from registry.validation.published import MayKnow
 from registry.validation.texts import FILE_BYTES_MAX, decode
 from registry.writing import writing
 
@@ -102,20 +103,27 @@ def _past_their_time() -> QuerySet[SkillUpload]:
 
 
 def land(
-    *, slug: str, upload_ids: Sequence[UUID], by: Actor, may_publish: bool, note: str = "", display_name: str = ""
+    *,
+    slug: str,
+    upload_ids: Sequence[UUID],
+    by: Actor,
+    may_publish: bool,
+    note: str = "",
+    display_name: str = "",
+    may_know: MayKnow | None = None,
 ) -> Landed:
     """Publish the skill of these files through the gate, or without `may_publish` hand it in for review.
 
-    `display_name` is the name of a skill whose own files say none but its slug. The files are gone with it; after a
-    refusal they stay for their hour. Raises `BundleRefused` with the findings, `InvalidRequest` for a name that is not
-    the skill's, `NotFound` for files that are not there, `SourceUnreadable` for paths that no archive may have,
-    `TooManyProposals`.
+    `display_name` is the name of a skill whose own files say none but its slug; `may_know` as for `propose`. The files
+    are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
+    `InvalidRequest` for a name that is not the skill's, `NotFound` for files that are not there, `SourceUnreadable` for
+    paths that no archive may have, `TooManyProposals`.
     """
     source = _source(slug, _uploads(upload_ids, by))
     taken = take(source)
     _require_name(taken, slug)
     taken = _named(taken, slug, display_name)
-    landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note)
+    landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note, may_know)
     with writing():
         _note_copy(landed, upload_ids, by)
         SkillUpload.objects.filter(key_name=by.name, upload_id__in=upload_ids).delete()
@@ -189,9 +197,9 @@ def _publish(taken: Taken, by: Actor, note: str) -> Landed:
     return Landed(result.capability_id, status, result.revision, None, findings)
 
 
-def _propose(taken: Taken, by: Actor, note: str) -> Landed:
+def _propose(taken: Taken, by: Actor, note: str, may_know: MayKnow | None) -> Landed:
     files = {name: decode(content)[0] for name, content in (taken.files or {}).items() if is_part(name)}
-    done = proposals.propose(files=files, note=note, by=by)
+    done = proposals.propose(files=files, note=note, by=by, may_know=may_know)
     findings = in_order([*taken.findings, *done.report.findings])
     proposal = done.proposal
     return Landed(proposal.capability.capability_id, "proposed", None, proposal.proposal_id, findings)

@@ -32,7 +32,7 @@ _WORDS_MAX: Final = 200
 
 def parts(text: str) -> tuple[list[str], list[str], list[str]]:
     """Stems, pairs of stems, pieces of letters."""
-    found = words(text)[:_WORDS_MAX]
+    found = words(text, most=_WORDS_MAX)
     stems = [word.stem for word in found]
     pairs = [f"{first} {second}" for first, second in itertools.pairwise(stems)]
     pieces = []

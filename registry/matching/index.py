@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from agent_client.words import has_words
 from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
 from registry.matching.evidence import Evidence, Samples, samples_of
 from registry.matching.features import Floats, Numbers
@@ -57,11 +58,13 @@ class Index:
     exclusive: frozenset[str] = frozenset()
 
     def vector(self, message: str) -> Floats | None:
-        """The message's own vector; None without an embedder, and where it does not answer now."""
-        if self.embedder is None or not message.strip():
+        """The message's own vector; None without an embedder, where it does not answer now, and for what has no words:
+        a model finds "?" and "👋" as near to a greeting as to anything."""
+        said = " ".join(message.split())[:MESSAGE_EMBEDDED_MAX]
+        if self.embedder is None or not has_words(said):
             return None
         try:
-            return _message_vector(self.embedder.model_id, message[:MESSAGE_EMBEDDED_MAX])
+            return _message_vector(self.embedder.model_id, said)
         except EmbedderUnavailable as error:
             logger.warning("a message was matched by words alone: %s", error)
             return None

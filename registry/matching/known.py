@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from agent_client.words import has_words
+
 
 @dataclass(frozen=True)
 class Known:
@@ -29,13 +31,14 @@ class Known:
     def own_words(self) -> tuple[str, ...]:
         """What it says of itself, one sample of it each."""
         said = (self.name, self.description, ", ".join(self.triggers), self.problem, ". ".join(self.conditions))
-        return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if text.strip()))
+        return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if has_words(text)))
 
     @property
     def samples(self) -> tuple[str, ...]:
         """Every sentence that stands for it: its own words, then the golden sentences. Where there is neither, as in a
-        draft that was just begun, its id."""
-        return tuple(dict.fromkeys((*self.own_words, *self.sentences))) or (self.capability_id,)
+        draft that was just begun, its id. An emoji alone is no sentence: every short message would be near to it."""
+        spoken = (text for text in self.sentences if has_words(text))
+        return tuple(dict.fromkeys((*self.own_words, *spoken))) or (self.capability_id,)
 
 
 def known_of(capability: Mapping[str, Any]) -> Known:

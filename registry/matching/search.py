@@ -77,7 +77,7 @@ def stems_of(one: Known, skill_doc: str) -> Counter[str]:
     own = (one.name, one.problem or one.description, " ".join((*one.keywords, *one.conditions, *one.triggers)))
     counted: Counter[str] = Counter()
     for text in (*own, skill_doc[: _WORDS_MAX * 12]):
-        counted.update(word.stem for word in words(text)[:_WORDS_MAX])
+        counted.update(word.stem for word in words(text, most=_WORDS_MAX))
     return counted
 
 

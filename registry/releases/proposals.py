@@ -20,6 +20,7 @@ from registry.errors import BundleRefused, InvalidRequest, ProposalNotFound, Sta
 from registry.models import Capability, Draft, Proposal
 from registry.queries import published_names
 from registry.validation import Report, validate
+from registry.validation.published import MayKnow, Published
 from registry.writing import writing
 
 # What one key may have open: a runaway agent must not bury the reviewers.
@@ -28,21 +29,24 @@ OPEN_MAX: Final = 50
 
 @dataclass(frozen=True)
 class Proposed:
-    """`draft_version` is None where somebody else's draft stands, and the proposal beside it."""
+    """`report` is for the proposer. `draft_version` is None where somebody else's draft stands, and the proposal beside
+    it."""
 
     proposal: Proposal
     report: Report
     draft_version: int | None
 
 
-def propose(*, files: Mapping[str, str], by: Actor, note: str = "") -> Proposed:
+def propose(*, files: Mapping[str, str], by: Actor, note: str = "", may_know: MayKnow | None = None) -> Proposed:
     """Take a bundle in for review: as the draft, or beside a draft that is not the proposer's own.
 
-    An earlier open proposal of the same key for the same capability is superseded. Raises `BundleRefused` where the
+    An earlier open proposal of the same key for the same capability is superseded. Of a capability that the proposer
+    may not know, by `may_know`, no finding tells. Raises `BundleRefused` where the
     texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
     """
     report = validate(files, published=published_names())
-    texts = _texts_of(report, files)
+    told = validate(files, published=_told(may_know, report.capability_id)) if may_know is not None else report
+    texts = _texts_of(told, files)
     near = [found.as_dict() for found in near_duplicates(report.bundle)] if report.bundle is not None else []
     with writing():
         capability, _ = Capability.objects.get_or_create(capability_id=report.capability_id)
@@ -55,7 +59,12 @@ def propose(*, files: Mapping[str, str], by: Actor, note: str = "") -> Proposed:
         current = active_draft(capability)
         draft = _as_draft(proposal, current, by, report) if current is None or _is_own(current, by) else None
         _record(proposal, by, "proposal.create", draft_version=draft.version if draft else None, note=note)
-    return Proposed(proposal, report, draft.version if draft else None)
+    return Proposed(proposal, told, draft.version if draft else None)
+
+
+def _told(may_know: MayKnow | None, own: str) -> Published:
+    known = published_names()
+    return known if may_know is None else known.as_told_to(may_know, own=own)
 
 
 def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
@@ -177,9 +186,10 @@ def list_proposals(*, status: str = "", capability_id: str = "", limit: int | No
     return found[:limit]
 
 
-def proposal_report(proposal: Proposal) -> Report:
-    """What validation says of the texts as things stand in the registry now."""
-    return check_texts(proposal.capability.capability_id, proposal.files)
+def proposal_report(proposal: Proposal, *, may_know: MayKnow | None = None) -> Report:
+    """What validation says of the texts as things stand in the registry now; `may_know` as for `propose`."""
+    own = proposal.capability.capability_id
+    return check_texts(own, proposal.files, published=_told(may_know, own))
 
 
 @dataclass(frozen=True)

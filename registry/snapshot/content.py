@@ -14,7 +14,7 @@ import orjson
 from django.db.models import Max, QuerySet
 
 from registry.likeness import letter_pairs
-from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release
+from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release, SkillGroup
 from registry.queries import LISTED, list_entry
 from registry.usage.confidence import NEUTRAL, Score
 
@@ -100,6 +100,8 @@ class Snapshot:
     views: OrderedDict[Sight, Snapshot] = field(default_factory=OrderedDict, compare=False, repr=False)
     withdrawn: dict[str, int] = field(default_factory=dict)
     first_run: str | None = None
+    # Of each of these skill groups a session keeps one member active.
+    exclusive: frozenset[str] = frozenset()
     # Of drafts that pass, where a key sees them.
     drafts: dict[str, Entry] = field(default_factory=dict)
 
@@ -180,8 +182,10 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
     has_moved = now.access_revision != old.access_revision or not old.access_revision
     principals = read_principals() if has_moved else old.principals
+    exclusive = _exclusive_groups() if has_moved else old.exclusive
     drafts = read_drafts() if any(each.sight.preview for each in principals.values()) else {}
-    stays = (now.registry_revision, now.first_run, drafts) == (old.registry_revision, old.first_run, old.drafts)
+    are = (now.registry_revision, now.first_run, exclusive, drafts)
+    stays = are == (old.registry_revision, old.first_run, old.exclusive, old.drafts)
     kept = {"answers": old.answers, "views": old.views} if stays else {}
     has_moved = now.feedback_revision != old.feedback_revision
     return Snapshot(
@@ -190,9 +194,14 @@ def read_snapshot(old: Snapshot) -> Snapshot:
         confidences=read_confidences() if has_moved else old.confidences,
         withdrawn=now_read.withdrawn,
         first_run=now.first_run,
+        exclusive=exclusive,
         drafts=drafts,
         **kept,  # type: ignore[arg-type]
     )
+
+
+def _exclusive_groups() -> frozenset[str]:
+    return frozenset(SkillGroup.objects.filter(is_exclusive=True).values_list("group_id", flat=True))
 
 
 def _moved(old: Snapshot, registry_revision: int) -> Readable:
@@ -335,8 +344,11 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     groups = frozenset(key.groups) if key.groups is not None else None
     sight = Sight(frozenset(redeemed), groups, key.read_only_tools, key.preview)
     until = key.expires_at.timestamp() if key.expires_at is not None else None
+    # The operator API shows and changes all there is: a limited key that was made for it once does not reach it.
+    is_limited = groups is not None or key.read_only_tools
+    scopes = frozenset(key.scopes) - ({"publish"} if is_limited else set())
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, frozenset(key.scopes), FULL if sight == FULL else sight, until)
+    return Principal(key.name, scopes, FULL if sight == FULL else sight, until)
 
 
 def read_confidences() -> dict[str, Score]:

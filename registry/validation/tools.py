@@ -79,13 +79,17 @@ def _check_duplicates(tools: list[Any]) -> Iterator[Problem]:
 
 
 def check_collisions(tools: list[Any], owners: Mapping[str, str], capability_id: object) -> list[Problem]:
-    """Tool names that another published capability has; `owners` maps a tool name to its capability_id."""
+    """Tool names that another published capability has.
+
+    `owners` maps a tool name to its capability_id, or to an empty text where that is not told.
+    """
     problems = []
     for index, tool in enumerate(tools):
         name = tool.get("name") if isinstance(tool, dict) else None
         owner = owners.get(name) if isinstance(name, str) else None
         if owner is not None and owner != capability_id:
-            message = f"The tool name '{name}' belongs to the capability '{owner}'"
+            whose = f"the capability '{owner}'" if owner else "another capability"
+            message = f"The tool name '{name}' belongs to {whose}"
             hint = f"Tool names are unique in the registry. Begin yours with the capability: {capability_id}_{name}."
             problems.append(Problem("TOOL_NAME_COLLISION", FILE, (index, "name"), message, hint))
     return problems

@@ -81,6 +81,7 @@ def skills(request: Request, token: str = "") -> HttpResponse:
         may_publish="publish" in caller.scopes,
         note=parameters.text(values, "changelog", most=NOTE_MAX),
         display_name=parameters.text(values, "displayName", most=NOTE_MAX).strip(),
+        may_know=caller.may_know,
     )
     return answer(_landed(landed))
 

@@ -266,3 +266,20 @@ def _seen(api: Any, words: str, headers: dict[str, str]) -> set[str]:
     in_search = {one["capability_id"] for one in found["results"]}
     assert rendered >= in_match & {"salaries", "secret_plan"}
     return in_match | in_search
+
+
+@both
+def test_an_emoji_alone_leads_nowhere_and_nothing_leads_to_it(api: Any, body_registry: None) -> None:
+    publish("thumb", name="👍", description="👍", intent_triggers=["👍"], utterances={"should_match": ["👍", "👍👍"]})
+
+    for message in ("x", "ok", "👍", "?!", "🤷"):
+        assert _match(api, message)["decision"] == "none", message
+
+
+@both
+def test_space_before_a_message_changes_nothing(api: Any, body_registry: None) -> None:
+    told = _match(api, "I just weighed 187.6 lbs")["matches"][0]
+    padded = _match(api, " \n" * 5000 + "I just weighed 187.6 lbs")["matches"][0]
+
+    assert (padded["capability_id"], padded["score"]) == (told["capability_id"], told["score"])
+    assert _match(api, " " * 5000 + "x") == _match(api, "x")

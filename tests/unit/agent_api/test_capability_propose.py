@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from registry import publishing
 from registry.models import Proposal
 from registry.releases import proposals
-from tests.factories import OLGA, bearer, bundle, publish
+from tests.factories import OLGA, bearer, bundle, publish, tool
 from tests.shapes import assert_shape
 
 pytestmark = pytest.mark.django_db
@@ -102,3 +103,22 @@ def test_too_many(api: Any, key: dict[str, str], monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(proposals, "OPEN_MAX", 1)
     _propose(api, key)
     api.error(_propose(api, key, bundle("beta")), 409, "TOO_MANY_PROPOSALS")
+
+
+def test_findings_name_nothing_that_the_key_may_not_know(api: Any) -> None:
+    publish("payroll", [tool("payroll_get")], skill_groups=["secret"])
+    files = bundle("payrol", tools=[tool("payroll_get")])
+
+    for key, is_told in ((bearer("propose", groups=["open"]), False), (bearer("propose"), True)):
+        proposed = _propose(api, key, files).json()
+        for document in (proposed, _look(api, key, proposed["proposal_id"]).json()):
+            found = {finding["code"]: finding["message"] for finding in document["findings"]}
+            assert ("capability 'payroll'" in found["TOOL_NAME_COLLISION"]) is is_told
+            assert ("SEC_LOOKALIKE_ID" in found) is is_told
+            assert bool(re.search(r"\bpayroll\b", str(document))) is is_told
+
+
+def test_a_change_to_a_capability_that_the_key_may_not_know_collides_with_nothing(api: Any) -> None:
+    publish("payroll", [tool("payroll_get")], skill_groups=["secret"])
+    files = bundle("payroll", tools=[tool("payroll_get")])
+    assert not _propose(api, bearer("propose", groups=["open"]), files).json()["findings"]

@@ -10,6 +10,7 @@ import pytest
 
 from registry import publishing
 from registry.drafts import save_draft
+from registry.skill_groups import set_group
 from registry.snapshot import HOLDER
 from registry.snapshot.holder import PAST_MAX
 from tests.factories import OLGA, agent_key, bearer, bundle, publish
@@ -314,3 +315,18 @@ def test_a_key_is_taken_in_any_spelling_of_the_scheme(api: Any, scheme: str) -> 
 def test_a_bad_key_is_refused_even_where_reads_are_public(api: Any, header: str) -> None:
     response = api.get(LIST, headers={"Authorization": header.replace("{}", agent_key())})
     api.error(response, 401, "UNAUTHENTICATED")
+
+
+def test_exclusive_groups_are_told_to_those_who_see_a_member(api: Any) -> None:
+    publish("rp_core", skill_groups=["coaching"])
+    publish("weights", skill_groups=["health"])
+    before = api.get(LIST)
+    assert "exclusive_groups" not in before.json()
+
+    set_group(group_id="coaching", is_exclusive=True, by=OLGA)
+    set_group(group_id="orphan", is_exclusive=True, by=OLGA)
+    after = api.get(LIST)
+    assert api.ok(after, "registry_list")["exclusive_groups"] == ["coaching"]
+    assert after["ETag"] != before["ETag"]
+
+    assert "exclusive_groups" not in api.get(LIST, headers=bearer(groups=["health"])).json()

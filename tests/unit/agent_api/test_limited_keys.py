@@ -8,7 +8,9 @@ import pytest
 
 from agent_client.digest import digest_of_load
 from registry import drafts, publishing
-from registry.models import Capability, LoadCount, Revision
+from registry.access import keys
+from registry.errors import InvalidRequest
+from registry.models import AgentKey, Capability, LoadCount, Revision
 from registry.snapshot import HOLDER
 from registry.snapshot.visibility import without_write_tools
 from registry.usage.tallies import flush
@@ -189,9 +191,35 @@ def test_limits_go_together(api: Any) -> None:
     assert _ids(api, bearer(preview=True)) == ["beta"]
 
 
+@pytest.mark.parametrize("limits", [{"groups": ["a"]}, {"read_only_tools": True}])
+def test_a_limited_key_does_not_publish(api: Any, limits: dict[str, Any]) -> None:
+    """The operator API shows and changes the whole registry."""
+    publish("alpha", skill_groups=["b"])
+    with pytest.raises(InvalidRequest, match="whole registry"):
+        keys.create_key(name="both", scopes=["read", "publish"], by=OLGA, **limits)
+    row, key = keys.create_key(name="older", scopes=["read"], by=OLGA, **limits)
+    more: dict[str, Any] = {"groups": None, "read_only_tools": False} | limits
+    with pytest.raises(InvalidRequest, match="whole registry"):
+        keys.change_key(name="older", scopes=["publish"], preview=False, expires_at=None, by=OLGA, **more)
+
+    # One that was made when this was taken.
+    AgentKey.objects.filter(pk=row.pk).update(scopes=["read", "publish"])
+    HOLDER.refresh()
+    for path in ("bundle_list", "bundle_export?capability_id=alpha", "draft_get?capability_id=alpha"):
+        answer = api.get(f"operator/{path}", headers={"Authorization": f"Bearer {key}"})
+        api.error(answer, 403, "FORBIDDEN")
+
+
 def test_a_key_that_this_process_has_not_heard_of_yet(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("registry.snapshot.holder.JUST_ASKED_SECONDS", 0)
     HOLDER.refresh()
     HOLDER.is_watched = True
     assert api.get("capability_registry_list", headers=bearer()).status_code == 200
     assert api.get("capability_registry_list", headers={"Authorization": "Bearer csk_none"}).status_code == 401
+
+
+def test_a_draft_that_was_never_published_takes_no_feedback(api: Any) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    said = {"capability_id": "alpha", "outcome": "used"}
+    error = api.error(api.post("capability_feedback", said, headers=bearer(preview=True)), 400, "INVALID_REQUEST")
+    assert "is a draft" in error["message"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundle import Bundle
+from agent_client.bundle import Bundle, Listing
 from agent_client.environment import Environment
 from agent_client.prompt import render_prompt
 from agent_client.session import Session, SessionOptions
@@ -38,8 +38,8 @@ def test_it_is_what_a_session_would_write(api: Any) -> None:
     assert found == _render(api, "weights", arguments={"weights": "last week"})
 
     class Shelf:
-        def list(self) -> Any:
-            raise AssertionError
+        def list(self) -> Listing:
+            return Listing((), 0)
 
         def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
             return loaded

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agent_api.fast_path import FastPath
 from agent_api.streamed import measure_body
 from registry.imports.archives import ARCHIVE_BYTES_MAX
 
@@ -43,3 +44,24 @@ def test_nothing_is_read_past_the_limit() -> None:
     environ = _measured(body)
     assert environ["CONTENT_LENGTH"] == str(ARCHIVE_BYTES_MAX + 1)
     assert body.tell() == ARCHIVE_BYTES_MAX + 1
+
+
+@pytest.mark.parametrize(("size", "read"), [(0, 0), (1, 1), (64 * 1024, 64 * 1024), (64 * 1024 + 1, 0)])
+def test_what_a_refusal_left_unread_of_a_small_body_is_read(size: int, read: int) -> None:
+    """Else the server closes a connection that the client goes on with."""
+
+    def refuses(_environ: Any, _start_response: Any) -> list[bytes]:
+        return [b"no"]
+
+    body = _Slow(bytes(size))
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/", "CONTENT_LENGTH": str(size), "wsgi.input": body}
+    assert FastPath(refuses)(environ, list) == [b"no"]
+    assert body.tell() == read
+
+
+@pytest.mark.parametrize("length", ["", "-1", "x", "\u0663"])
+def test_an_odd_length_is_not_waited_for(length: str) -> None:
+    body = io.BytesIO(b"abc")
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": "/", "CONTENT_LENGTH": length, "wsgi.input": body}
+    FastPath(lambda *_: [])(environ, list)
+    assert body.tell() == 0

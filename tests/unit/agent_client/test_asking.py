@@ -113,3 +113,23 @@ def test_what_is_no_answer_is_asked_again(widget: Any, reply: Any) -> None:
 def test_an_odd_question_is_refused(prompt: str, widget: Any, options: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match=r"."):
         ask(prompt, widget, options)
+
+
+def test_an_option_that_is_a_number_is_itself_and_not_a_place() -> None:
+    for widget in ("buttons", "radio", "select"):
+        question = ask("How many?", widget, ["2", "1", "more"])
+        assert [question.read(reply) for reply in ("1", "2", "3", "3.", {"value": "1"})] == [
+            "1",
+            "2",
+            "more",
+            "more",
+            "1",
+        ]
+    several = ask("Which?", "checkbox", ["2", "1"])
+    assert (several.read("1"), several.read({"value": ["1"]}), several.read("2, 1")) == (["1"], ["1"], ["2", "1"])
+
+
+def test_an_option_with_a_comma_can_be_typed_and_one_named_twice_is_chosen_once() -> None:
+    question = ask("Which?", "checkbox", ["Yes, please", "Later"])
+    assert question.read("yes, please") == ["Yes, please"]
+    assert question.read("1, later, 1") == ["Yes, please", "Later"]

@@ -284,3 +284,45 @@ def test_nulls_of_strict_modes_are_left_out_where_they_mean_nothing() -> None:
     }
     given = {"a": None, "b": None, "c": [{"d": None}], "e": None, "f": None, "g": None, "h": None}
     assert without_nulls(given, schema) == {"b": None, "c": [{}], "e": None, "f": None, "h": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("\ud83d", "half a character"), (float("nan"), "no JSON"), ({1, 2}, "no JSON"), (b"bytes", "no JSON")],
+)
+def test_arguments_that_are_no_json_are_refused_and_not_a_crash(value: Any, words: str) -> None:
+    session = _with(tool("alpha_get", args_schema={"type": "object", "properties": {"q": {"type": "string"}}}))
+    with pytest.raises(ArgumentsInvalid, match=words):
+        session.call("alpha_get", {"q": value})
+
+
+def test_arguments_without_end_are_refused() -> None:
+    session = _with(tool("alpha_get", args_schema={"type": "object"}))
+    endless: list[Any] = []
+    endless.append(endless)
+    deep: list[Any] = []
+    for _ in range(3000):
+        deep = [deep]
+    for value in (endless, deep):
+        for from_form in (True, False):
+            with pytest.raises(ArgumentsInvalid, match="nested more than 64"):
+                session.call("alpha_get", {"q": value}, from_form=from_form)
+
+
+@pytest.mark.parametrize("name", [None, 5, "\ud83d", ""])
+def test_an_odd_tool_name_is_an_unknown_tool(name: Any) -> None:
+    with pytest.raises(ToolUnknown, match="there are: weights__"):
+        _session().call(name, {})
+
+
+def test_a_capability_whose_id_begins_with_a_digit_is_callable_by_gemini() -> None:
+    shelf = Shelf([bundle("3d_print", tools=[tool("print_start")])])
+    session = Session(shelf, environment=ALL)
+    session.load("3d_print")
+    (declared,) = session.tools("gemini", with_loader=False)
+    assert [each["name"] for each in declared["functionDeclarations"]] == ["_3d_print__print_start"]
+    assert session.tools("anthropic", with_loader=False)[0]["name"] == "3d_print__print_start"
+    for name in ("_3d_print__print_start", "3d_print__print_start"):
+        found = session.call(name, {})
+        assert isinstance(found, Call)
+        assert found.tool == "print_start"

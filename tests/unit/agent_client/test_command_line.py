@@ -13,8 +13,11 @@ from typing import Any
 
 import pytest
 
+from agent_client.digest import text_digest
+from agent_client.errors import SupportingFileNotFound
+from agent_client.local import LocalSkills
 from tests.servers import ROOT
-from tests.unit.agent_client.registries import Given, example, fake_registry, listing
+from tests.unit.agent_client.registries import Asked, Given, example, fake_registry, listing, load_answer
 
 EXAMPLES = ROOT / "examples"
 
@@ -218,3 +221,87 @@ def test_a_new_user_is_introduced_and_the_session_is_kept(tmp_path: Path) -> Non
 def test_help_and_a_missing_verb() -> None:
     assert "doctor" in _ok("--help")
     assert _run().returncode == 2
+
+
+def test_a_bundle_whose_forms_are_a_map_is_installed(tmp_path: Path) -> None:
+    """CONTRACT 1.4: `{schema_id: definition}` stands for the list."""
+    shutil.copytree(EXAMPLES / "weights", tmp_path / "weights")
+    forms = json.loads((EXAMPLES / "weights/ui_schemas.json").read_text("utf-8"))
+    as_map = {form["schema_id"]: form["definition"] for form in forms}
+    (tmp_path / "weights/ui_schemas.json").write_text(json.dumps(as_map), "utf-8")
+    here = ("--skills-dir", tmp_path / "skills")
+    assert _ok(*here, "skills", "install", tmp_path / "weights") == "Installed weights.\n"
+    assert "2 UI schemas" in _ok(*here, "load", "weights")
+
+
+def test_an_install_code_may_be_typed_in_small_letters(tmp_path: Path) -> None:
+    with fake_registry(
+        capability_install=Given(404, {"error": {"code": "INSTALL_CODE_NOT_FOUND", "message": "No"}})
+    ) as f:
+        said = _refused("--url", f.url, "--skills-dir", tmp_path, "skills", "install", " skill-abcd-0123-wxyz ")
+        assert "INSTALL_CODE_NOT_FOUND" in said
+        assert f.asked[0].body == {"code": "SKILL-ABCD-0123-WXYZ"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("[", "is no JSON"), ("[]", "must be an object"), ('{"os": 5}', "must be one")]
+)
+def test_an_odd_environment_file_is_refused_with_its_cause(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "environment.json").write_text(text)
+    assert words in _refused("--environment", tmp_path / "environment.json", "--skills-dir", tmp_path, "doctor")
+
+
+def test_an_action_that_is_not_on_the_menu_is_refused(tmp_path: Path) -> None:
+    done = _run("--skills-dir", tmp_path, "skills", text="9\n")
+    assert (done.returncode, done.stderr) == (1, "There is no action '9'; choose 1, 2 or 3\n")
+
+
+def test_a_chat_says_where_nothing_was_done(tmp_path: Path) -> None:
+    typed = "/disable nope\n/disable Weights\n/enable weights\n/unload weights\n/quit\n"
+    shown = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Al", text=typed)
+    for words in ("There is no nope; /skills", "weights is disabled", "weights is enabled", "weights is not active."):
+        assert words in shown
+
+
+def _with_references(folder: Path) -> Path:
+    (folder / "references/deep").mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: pdf-tools\ndescription: Reads.\n---\n\n# PDF\n\nSee references/a.md\n")
+    (folder / "references/a.md").write_text("First this.\r\n", newline="")
+    (folder / "references/deep/b.md").write_text("Then that.")
+    (folder / "references/.hidden").write_text("no")
+    (folder / "references/image.png").write_bytes(b"\x89PNG\x00")
+    (folder / "secret.txt").write_text("no")
+    (folder / "references/link.md").symlink_to(folder / "secret.txt")
+    return folder
+
+
+def test_the_texts_beside_a_skill_are_installed_with_it(tmp_path: Path) -> None:
+    source = _with_references(tmp_path / "source")
+    assert _ok("--skills-dir", tmp_path / "skills", "skills", "install", source) == "Installed pdf_tools.\n"
+    shelf = LocalSkills(tmp_path / "skills")
+    bundle = shelf.load("pdf_tools")
+    assert [one.path for one in bundle.files] == ["references/a.md", "references/deep/b.md"]
+    assert shelf.file(bundle, "references/a.md") == "First this.\n"
+    for path in ("references/link.md", "../source/secret.txt", "SKILL.md"):
+        with pytest.raises(SupportingFileNotFound):
+            shelf.file(bundle, path)
+    (tmp_path / "skills/pdf_tools/references/a.md").write_text("Another.")
+    with pytest.raises(SupportingFileNotFound):
+        shelf.file(bundle, "references/a.md")
+
+
+def test_the_texts_come_along_from_a_registry_and_lead_nowhere_else(tmp_path: Path) -> None:
+    texts = {"references/a.md": "First this.", "references/../../x.md": "no", "/etc/x": "no"}
+    facts = [{"path": path, "digest": text_digest(text), "size": len(text)} for path, text in texts.items()]
+    document = load_answer() | {"files": facts}
+
+    def file(request: Asked) -> Given:
+        return Given(document={"text": texts[request.query["path"]]})
+
+    with fake_registry(capability_skill_load=Given(document=document), capability_file_load=file) as fake:
+        _ok("--url", fake.url, "--skills-dir", tmp_path / "skills", "skills", "install", "weights")
+    shelf = LocalSkills(tmp_path / "skills")
+    assert shelf.file(shelf.load("weights"), "references/a.md") == "First this."
+    assert sorted(each.name for each in tmp_path.rglob("*.md")) == ["a.md", "skill.md"]
+    with pytest.raises(ValueError, match="cannot have the path"):
+        shelf.install(shelf.load("weights"), files={"references/../../x.md": "no"})

@@ -557,3 +557,159 @@ def test_words_of_the_registry_have_an_end_and_stay_on_their_line() -> None:
     assert "\n" not in said
     assert "\x1b" not in said
     assert len(said) < 400
+
+
+# What is kept of a bad answer: nothing.
+
+
+def _unlike(document: dict[str, Any]) -> dict[str, Any]:
+    return document | {"skill_doc": document["skill_doc"] + "\nand more"}
+
+
+def _once_bad(bad: Any, good: Any) -> Callable[[Asked], Given]:
+    """A bad answer once, under the entity tag of the good one: as where a proxy spoils what passes through it."""
+    given = [Given(document=bad, headers={"ETag": '"1"'}), Given(document=good, headers={"ETag": '"1"'})]
+
+    def answer(request: Asked) -> Given:
+        if request.headers.get("if-none-match") == '"1"':
+            return Given(304, headers={"ETag": '"1"'})
+        return given.pop(0) if len(given) > 1 else given[0]
+
+    return answer
+
+
+def test_a_spoilt_answer_is_not_confirmed_by_a_304(client: Any, tmp_path: Path) -> None:
+    document = load_answer()
+    load, names = _once_bad(_unlike(document), document), _once_bad({"capabilities": None}, listing("weights"))
+    with fake_registry(capability_skill_load=load, capability_registry_list=names) as fake:
+        registry = client(fake.url, cache_dir=tmp_path)
+        with pytest.raises(errors.DigestMismatch):
+            registry.load("weights")
+        with pytest.raises(errors.AnswerRefused):
+            registry.list()
+        assert registry.load("weights").digest == document["digest"]
+        assert len(registry.list()) == 1
+
+
+def test_what_was_spoilt_on_disk_is_read_anew(client: Any, tmp_path: Path) -> None:
+    document = load_answer()
+    with fake_registry(capability_skill_load=_once_bad(document, document)) as fake:
+        client(fake.url, cache_dir=tmp_path).load("weights")
+        for file in tmp_path.glob("*.json"):
+            kept = json.loads(file.read_text("utf-8"))
+            body = json.dumps(_unlike(document))
+            file.write_text(json.dumps(kept | {"body": body, "sha256": hashlib.sha256(body.encode()).hexdigest()}))
+        registry = client(fake.url, cache_dir=tmp_path)
+        with pytest.raises(errors.DigestMismatch):
+            registry.load("weights")
+        assert registry.load("weights").digest == document["digest"]
+
+
+def test_a_bad_answer_does_not_stand_in_the_place_of_a_good_one(client: Any, tmp_path: Path) -> None:
+    document = load_answer()
+    answers = [
+        Given(document=document, headers={"ETag": '"1"'}),
+        Given(document=_unlike(document), headers={"ETag": '"2"'}),
+        _refused(503, "REGISTRY_UNAVAILABLE"),
+    ]
+    with fake_registry(capability_skill_load=answers) as fake:
+        registry = client(fake.url, cache_dir=tmp_path)
+        registry.load("weights")
+        with pytest.raises(errors.DigestMismatch):
+            registry.load("weights")
+        assert registry.load("weights").is_stale
+
+
+def test_a_list_of_pages_that_bring_nothing_ends_at_once(client: Any) -> None:
+    counted = iter(range(10_000))
+    with fake_registry(
+        capability_registry_list=lambda _: Given(document=listing(cursor=f"page {next(counted)}"))
+    ) as fake:
+        with pytest.raises(errors.AnswerRefused, match="does not end"):
+            client(fake.url).list()
+        assert len(fake.asked) == 1
+
+
+def test_a_list_that_grows_and_grows_ends_with_the_time_for_it(client: Any) -> None:
+    def answer(request: Asked) -> Given:
+        page = int(request.query.get("cursor", "0")) + 1
+        return Given(document=listing(f"page{page}", cursor=str(page)))
+
+    with fake_registry(capability_registry_list=answer) as fake:
+        registry = client(fake.url)
+        ticks = iter(range(0, 100_000, 1))
+        registry.core.clock = lambda: float(next(ticks))
+        with pytest.raises(errors.AnswerRefused, match="does not end"):
+            registry.list()
+        assert len(fake.asked) < 20
+
+
+def test_what_holds_for_the_whole_list_stands_in_its_first_page(client: Any) -> None:
+    first = listing("a", cursor="more") | {"first_run": "a", "exclusive_groups": ["coaching", 7]}
+    pages = [Given(document=first), Given(document=listing("b"))]
+    with fake_registry(capability_registry_list=pages) as fake:
+        found = client(fake.url).list()
+    assert (found.first_run, found.exclusive_groups, len(found)) == ("a", ("coaching",), 2)
+
+
+# What a person gets wrong.
+
+
+def test_a_home_folder_is_the_users_own(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    answers = [Given(document=load_answer(), headers={"ETag": '"1"'})]
+    with fake_registry(capability_skill_load=answers) as fake:
+        client(fake.url, cache_dir="~/kept", lock="~/lock.json").load("weights")
+    assert list((tmp_path / "kept").glob("*.json"))
+    assert (tmp_path / "lock.json").exists()
+
+
+@pytest.mark.parametrize("path", ["", "/", "/api/v1", "/api/v1/", "\n"])
+def test_an_address_may_be_copied_with_what_follows_it(path: str) -> None:
+    assert Registry(f"https://r.example{path}").url == "https://r.example"
+
+
+def test_the_end_of_a_line_is_no_part_of_a_key(client: Any) -> None:
+    with fake_registry(capability_registry_list=Given(document=listing())) as fake:
+        client(fake.url, "a-key\n").list()
+        assert fake.asked[0].headers["authorization"] == "Bearer a-key"
+
+
+@pytest.mark.parametrize("key", ["a\nb", "schlüssel", "a\x00b"])
+def test_a_key_that_cannot_be_one_is_refused_and_not_repeated(key: str) -> None:
+    with pytest.raises(ValueError, match="The key holds characters") as caught:
+        Registry("https://r.example", key)
+    assert key not in str(caught.value)
+
+
+@pytest.mark.parametrize("idempotency_key", ["é", "a\nb", "x" * 256])
+def test_an_odd_idempotency_key_is_refused_before_it_is_sent(client: Any, idempotency_key: str) -> None:
+    with fake_registry() as fake:
+        with pytest.raises(errors.InvalidRequest, match="idempotency key"):
+            client(fake.url).feedback("weights", "used", idempotency_key=idempotency_key)
+        assert not fake.asked
+
+
+def test_half_a_character_is_no_crash(client: Any) -> None:
+    document = {"decision": "none", "matches": [], "skill_groups": []}
+    with fake_registry(capability_match=Given(document=document)) as fake:
+        registry = client(fake.url)
+        registry.match("\ud83d weighed")
+        assert fake.asked[0].body["message"] == "\ufffd weighed"
+        with pytest.raises(errors.InvalidRequest):
+            registry.load("\ud83d")
+        with pytest.raises(errors.InvalidRequest):
+            registry.propose({"skill.md": "\ud83d"})
+        with pytest.raises(errors.InvalidRequest):
+            registry.match(b"bytes")
+
+
+def test_a_lock_file_that_cannot_be_written_refuses_with_the_mend(client: Any, tmp_path: Path) -> None:
+    with fake_registry(capability_skill_load=Given(document=load_answer())) as fake:
+        registry = client(fake.url, lock=tmp_path / "here" / "lock.json")
+        # A file where the folder would have to be.
+        (tmp_path / "here").write_text("")
+        for _ in range(2):
+            with pytest.raises(errors.LockMismatch, match=r"cannot be (written|read)"):
+                registry.load("weights")

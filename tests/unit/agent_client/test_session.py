@@ -31,13 +31,14 @@ class Shelf:
         self.older: dict[str, Bundle] = {}
         self.asked: list[str] = []
         self.first_run = first_run
+        self.exclusive_groups: tuple[str, ...] = ()
         self.is_away = False
 
     def list(self) -> Listing:
         if self.is_away:
             raise errors.RegistryUnreachable("away")
         entries = tuple(Entry.of_bundle(each) for each in self.bundles.values())
-        return Listing(entries, 1, first_run=self.first_run)
+        return Listing(entries, 1, first_run=self.first_run, exclusive_groups=self.exclusive_groups)
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
         self.asked.append(capability_id)
@@ -544,3 +545,79 @@ def test_a_file_with_a_right_checksum_and_odd_content_is_refused() -> None:
         document["checksum"] = _checksum(document["content"], None)
         with pytest.raises(SessionFileRefused, match="Begin a new session"):
             Session.from_json(json.dumps(document), Shelf(), environment=ALL)
+
+
+# Odd words, odd ids.
+
+
+def test_half_a_character_goes_no_further_than_the_door() -> None:
+    asked: list[str] = []
+
+    def matcher(message: str) -> dict[str, Any]:
+        asked.append(message)
+        return {"decision": "none", "matches": []}
+
+    session = _session(matcher=matcher, user=User(name="\ud83d", context={"goal": "\ud83d"}))
+    session.turn("\ud83d and then $weights of \ud83d")
+    session.load("meals", arguments="\ud83d")
+    assert asked == ["\ufffd and then"]
+    session.prompt().prompt.encode()
+    assert _active(Session.from_json(session.to_json(), Shelf(), environment=ALL)) == ["meals", "weights"]
+
+
+def test_what_is_disabled_is_so_under_every_way_to_write_it_and_cannot_be_reloaded() -> None:
+    session = _session()
+    session.load("excel_analyzer")
+    session.disable("Excel-Analyzer")
+    assert _active(session) == []
+    for ask in (session.load, session.reload):
+        with pytest.raises(errors.CapabilityNotFound):
+            ask("excel_analyzer")
+    session.enable("excel-analyzer")
+    session.reload("Excel-Analyzer")
+    assert _active(session) == ["excel_analyzer"]
+
+
+def test_a_hint_of_what_is_disabled_goes_with_it() -> None:
+    session = _session()
+    session.turn("I just weighed 187.6 lbs")
+    session.disable("weights")
+    assert "weights" not in session.prompt().prompt
+
+
+def test_unload_says_whether_there_was_anything() -> None:
+    session = _session()
+    session.load("weights")
+    assert (session.unload("Weights"), session.unload("weights")) == (True, False)
+
+
+def test_the_list_tells_which_groups_are_exclusive() -> None:
+    shelf = _plain("rp_core", "powerlifting", skill_groups=["coaching"])
+    shelf.exclusive_groups = ("coaching",)
+    session = _session(shelf)
+    session.load("rp_core")
+    session.load("powerlifting")
+    assert _active(session) == ["powerlifting"]
+
+
+def test_a_list_that_cannot_be_had_does_not_stop_a_load() -> None:
+    shelf = _plain("rp_core", skill_groups=["coaching"])
+    session = _session(shelf)
+
+    def garbage() -> Listing:
+        raise errors.AnswerRefused("garbage")
+
+    shelf.list = garbage  # type: ignore[method-assign]
+    session.load("rp_core")
+    assert _active(session) == ["rp_core"]
+
+
+def test_exclusive_groups_are_kept_with_the_session() -> None:
+    shelf = _plain("rp_core", "powerlifting", skill_groups=["coaching"])
+    answer = {"decision": "none", "matches": [], "exclusive_groups": ["coaching"]}
+    session = _session(shelf, matcher=lambda _: answer)
+    session.turn("train me")
+    session.load("rp_core")
+    resumed = Session.from_json(session.to_json(), shelf, environment=ALL)
+    resumed.load("powerlifting")
+    assert _active(resumed) == ["powerlifting"]

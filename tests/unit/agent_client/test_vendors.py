@@ -155,3 +155,50 @@ def test_a_property_name_that_a_vendor_refuses_leaves_the_tool_out_and_says_why(
     assert found.left_out == {"a__t": "gemini takes no property named 'b-c'"}
     assert export(tools, "anthropic").left_out == {}
     assert len(json.dumps(export(tools, "openai").tools)) > 100
+
+
+def _properties(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def _deep(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(levels):
+        schema = _properties(inner=schema)
+    return schema
+
+
+CHOICES = [f"choice {number}" for number in range(1_001)]
+
+
+@pytest.mark.parametrize("vendor", ["openai_responses", "anthropic"])
+@pytest.mark.parametrize(
+    ("schema", "is_strict"),
+    [
+        (_deep(10), True),
+        (_deep(11), False),
+        (_properties(a={"type": "string", "enum": CHOICES[:1_000]}), True),
+        (_properties(a={"type": "string", "enum": CHOICES}), False),
+        (_properties(a={"type": "string", "enum": ["x" * 120_001]}), False),
+        (_properties(**{f"p{number}": {"type": "string"} for number in range(5_001)}), False),
+        # Closed, an object of whatever keys could hold none.
+        (_properties(a={"type": "object"}), False),
+        (_properties(a={"type": ["object", "null"]}), False),
+        (_properties(a={"type": "array", "items": {"type": "object"}}), False),
+        (_properties(a={"type": "object", "additionalProperties": False}), True),
+        ({"type": "object"}, True),
+    ],
+)
+def test_a_tool_is_strict_where_strict_mode_can_hold_it(vendor: Any, schema: dict[str, Any], is_strict: bool) -> None:
+    (made,) = export({"a__t": {**TOOL, "args_schema": schema}}, vendor, strict=True).tools
+    assert made.get("strict", False) is is_strict
+
+
+def test_rules_that_a_dialect_has_no_word_for_are_told_of() -> None:
+    inner = {"type": "object", "description": "A range.", "not": {"required": ["b"]}, "allOf": [{"required": ["a"]}]}
+    made = exported_schema(_properties(a=inner), "gemini")
+    assert made["properties"]["a"]["description"] == "A range. (further rules apply: not, allOf)"
+    either = {"oneOf": [{"type": "string"}, {"type": "integer"}], "type": ["string", "integer"]}
+    schema = _properties(a=either) | {"required": ["a"]}
+    assert "oneOf" in exported_schema(schema, "openai", strict=True)["properties"]["a"]["description"]
+    assert "description" not in exported_schema(schema, "anthropic", strict=True)["properties"]["a"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_client.words import folded, folded_stem, words
+from agent_client.words import folded, folded_stem, has_words, words
 
 
 def _texts(message: str) -> list[str]:
@@ -62,3 +64,32 @@ def test_places_lie_in_the_message_and_do_not_overlap(message: str) -> None:
         assert end <= word.start < word.end <= len(message)
         assert word.stem == folded_stem(message[word.start : word.end])
         end = word.end
+
+
+def test_the_first_words_alone_cost_no_more_than_they_are() -> None:
+    message = "weigh-in at " + "seven " * 1000
+
+    assert words(message, most=2) == words(message)[:2]
+    assert words(message, most=1)[0].is_hyphened
+
+
+@pytest.mark.parametrize(("text", "has"), [("a", True), ("体重", True), ("7", True), ("👋", False), ("?! ...", False)])
+def test_an_emoji_is_no_word(text: str, has: bool) -> None:
+    assert has_words(text) is has
+
+
+def test_words_of_100_kb_are_not_kept() -> None:
+    def memory_of(messages: int) -> int:
+        tracemalloc.start()
+        for number in range(messages):
+            words(chr(0x400 + number) * 100_000)
+        kept, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return kept
+
+    memory_of(1)
+    assert memory_of(40) < 500_000
+
+
+def test_long_words_are_told_apart_by_their_beginning() -> None:
+    assert folded_stem("\ufdfa" * 100_000) == folded_stem("\ufdfa" * 90_000) != folded_stem("\ufdfa" * 10)

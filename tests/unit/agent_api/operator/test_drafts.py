@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from registry.drafts import get_draft
+from registry.drafts import get_draft, save_draft
 from registry.models import Draft, Revision
-from tests.factories import agent_key, bundle, publish, tool
+from tests.factories import OLGA, agent_key, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
 
@@ -134,3 +134,13 @@ def test_nul_and_carriage_returns_in_a_draft(api: Any, key: dict[str, str]) -> N
     body = {"capability_id": "alpha", "files": {"skill.md": "\ufeffa\r\nb\0c\rd"}, "based_on": None}
     api.ok(api.post("operator/draft_save", body, headers=key), "draft_saved")
     assert get_draft("alpha").files == {"skill.md": "a\nb\ufffdc\rd"}
+
+
+def test_an_unknown_id_is_answered_with_those_that_there_are(api: Any, key: dict[str, str]) -> None:
+    publish("alpha")
+    save_draft(capability_id="beta", files=bundle("beta"), based_on=None, by=OLGA)
+    response = api.get("operator/draft_get", {"capability_id": "betta"}, headers=key)
+    error = api.error(response, 404, "CAPABILITY_NOT_FOUND")
+    assert error["available_capabilities"] == ["beta", "alpha"]
+    error = api.error(_publish(api, key, 1, capability_id="betta"), 404, "CAPABILITY_NOT_FOUND")
+    assert error["available_total"] == 2

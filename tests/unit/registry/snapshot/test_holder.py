@@ -105,7 +105,7 @@ def test_what_did_not_move_is_taken_over(django_assert_num_queries: Any) -> None
 def test_reading_takes_as_many_queries_for_one_as_for_many(django_assert_num_queries: Any) -> None:
     for number in range(12):
         publish(f"capability_{number}")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         read_snapshot(EMPTY)
 
 

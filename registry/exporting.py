@@ -15,7 +15,7 @@ from registry.imports.archives import write_tar_gz, write_zip
 from registry.models import Capability, Revision
 from registry.queries import LISTED, files_of
 from registry.validation import BUNDLE_FILES, validate
-from registry.validation.supporting import FOLDERS, supporting_of
+from registry.validation.supporting import FOLDERS, MARK, places_named, supporting_of
 
 Format = Literal["bundle", "agent-skill"]
 FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")
@@ -28,12 +28,14 @@ _OURS: Final[dict[Format, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Export:
-    """`folder` is the name that a folder of these files has; an Agent Skill's is its name."""
+    """`folder` is the name that a folder of these files has; an Agent Skill's is its name. `earlier` are paths outside
+    of the three folders at which an export of another release may have left a file."""
 
     capability_id: str
     format: Format
     folder: str
     files: dict[str, str]
+    earlier: frozenset[str] = frozenset()
 
     def zip(self) -> bytes:
         """The same bytes for the same content: a bundle in its folder, SKILL.md at the root, where clients look."""
@@ -57,11 +59,18 @@ def export(capability: Capability, *, format_: Format = "bundle", draft: bool = 
     files = files_of(capability, draft=draft)
     capability_id = capability.capability_id
     if format_ == "bundle":
-        return Export(capability_id, format_, capability_id, _ordered(files))
+        return Export(capability_id, format_, capability_id, _ordered(files), _earlier(capability))
     report = validate(files)
     if report.bundle is None or (draft and not report.ok):
         raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
-    return Export(capability_id, format_, skill_name_of(capability_id), skill_files(report.bundle))
+    files = skill_files(report.bundle)
+    return Export(capability_id, format_, skill_name_of(capability_id), files, _earlier(capability))
+
+
+def _earlier(capability: Capability) -> frozenset[str]:
+    """Every path that a release has named; most capabilities have none."""
+    found = capability.revisions.filter(capability_json__contains=MARK).values_list("capability_json", flat=True)
+    return frozenset(name for text in found for name in places_named(text or ""))
 
 
 def export_revision(revision: Revision) -> Export:
@@ -97,7 +106,7 @@ def write(export: Export, target: Path) -> None:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text, encoding="utf-8", newline="\n")
     earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
-    for name in (*_OURS[export.format], *earlier):
+    for name in (*_OURS[export.format], *earlier, *export.earlier):
         if name not in export.files and _is_text(target / name):
             (target / name).unlink()
 

@@ -63,11 +63,15 @@ def test_one_is_taken_away_and_the_release_keeps_it(client: Client) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("skill.md", "begins with one of"),
-        ("notes/a.md", "begins with one of"),
+        ("skill.md", "it is one of the four files of a bundle"),
+        ("Tools.json", "it is one of the four files of a bundle"),
+        ("notes/SKILL.md", "a SKILL.md makes its folder a skill of its own"),
+        ("../a.md", "No file can have the path"),
+        (".env", "No file can have the path"),
+        ("node_modules/a.md", "passed over by every import"),
         ("references/a:b.md", "No file can have the path"),
         ("references/tools.json", "an export puts a file of its own there"),
-        ("", "begins with one of"),
+        ("", "No file can have the path"),
     ],
 )
 def test_an_odd_path_is_refused_and_nothing_typed_is_lost(client: Client, path: str, words: str) -> None:

@@ -222,14 +222,13 @@ def change_supporting(
 
     Raises `InvalidRequest` for a path that is none and for a mark that cannot be written, and what `save_draft` raises.
     """
-    gone = {*remove}.difference(BUNDLE_FILES)
-    files = {name: text for name, text in editable_files(capability)[0].items() if name not in gone} | dict(put or {})
-    for path in put or {}:
+    for path in (*(put or {}), *(name for name in remove if name in BUNDLE_FILES)):
         if path_fault(path):
-            raise InvalidRequest(f"No file can have the path {path[:80]!r}: {path_fault(path)}")
+            raise InvalidRequest(f"No file beside the four can have the path {path[:80]!r}: {path_fault(path)}")
+    files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove} | dict(put or {})
     outside = [path for path in put or {} if not in_folder(path)]
     if "capability.json" in files or outside:
-        files["capability.json"] = with_named(files.get("capability.json", ""), add=outside, drop=gone)
+        files["capability.json"] = with_named(files.get("capability.json", ""), add=outside, drop=remove)
     return save_draft(capability_id=capability.capability_id, files=files, based_on=based_on, by=by)
 
 

@@ -28,14 +28,12 @@ _OURS: Final[dict[Format, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Export:
-    """`folder` is the name that a folder of these files has; an Agent Skill's is its name. `earlier` are paths outside
-    of the three folders at which an export of another release may have left a file."""
+    """`folder` is the name that a folder of these files has; an Agent Skill's is its name."""
 
     capability_id: str
     format: Format
     folder: str
     files: dict[str, str]
-    earlier: frozenset[str] = frozenset()
 
     def zip(self) -> bytes:
         """The same bytes for the same content: a bundle in its folder, SKILL.md at the root, where clients look."""
@@ -59,18 +57,11 @@ def export(capability: Capability, *, format_: Format = "bundle", draft: bool = 
     files = files_of(capability, draft=draft)
     capability_id = capability.capability_id
     if format_ == "bundle":
-        return Export(capability_id, format_, capability_id, _ordered(files), _earlier(capability))
+        return Export(capability_id, format_, capability_id, _ordered(files))
     report = validate(files)
     if report.bundle is None or (draft and not report.ok):
         raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
-    files = skill_files(report.bundle)
-    return Export(capability_id, format_, skill_name_of(capability_id), files, _earlier(capability))
-
-
-def _earlier(capability: Capability) -> frozenset[str]:
-    """Every path that a release has named; most capabilities have none."""
-    found = capability.revisions.filter(capability_json__contains=MARK).values_list("capability_json", flat=True)
-    return frozenset(name for text in found for name in places_named(text or ""))
+    return Export(capability_id, format_, skill_name_of(capability_id), skill_files(report.bundle))
 
 
 def export_revision(revision: Revision) -> Export:
@@ -106,9 +97,16 @@ def write(export: Export, target: Path) -> None:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text, encoding="utf-8", newline="\n")
     earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
-    for name in (*_OURS[export.format], *earlier, *export.earlier):
+    for name in (*_OURS[export.format], *earlier, *_ever_named(export.capability_id)):
         if name not in export.files and _is_text(target / name):
             (target / name).unlink()
+
+
+def _ever_named(capability_id: str) -> frozenset[str]:
+    """Every path outside of the three folders that a release has named; most capabilities have none."""
+    found = Revision.objects.filter(capability__capability_id=capability_id, capability_json__contains=MARK)
+    texts = found.values_list("capability_json", flat=True)
+    return frozenset(name for text in texts for name in places_named(text or ""))
 
 
 def _is_text(place: Path) -> bool:

@@ -18,7 +18,7 @@ from registry.validation.supporting import COUNT_MAX, MARK, colliding, is_part, 
 
 BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
 REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
-_PLACED_MAX: Final = 5_000
+_PLACED_MAX: Final = 4_000
 _UNKNOWN_HINT: Final = (
     f"A bundle has four files: {', '.join(BUNDLE_FILES)}. A text that agents need is named in metadata.{MARK}."
 )
@@ -239,6 +239,8 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
 
 def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -> Iterator[Problem]:
     """What capability.json names and nobody can find. Of one that is there its own file is judged."""
+    # A place inside of a string is counted from its start, each anew; of thousands of lines that takes too long.
+    is_placed = max(named.values(), default=0) < _PLACED_MAX
     for name, offset in named.items():
         if name in files and name not in BUNDLE_FILES:
             continue
@@ -246,8 +248,7 @@ def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -
         code = "FILE_PATH_INVALID" if fault else "FILE_NAMED_MISSING"
         message = f"No file can have the path '{shown}': {fault}" if fault else f"The file '{shown}' is not there"
         hint = f"Take the line out of metadata.{MARK}{', or add the file' if not fault else ''}."
-        # Far into a text a place is counted letter by letter; of thousands of lines that takes too long.
-        place = offset if offset < _PLACED_MAX else None
+        place = offset if is_placed else None
         yield Problem(code, "capability.json", path, message, hint, offset=place, subject=shown)
 
 

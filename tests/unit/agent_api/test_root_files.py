@@ -15,6 +15,7 @@ from django.test import Client
 from registry import drafts, exporting, publishing
 from registry.access import shares
 from registry.actors import Actor
+from registry.authoring.creating import duplicate
 from registry.batches import import_all, publish_all
 from registry.errors import InvalidRequest
 from registry.imports.archives import write_tar_gz, write_zip
@@ -131,9 +132,9 @@ def test_a_mark_leads_nowhere_outside_of_its_folder(tmp_path: Path) -> None:
 
 
 def test_folders_and_zips_of_bundles_bring_them(tmp_path: Path) -> None:
-    for one in ("alpha", "beta"):
+    for name in ("alpha", "beta"):
         mark = {"supporting_files": "\n".join(OUTSIDE)}
-        _write(tmp_path / "two" / one, bundle(one, metadata=mark) | KEPT | {"notes.txt": "x", "docs/more.md": "x"})
+        _write(tmp_path / "two" / name, bundle(name, metadata=mark) | KEPT | {"notes.txt": "x", "docs/more.md": "x"})
     content = {
         place.relative_to(tmp_path / "two").as_posix(): place.read_bytes()
         for place in (tmp_path / "two").rglob("*")
@@ -152,7 +153,8 @@ def test_folders_and_zips_of_bundles_bring_them(tmp_path: Path) -> None:
 def test_a_zip_without_a_folder_brings_them_and_a_references_folder_is_no_bundle() -> None:
     (found,) = read_zip(zip_of(BUNDLE), "a.zip")
     assert validate(found.files).bundle == validate(BUNDLE).bundle
-    assert not isinstance(publish_all([found], by=OLGA), str)
+    (result,) = publish_all([found], by=OLGA)
+    assert (result.status, result.findings) == ("published", ())
     with pytest.raises(Exception, match="no bundle in this zip"):
         read_zip(zip_of({"references/capability.json": "{}", "SKILL.md": SKILL}), "a.zip")
 
@@ -279,24 +281,37 @@ def test_a_line_that_goes_from_the_mark_costs_no_text() -> None:
     """Somebody mistypes a name, saves, and mends it: the draft has the text all the time."""
     _publish()
     alpha = Capability.objects.get()
+    saved: dict[str, str] = {}
     for number, four in enumerate([_edited("LICENSE.txt", "fomrs.md"), {"capability.json": "{", "skill.md": "x"}]):
-        saved = drafts.save_draft(
+        done = drafts.save_draft(
             capability_id="alpha", files=four, based_on=number or None, by=OLGA, keeps_supporting_of=alpha
         )
-        assert Draft.objects.get().supporting_files == KEPT
+        saved = Draft.objects.get().files
+        assert {name: saved[name] for name in KEPT} == KEPT
         assert {"forms.md", "templates/deep/a b.md"} <= {
-            one.file for one in saved.report.findings if one.code == "FILE_UNKNOWN"
+            one.file for one in done.report.findings if one.code == "FILE_UNKNOWN"
         }
     # What was read through the operator API can be saved again, and nothing that the draft has not.
-    again = drafts.save_draft(capability_id="alpha", files=saved.files, based_on=2, by=OLGA)
+    again = drafts.save_draft(capability_id="alpha", files=saved, based_on=2, by=OLGA)
     with pytest.raises(InvalidRequest, match=r"no file 'new\.md'"):
-        drafts.save_draft(capability_id="alpha", files={**saved.files, "new.md": "x"}, based_on=3, by=OLGA)
+        drafts.save_draft(capability_id="alpha", files={**saved, "new.md": "x"}, based_on=3, by=OLGA)
     mended = drafts.save_draft(
         capability_id="alpha", files=_edited(*OUTSIDE), based_on=again.version, by=OLGA, keeps_supporting_of=alpha
     )
     assert mended.report.findings == ()
     assert mended.report.bundle is not None
     assert mended.report.bundle.supporting_files == KEPT
+
+
+def test_a_copy_has_what_is_named() -> None:
+    _publish()
+    drafts.save_draft(
+        capability_id="alpha", files=_edited("forms.md"), based_on=None, by=OLGA,
+        keeps_supporting_of=Capability.objects.get(),
+    )  # fmt: skip
+    copied = duplicate(capability_id="alpha", new_id="beta", name="Beta", by=OLGA)
+    assert sorted(copied.files) == ["capability.json", "forms.md", "references/units.md", "skill.md"]
+    assert not [one for one in copied.report.findings if one.file != "capability.json"]
 
 
 def test_what_nobody_names_is_neither_approved_nor_published(api: Any) -> None:

@@ -233,7 +233,11 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
         problem = Problem("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
         documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
     documents.report(upto(_mark_problems(files, named)))
-    _report_unknown_files(documents, [name for name in files if not is_part(name, named)])
+    unknown = [name for name in files if not is_part(name, named)]
+    if "capability.json" in documents.unread:
+        # It may name them all, but for those that nothing can name.
+        unknown = [name for name in unknown if path_fault(name)]
+    _report_unknown_files(documents, unknown)
     return documents
 
 

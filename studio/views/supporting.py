@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from django.contrib import messages
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_safe
 from registry import drafts
 from registry.errors import DraftConflict, InvalidRequest, RegistryError
 from registry.models import Capability
-from registry.validation import Finding
+from registry.validation import Finding, Report
 from registry.validation.supporting import COUNT_MAX, FOLDERS, MARK, file_facts, in_folder, supporting_of
 from registry.validation.texts import FILE_BYTES_MAX, decode
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
@@ -43,7 +42,7 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
     context = {
         "capability": capability,
         "version": version,
-        "files": [facts | {"place": _place(facts["path"], report.files)} for facts in file_facts(found)],
+        "files": [facts | {"place": _place(facts["path"], report)} for facts in file_facts(found)],
         "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
         "folders": FOLDERS,
         "most": COUNT_MAX,
@@ -51,11 +50,13 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
     return render(request, "studio/supporting/list.html", context | more, status=status)
 
 
-def _place(path: str, parts: Mapping[str, str]) -> str:
-    """Why the file counts as one of the bundle: `folder`, `named`, or `unnamed` where it does not."""
-    if path not in parts:
-        return "unnamed"
-    return "folder" if in_folder(path) else "named"
+def _place(path: str, report: Report) -> str:
+    """Why the file counts as one of the bundle: `folder` or `named`; `unnamed` where it does not, and `unread` where
+    nobody can say, for capability.json cannot be read."""
+    if path in report.files:
+        return "folder" if in_folder(path) else "named"
+    is_told = any(finding.code == "FILE_UNKNOWN" and finding.file == path for finding in report.findings)
+    return "unnamed" if is_told else "unread"
 
 
 def _is_of_mark(finding: Finding) -> bool:

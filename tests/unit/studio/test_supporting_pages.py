@@ -212,6 +212,16 @@ def test_what_the_editor_names_no_more_is_shown_and_can_be_named_again(client: C
     assert "does not name it" not in client.get(PAGE).content.decode()
 
 
+def test_where_capability_json_cannot_be_read_nobody_knows(client: Client) -> None:
+    publishing.publish(files=bundle(metadata={"supporting_files": "forms.md"}) | {"forms.md": UNITS}, by=OLGA)
+    texts = {name.replace(".", "_"): text for name, text in bundle().items()} | {"capability_json": "{"}
+    client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
+    page = client.get(PAGE).content.decode()
+    assert _kept() == {"forms.md": UNITS}
+    assert "not known: capability.json cannot be read" in page
+    assert "FILE_UNKNOWN" not in page
+
+
 def test_a_capability_json_that_cannot_be_read_is_not_touched(client: Client) -> None:
     files = bundle() | {"capability.json": "{", "references/a.md": "x"}
     drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
@@ -219,6 +229,7 @@ def test_a_capability_json_that_cannot_be_read_is_not_touched(client: Client) ->
     assert answer.status_code == 400
     assert "mend it first" in answer.content.decode()
     assert "What I wrote" in answer.content.decode()
+    assert "capability.json cannot be read" in answer.content.decode()
     client.post(f"{PAGE}save/", {"path": "references/b.md", "text": "x", "based_on": "1"})
     client.post(f"{PAGE}remove/", {"path": "references/a.md", "based_on": "2"})
     assert Draft.objects.get().files == {"capability.json": "{", "skill.md": files["skill.md"], "references/b.md": "x"}

@@ -143,9 +143,13 @@ def test_a_mark_of_another_form_names_nothing(metadata: Any) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "\ud800", b"\xff", b'{"metadata": {"supporting_files": "a\xff"}}'])
 def test_what_cannot_be_read_names_nothing(text: Any) -> None:
     assert named_in(text) == ()
-    files: dict[str, Any] = {"capability.json": text, "skill.md": "# A\n", "forms.md": FORMS}
-    assert "forms.md" not in validate(files).files
+    files: dict[str, Any] = {"capability.json": text, "skill.md": "# A\n", "forms.md": FORMS, "Tools.json": "[]"}
+    report = validate(files)
+    assert "forms.md" not in report.files
     assert "forms.md" not in parts_of(files)
+    # Of what it may name nothing is said before it can be read.
+    unknown = ["Tools.json", "forms.md"] if text == "[]" else ["Tools.json"]
+    assert [each.file for each in report.findings if each.code == "FILE_UNKNOWN"] == unknown
 
 
 def test_an_escaped_key_is_the_same_key() -> None:

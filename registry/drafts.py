@@ -13,6 +13,7 @@ from django.utils import timezone
 from registry import audit
 from registry.access.teams import require_may_change
 from registry.actors import Actor
+from registry.authoring.naming_files import with_named
 from registry.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.queries import get_capability, published_names
@@ -20,7 +21,15 @@ from registry.validation import BUNDLE_FILES, Finding, Report, validate
 from registry.validation.findings import in_order
 from registry.validation.json_places import locate
 from registry.validation.published import Published
-from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, is_supporting, path_fault, supporting_of
+from registry.validation.supporting import (
+    COUNT_MAX,
+    FOLDERS_SAID,
+    MARK,
+    in_folder,
+    parts_of,
+    path_fault,
+    supporting_of,
+)
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing
 
@@ -59,7 +68,7 @@ def save_draft(
     """
     if keeps_supporting_of is not None:
         files = {**files, **supporting_of(editable_files(keeps_supporting_of)[0])}
-    texts = storable(capability_id, files)
+    texts = storable(capability_id, files, held=_held(capability_id, files))
     report = check_texts(capability_id, texts)
     with writing():
         require_may_change(capability_id, by)
@@ -106,11 +115,12 @@ def replace_draft(
     return draft
 
 
-def storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
-    """The texts as they are stored. Raises `InvalidRequest` for an id, a file or a size that never can be."""
+def storable(capability_id: str, files: Mapping[str, str], *, held: Collection[str] = ()) -> dict[str, str]:
+    """The texts as they are stored; `held` as in `require_known`. Raises `InvalidRequest` for an id, a file or a size
+    that never can be."""
     if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
-    require_known(files)
+    require_known(files, held=held)
     total = 0
     for name, text in files.items():
         total += size_bytes(text)
@@ -120,17 +130,28 @@ def storable(capability_id: str, files: Mapping[str, str]) -> dict[str, str]:
     return {name: decode(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
 
 
-def require_known(files: Mapping[str, str]) -> None:
-    """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be."""
-    supporting = [name for name in files if is_supporting(name)]
+def require_known(files: Mapping[str, str], *, held: Collection[str] = ()) -> None:
+    """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be.
+
+    `held` are files that the draft has: a line of the mark that somebody edited must not cost a text.
+    """
+    known = {*parts_of(files), *held}
     for name in sorted(files):
-        if name not in BUNDLE_FILES and name not in supporting:
-            known = f"{', '.join(BUNDLE_FILES)}, and what is in {FOLDERS_SAID}"
-            raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {known}")
-        if name in supporting and path_fault(name):
+        if name not in known:
+            files_said = f"{', '.join(BUNDLE_FILES)}, what is in {FOLDERS_SAID} and what metadata.{MARK} names"
+            raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {files_said}")
+        if name not in BUNDLE_FILES and path_fault(name):
             raise InvalidRequest(f"No file can have the path {name[:80]!r}: {path_fault(name)}")
-    if len(supporting) > COUNT_MAX:
+    if len(supporting_of(files)) > COUNT_MAX:
         raise InvalidRequest(f"A bundle has at most {COUNT_MAX} supporting files")
+
+
+def _held(capability_id: str, files: Mapping[str, str]) -> Collection[str]:
+    """What the draft, or else the release, has of files that nobody names."""
+    if len(parts_of(files)) == len(files):
+        return ()
+    capability = Capability.objects.filter(capability_id=capability_id).first()
+    return editable_files(capability)[0].keys() if capability is not None else ()
 
 
 def active_draft(capability: Capability) -> Draft | None:
@@ -194,15 +215,19 @@ def change_supporting(
     put: Mapping[str, str] | None = None,
     remove: Collection[str] = (),
 ) -> SavedDraft:
-    """Put supporting files into the draft and take some away; everything else stays what it is.
+    """Put supporting files into the draft and take some away; everything else stays what it is, but for the mark in
+    capability.json, which names those outside of the folders.
 
-    Raises `InvalidRequest` for a path that is none, and what `save_draft` raises.
+    Raises `InvalidRequest` for a path that is none and for a mark that cannot be written, and what `save_draft` raises.
     """
-    for path in (*(put or {}), *remove):
-        if not is_supporting(path):
-            raise InvalidRequest(f"A file beside the four begins with one of {FOLDERS_SAID}: {path[:80]!r} does not")
-    files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove}
-    return save_draft(capability_id=capability.capability_id, files={**files, **(put or {})}, based_on=based_on, by=by)
+    for path in (*(put or {}), *(name for name in remove if name in BUNDLE_FILES)):
+        if path_fault(path):
+            raise InvalidRequest(f"No file beside the four can have the path {path[:80]!r}: {path_fault(path)}")
+    files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove} | dict(put or {})
+    outside = [path for path in put or {} if not in_folder(path)]
+    if "capability.json" in files or outside:
+        files["capability.json"] = with_named(files.get("capability.json", ""), add=outside, drop=remove)
+    return save_draft(capability_id=capability.capability_id, files=files, based_on=based_on, by=by)
 
 
 def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:

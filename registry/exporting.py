@@ -15,7 +15,7 @@ from registry.imports.archives import write_tar_gz, write_zip
 from registry.models import Capability, Revision
 from registry.queries import LISTED, files_of
 from registry.validation import BUNDLE_FILES, validate
-from registry.validation.supporting import FOLDERS, supporting_of
+from registry.validation.supporting import FOLDERS, MARK, places_named, supporting_of
 
 Format = Literal["bundle", "agent-skill"]
 FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")
@@ -97,9 +97,16 @@ def write(export: Export, target: Path) -> None:
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         (target / name).write_text(text, encoding="utf-8", newline="\n")
     earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
-    for name in (*_OURS[export.format], *earlier):
+    for name in (*_OURS[export.format], *earlier, *_ever_named(export.capability_id)):
         if name not in export.files and _is_text(target / name):
             (target / name).unlink()
+
+
+def _ever_named(capability_id: str) -> frozenset[str]:
+    """Every path outside of the three folders that a release has named; most capabilities have none."""
+    found = Revision.objects.filter(capability__capability_id=capability_id, capability_json__contains=MARK)
+    texts = found.values_list("capability_json", flat=True)
+    return frozenset(name for text in texts for name in places_named(text or ""))
 
 
 def _is_text(place: Path) -> bool:

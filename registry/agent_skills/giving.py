@@ -16,6 +16,7 @@ from registry.agent_skills.travelling import FOLDER, FRONT_MATTER, to_json
 from registry.bundles import Bundle
 from registry.imports.sources import SourceBundle
 from registry.validation.front_matter import split
+from registry.validation.supporting import MARK
 
 
 def skill_files(bundle: Bundle, *, for_agents: bool = False) -> dict[str, str]:
@@ -47,7 +48,9 @@ def skill_md(bundle: Bundle) -> str:
         values["allowed-tools"] = allowed if isinstance(allowed, str) else " ".join(allowed)
     name = skill_name_of(bundle.capability_id)
     own = {"capability_id": bundle.capability_id}
-    text = front_matter_text(name, values | {"metadata": own | capability.get("metadata", {})})
+    # The mark is left to the import, which sees the files themselves.
+    said = {key: value for key, value in capability.get("metadata", {}).items() if key != MARK}
+    text = front_matter_text(name, values | {"metadata": own | said})
     if split(text).faults:
         # More than a front matter may hold, or a key that is no line: it is in references/capability.json alone.
         text = front_matter_text(name, values | {"metadata": own})
@@ -60,8 +63,8 @@ def skill_front_matter(bundle: Bundle) -> dict[str, Any]:
 
 
 def _says_all(text: str, capability: dict[str, Any], bundle: Bundle) -> bool:
-    """Whether SKILL.md alone comes back as this bundle."""
+    """Whether SKILL.md, with the files that stand beside it in any case, comes back as this bundle."""
     if bundle.tools or bundle.ui_schemas:
         return False
-    taken = take(SourceBundle("", {"SKILL.md": text}))
+    taken = take(SourceBundle("", {"SKILL.md": text, **bundle.supporting_files}))
     return taken.files is not None and json.loads(taken.files["capability.json"]) == capability

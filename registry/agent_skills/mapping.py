@@ -9,6 +9,7 @@ from registry.agent_skills.losses import Losses
 from registry.agent_skills.skill_file import SkillFile
 from registry.agent_skills.values import as_text, texts
 from registry.validation.skill_text import SkillText
+from registry.validation.supporting import MARK
 
 DESCRIPTION_MAX: Final = 1024
 _HYPHEN_HINT: Final = "Lower-case words and digits joined by single hyphens, at most 64 characters."
@@ -116,15 +117,24 @@ def _take_metadata(rest: dict[str, Any], capability: dict[str, Any], skill: Skil
         left = _left_of(name, value, capability, losses)
         if left is not None:
             _note_text(name, left, skill, losses)
-            metadata[name] = as_text(left)
+            metadata[_kept_as(name, losses)] = as_text(left)
     for key, value in rest.items():
-        kept_as = key if key not in metadata else f"front_matter_{key}"
+        kept_as = key if key not in metadata and key != MARK else f"front_matter_{key}"
         losses.add("IMPORT_KEY_MOVED", f"'{key}' is kept as metadata.{kept_as}", key=key)
         if not isinstance(value, str):
             losses.add("IMPORT_VALUE_TO_TEXT", f"'{key}' was no text; it is kept as JSON", key=key)
         metadata[kept_as] = as_text(value)
     if metadata:
         capability["metadata"] = metadata
+
+
+def _kept_as(name: str, losses: Losses) -> str:
+    """An import says by itself which files it keeps: what a SKILL.md has under that name means something else."""
+    if name != MARK:
+        return name
+    message = f"'metadata.{name}' is kept as metadata.front_matter_{name}"
+    losses.add("IMPORT_KEY_MOVED", message, key="metadata", below=name)
+    return f"front_matter_{name}"
 
 
 def _left_of(name: str, value: Any, capability: dict[str, Any], losses: Losses) -> Any:

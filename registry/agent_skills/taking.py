@@ -10,14 +10,18 @@ from registry.agent_skills.losses import Losses
 from registry.agent_skills.mapping import capability_of
 from registry.agent_skills.skill_file import read_skill
 from registry.agent_skills.travelling import merge_travelled, skill_md_of, to_json, travelled_files
+from registry.authoring.naming_files import with_named
+from registry.errors import InvalidRequest
 from registry.imports.sources import SourceBundle
 from registry.validation.documents import BUNDLE_FILES
 from registry.validation.findings import Finding
 from registry.validation.skill_text import SkillText
-from registry.validation.supporting import COUNT_MAX, FOLDERS_SAID, colliding, is_supporting, path_fault
+from registry.validation.supporting import COUNT_MAX, MARK, colliding, in_folder, named_in, path_fault
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode, size_bytes
 
 _NAMED_MAX: Final = 20
+# What the mark takes in capability.json before the first path stands in it.
+_MARK_BYTES: Final = len(f',\n  "metadata": {{\n    "{MARK}": ""\n  }}')
 Files = dict[str, bytes | str]
 
 
@@ -75,30 +79,46 @@ def _take_skill(source: SourceBundle, name: str) -> Taken:
         losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
         files = merge_travelled(travelled, capability, skill, losses)
     beside = [file for file in source.files if not travelled or file not in travelled.names]
-    kept = supporting_texts(beside, source.files.__getitem__, room_beside(files))
+    kept = supporting_texts(beside, source.files.__getitem__, files)
+    files["capability.json"] = _naming(files["capability.json"], kept)
     _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
     return Taken(source.path, {**files, **kept}, tuple(losses.findings), shown)
 
 
-def room_beside(four: Mapping[str, bytes | str]) -> int:
-    """What the four files of a bundle leave to its supporting files, in bytes; negative where they are too large."""
-    return BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values())
+def rank(name: str) -> tuple[bool, str]:
+    """Which file of a skill is kept first where not all fit: those in the format's own folders, then by name."""
+    return not in_folder(name), name
 
 
-def supporting_texts(names: Collection[str], read: Callable[[str], bytes | str], room: int) -> dict[str, str]:
-    """The texts among these files that a bundle keeps: by their paths, as many as it may have and as fit into `room`
-    bytes. One that is too large makes way for those behind it; of two names that collide neither is kept."""
-    named = sorted(name for name in names if is_supporting(name) and not path_fault(name))
+def supporting_texts(
+    names: Collection[str], read: Callable[[str], bytes | str], four: Mapping[str, bytes | str]
+) -> dict[str, str]:
+    """The texts among these files that a bundle keeps beside its four: by their paths, as many as it may have and as
+    fit. One that is too large makes way for those behind it; of two names that collide neither is kept."""
+    named = sorted((name for name in names if not path_fault(name)), key=rank)
     collisions = set(colliding(named))
+    marked = set(named_in(four["capability.json"]))
+    room = BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values()) - (0 if marked else _MARK_BYTES)
     kept: dict[str, str] = {}
     for name in named:
         if name in collisions or len(kept) == COUNT_MAX:
             continue
         text = _text_of(read(name))
-        if text is not None and size_bytes(text) <= room:
+        size = size_bytes(text or "") + (0 if in_folder(name) or name in marked else size_bytes(f"{name}\\n"))
+        if text is not None and size <= room:
             kept[name] = text
-            room -= size_bytes(text)
-    return kept
+            room -= size
+    return dict(sorted(kept.items()))
+
+
+def _naming(capability_json: bytes | str, kept: Collection[str]) -> str:
+    """capability.json with the mark of what it keeps outside of the folders."""
+    text = decode(capability_json)[0]
+    try:
+        return with_named(text, add=[name for name in kept if not in_folder(name)])
+    except InvalidRequest:
+        # An author's own that an export brought along and somebody broke since: it is judged as it is.
+        return text
 
 
 def _text_of(content: bytes | str) -> str | None:
@@ -117,5 +137,5 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> No
     named = ", ".join(name[:100] for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = f"A bundle keeps texts in {FOLDERS_SAID}; move what the agent needs there."
+    hint = f"A bundle keeps texts alone, at most {COUNT_MAX}, under paths that every file system takes."
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)

@@ -20,6 +20,7 @@ from registry.matching.known import Known
 from registry.matching.overlaps import trigger_overlaps
 from registry.matching.published import published_known
 from registry.models import Capability
+from registry.validation.supporting import parts_of
 from registry.validation.ui.surface import dict_or_empty
 
 ArgumentKind = Literal["text", "long text", "number", "whole number", "yes or no", "date", "choice", "list of texts"]
@@ -216,7 +217,7 @@ def duplicate(*, capability_id: str, new_id: str, name: str, by: Actor) -> Saved
     if found is None:
         raise CapabilityNotFound(capability_id)
     files, _ = drafts.editable_files(found)
-    copied = _renamed(files, new_id, name)
+    copied = _renamed(parts_of(files), new_id, name)
     return drafts.save_draft(capability_id=new_id, files=copied, based_on=None, by=by, create=True)
 
 

@@ -8,18 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from registry.agent_skills.taking import room_beside, skill_file_name, supporting_texts, take
+from registry.agent_skills.taking import rank, skill_file_name, supporting_texts, take
 from registry.errors import SourceUnreadable
 from registry.imports import git_sources
 from registry.imports.archives import ENTRIES_MAX, Reader, read_members
-from registry.imports.sources import JUNK, SourceBundle, archive_bytes, content_of
+from registry.imports.sources import SourceBundle, archive_bytes, content_of
 from registry.validation import BUNDLE_FILES
-from registry.validation.supporting import COUNT_MAX, RESERVED, is_supporting
+from registry.validation.supporting import (
+    COUNT_MAX,
+    JUNK,
+    PASSED_OVER,
+    RESERVED,
+    in_folder,
+    path_fault,
+    places_named,
+)
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
 
 # A folder or a repository may be large; beyond this somebody has named the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
-_PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
 
 
 def read_source(source: str) -> list[SourceBundle]:
@@ -82,7 +89,7 @@ def _folder_files(folder: Path, path: str) -> dict[str, Reader]:
 def walk(folder: Path) -> Iterator[Path]:
     """Every file below a folder, in order, but for what no author means: caches, checkouts of tools."""
     for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
+        folders[:] = sorted(name for name in folders if name not in PASSED_OVER)
         yield from (Path(place) / name for name in sorted(names) if name not in JUNK)
 
 
@@ -113,7 +120,7 @@ class _Tree:
 def _tree(files: Mapping[str, Reader]) -> _Tree:
     folders: dict[str, dict[str, Reader]] = {}
     for name, read in files.items():
-        if not any(step in _PASSED_OVER for step in name.split("/")):
+        if not any(step in PASSED_OVER for step in name.split("/")):
             folder, _, last = name.rpartition("/")
             folders.setdefault(folder, {})[last] = read
     return _Tree(folders)
@@ -170,14 +177,15 @@ def _bundle_files(names: Mapping[str, Reader], below: Mapping[str, Reader]) -> d
     wanted = {*BUNDLE_FILES, skill_file_name(names)}
     files: dict[str, bytes | str] = {name: names[name](FILE_BYTES_MAX + 1) for name in names if name in wanted}
     others = sorted(set(names) - set(files))[:ENTRIES_MAX]
-    return files | dict.fromkeys(others, "") | _bundle_supporting(below)
+    return files | dict.fromkeys(others, "") | _bundle_supporting(below, files)
 
 
-def _bundle_supporting(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
+def _bundle_supporting(below: Mapping[str, Reader], four: Mapping[str, bytes | str]) -> dict[str, bytes | str]:
     """With their content, as far as a bundle may be large: what is past that is named alone."""
     found: dict[str, bytes | str] = {}
     left, room = BUNDLE_BYTES_MAX, COUNT_MAX
-    for name in sorted(name for name in below if is_supporting(name)):
+    named = places_named(four.get("capability.json", ""))
+    for name in sorted(name for name in below if (in_folder(name) or name in named) and name not in four):
         found[name] = content = content_of(name, below[name]) if left >= 0 and room >= 0 else ""
         if content is not NOT_TEXT:
             left, room = left - len(content), room - 1
@@ -189,10 +197,10 @@ def _skill_files(names: Mapping[str, Reader], own: Mapping[str, Reader], folder:
     main = skill_file_name(names)
     first = [name for name in own if name == main or name.lower() in RESERVED]
     files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
-    beside = sorted(name for name in own if is_supporting(name) and name not in files)
+    beside = sorted((name for name in own if name not in files and not path_fault(name)), key=rank)
     # Read as they are chosen: of a tree of any size no more is held than a bundle may have.
     four = take(SourceBundle("", files, folder)).files if beside else None
     chosen: dict[str, str] = {}
     if four is not None:
-        chosen = supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), room_beside(four))
+        chosen = supporting_texts(beside[:ENTRIES_MAX], lambda name: own[name](FILE_BYTES_MAX + 1), four)
     return dict.fromkeys(own, "") | files | chosen

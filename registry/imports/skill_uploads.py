@@ -32,9 +32,9 @@ from registry.imports.sources import SourceBundle
 from registry.models import Revision, SkillUpload
 from registry.releases import proposals
 from registry.validation import Finding
-from registry.validation.documents import is_part
 from registry.validation.findings import in_order
 from registry.validation.published import MayKnow
+from registry.validation.supporting import parts_of
 from registry.validation.texts import FILE_BYTES_MAX, decode
 from registry.writing import writing
 
@@ -198,7 +198,7 @@ def _publish(taken: Taken, by: Actor, note: str) -> Landed:
 
 
 def _propose(taken: Taken, by: Actor, note: str, may_know: MayKnow | None) -> Landed:
-    files = {name: decode(content)[0] for name, content in (taken.files or {}).items() if is_part(name)}
+    files = {name: decode(content)[0] for name, content in parts_of(taken.files or {}).items()}
     done = proposals.propose(files=files, note=note, by=by, may_know=may_know)
     findings = in_order([*taken.findings, *done.report.findings])
     proposal = done.proposal

@@ -12,7 +12,7 @@ from registry.imports.sources import SourceBundle
 from registry.models import GitSource, GitSourceItem
 from registry.queries import published_names, texts_digest
 from registry.validation import validate
-from registry.validation.documents import is_part
+from registry.validation.supporting import parts_of
 from registry.validation.texts import decode
 
 Known = Mapping[str, GitSourceItem]
@@ -76,6 +76,6 @@ def seen(bundle: SourceBundle, source: GitSource) -> Seen:
     path = bundle.path.removeprefix(source.spec).strip("/")
     if taken.files is None:
         return Seen(bundle, path, "", texts_digest(texts), "")
-    report = validate({name: text for name, text in texts.items() if is_part(name)}, published=published_names())
+    report = validate(parts_of(texts), published=published_names())
     digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
     return Seen(bundle, path, report.capability_id[:64], texts_digest(texts), digest)

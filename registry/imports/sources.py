@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
 
 from registry.errors import SourceUnreadable
 from registry.imports.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, Reader, zip_members
 from registry.validation import BUNDLE_FILES
-from registry.validation.documents import is_part
-from registry.validation.supporting import FOLDERS, is_supporting
+from registry.validation.supporting import FOLDERS, JUNK, in_folder, places_named
 from registry.validation.texts import FILE_BYTES_MAX, NOT_TEXT, is_binary
-
-# What tools leave behind; nobody meant it to be part of a bundle.
-JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,9 @@ def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
     """A bundle's files with their content, others by name alone. A link must not lead to what is none of ours."""
     files: dict[str, bytes | str] = {}
     images = 0
-    for name in (*BUNDLE_FILES, *_supporting_names(folder)):
+    for name in _part_names(folder):
+        if name in files:
+            continue
         if len(files) - images > ENTRIES_MAX:
             # Too many are seen to be too many.
             break
@@ -83,13 +80,17 @@ def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
             files[name] = content_of(name, _reader(folder / name))
             images += files[name] is NOT_TEXT
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK, *BUNDLE_FILES})
+    others = [name for name in others if name not in files]
     return files | {name: "" for name in others[:ENTRIES_MAX] if (folder / name).is_file()}
 
 
-def _supporting_names(folder: Path) -> Iterator[str]:
-    """Paths below the folder."""
+def _part_names(folder: Path) -> Iterator[str]:
+    """Paths below the folder at which a part of its bundle may stand; some twice."""
+    yield from BUNDLE_FILES
     found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
-    return (place.relative_to(folder).as_posix() for place in found if not JUNK.intersection(place.parts))
+    yield from (place.relative_to(folder).as_posix() for place in found if not JUNK.intersection(place.parts))
+    if (folder / "capability.json").is_file():
+        yield from sorted(places_named(_reader(folder / "capability.json")(FILE_BYTES_MAX + 1)))
 
 
 def _reader(file: Path) -> Reader:
@@ -103,7 +104,7 @@ def _reader(file: Path) -> Reader:
 def content_of(name: str, read: Reader) -> bytes:
     """The file, or just so much that it is seen to be too large; of an image just that it is no text."""
     content = read(FILE_BYTES_MAX + 1)
-    return NOT_TEXT if is_supporting(name) and is_binary(content) else content
+    return NOT_TEXT if name not in BUNDLE_FILES and is_binary(content) else content
 
 
 def read_zip(data: bytes, path: str) -> list[SourceBundle]:
@@ -112,16 +113,7 @@ def read_zip(data: bytes, path: str) -> list[SourceBundle]:
 
 
 def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
-    folders: dict[str, dict[str, bytes | str]] = {}
-    for name, read in members.items():
-        parts = name.split("/")
-        at = 0 if len(parts) == 1 or is_supporting(name) else 1
-        own = "/".join(parts[at:])
-        if any(part in JUNK for part in parts) or ("/" in own and not is_supporting(own)):
-            continue
-        # At most so much that a file is seen to be too large; a size that lies is found by the reader.
-        folders.setdefault(parts[0] if at else "", {})[own] = content_of(own, read) if is_part(own) else ""
-    bundles = {folder: files for folder, files in folders.items() if any(name in BUNDLE_FILES for name in files)}
+    bundles = {folder: _members_of(below) for folder, below in _by_folder(members).items()}
     if "" in bundles:
         return [SourceBundle(path, bundles[""])]
     if not bundles:
@@ -129,3 +121,30 @@ def _bundles_of(members: Mapping[str, Reader], path: str) -> list[SourceBundle]:
     if len(bundles) == 1:
         return [SourceBundle(path, next(iter(bundles.values())))]
     return [SourceBundle(f"{path}/{folder}", files) for folder, files in sorted(bundles.items())]
+
+
+def _by_folder(members: Mapping[str, Reader]) -> dict[str, dict[str, Reader]]:
+    """What stands below each folder that is a bundle: the root, which is the empty text, or else top folders."""
+    known = {name: read for name, read in members.items() if not any(part in JUNK for part in name.split("/"))}
+    if any(name in BUNDLE_FILES for name in known):
+        return {"": known}
+    folders: dict[str, dict[str, Reader]] = {}
+    for name, read in known.items():
+        top, _, own = name.partition("/")
+        if own and not in_folder(name):
+            folders.setdefault(top, {})[own] = read
+    return {top: below for top, below in folders.items() if any(name in BUNDLE_FILES for name in below)}
+
+
+def _members_of(below: Mapping[str, Reader]) -> dict[str, bytes | str]:
+    """A bundle's files with their content, others beside them by name alone, others in folders not at all."""
+    # At most so much that a file is seen to be too large; a size that lies is found by the reader.
+    main = below["capability.json"](FILE_BYTES_MAX + 1) if "capability.json" in below else b""
+    named = places_named(main)
+    files: dict[str, bytes | str] = {}
+    for name, read in below.items():
+        if name in BUNDLE_FILES or in_folder(name) or name in named:
+            files[name] = content_of(name, read)
+        elif "/" not in name:
+            files[name] = ""
+    return files

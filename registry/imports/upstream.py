@@ -23,7 +23,7 @@ from registry.imports.sources import SourceBundle
 from registry.imports.upstream_doubt import require_credible
 from registry.imports.upstream_http import Answer, Upstream
 from registry.models import GitSource, GitSourceItem
-from registry.validation.supporting import COUNT_MAX, is_supporting
+from registry.validation.supporting import COUNT_MAX, in_folder, named_places
 
 LIST: Final = "/api/v1/capability_registry_list"
 LOAD: Final = "/api/v1/capability_skill_load"
@@ -190,7 +190,8 @@ def _beside(given: dict[str, Any]) -> dict[str, str]:
     rows = given.get("files")
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     found = {str(row.get("path")): str(row.get("digest")) for row in named[: COUNT_MAX + 1]}
-    return {path: digest for path, digest in sorted(found.items()) if is_supporting(path)}
+    marked = named_places(given["capability"])
+    return {path: digest for path, digest in sorted(found.items()) if in_folder(path) or path in marked}
 
 
 def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from registry.models import Capability, Draft, Review, ReviewEntry
 from registry.queries import texts_digest
 from registry.releases.rules import groups_in, rule_for
 from registry.validation import Report
+from registry.validation.supporting import parts_of
 from registry.writing import writing
 
 ACTIVE: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.SENT_BACK)
@@ -69,6 +70,11 @@ def digest_of(report: Report) -> str:
     return texts_digest(dict(report.files))
 
 
+def digest_of_draft(draft: Draft) -> str:
+    """As `digest_of`: a text that the draft holds and nobody names is no part of what is approved."""
+    return texts_digest(parts_of(draft.files))
+
+
 def _hand_in(review: Review, draft: Draft, report: Report, *, by: Actor, note: str) -> None:
     review.round += 1
     review.state = Review.State.OPEN
@@ -107,7 +113,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         review = _decidable(review_id, round_seen)
         require_may_change(review.capability.capability_id, by)
         draft = active_draft(review.capability)
-        if draft is None or texts_digest(draft.files) != review.texts_digest:
+        if draft is None or digest_of_draft(draft) != review.texts_digest:
             raise ReviewConflict(
                 "The draft was changed or put away since it was handed in: it has to be asked for again"
             )
@@ -235,4 +241,4 @@ def list_reviews(*, states: Sequence[str] = (), asked_by: str = "") -> QuerySet[
 def is_current(review: Review) -> bool:
     """Whether the draft is still what was handed in."""
     draft = active_draft(review.capability)
-    return draft is not None and texts_digest(draft.files) == review.texts_digest
+    return draft is not None and digest_of_draft(draft) == review.texts_digest

@@ -26,8 +26,8 @@ from registry.soundness import require_sound
 
 BYTES_MAX: Final = 32 * 1024 * 1024
 _REVISIONS_A_READ: Final = 100
-# The whole skill as one artifact, beside its files by their paths.
-ZIP: Final = "zip"
+# The whole skill as one artifact, beside its files by their paths, of which none has this character.
+ZIP: Final = "*"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -12,17 +12,16 @@ from typing import Any, Final
 from registry.validation import json_places, json_text, texts
 from registry.validation.findings import Finding, in_order
 from registry.validation.json_places import Span
-from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, FileName, Path, Problem, Severity
+from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, FileName, Path, Problem, Severity, upto
 from registry.validation.skill_text import SkillText
-from registry.validation.supporting import COUNT_MAX, colliding, is_supporting, path_fault
+from registry.validation.supporting import COUNT_MAX, MARK, colliding, is_part, named_places, path_fault
 
 BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
 REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
-
-
-def is_part(name: str) -> bool:
-    """Whether a file of this name is a part of a bundle."""
-    return name in BUNDLE_FILES or is_supporting(name)
+_PLACED_MAX: Final = 4_000
+_UNKNOWN_HINT: Final = (
+    f"A bundle has four files: {', '.join(BUNDLE_FILES)}. A text that agents need is named in metadata.{MARK}."
+)
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Documents:
             document = self.json.get(file)
             if file == "skill.md":
                 self._report_skill(found)
-            elif is_supporting(file):
+            elif file not in BUNDLE_FILES:
                 self.findings += [self._finding(problem, "", problem.offset or 0) for problem in found]
             elif document is not None and document.readable:
                 self._report_json(document, found)
@@ -227,21 +226,41 @@ def read(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -
         elif name in REQUIRED_FILES:
             problem = Problem("FILE_MISSING", name, (), f"{name} is missing", f"Add a file named {name}.")
             documents.report_at(problem, None, "")
-    total += _read_supporting(documents, files)
+    named = named_places(documents.value("capability.json"))
+    total += _read_supporting(documents, files, named)
     if total > texts.BUNDLE_BYTES_MAX:
         message = f"The bundle has {total:,} bytes; at most {texts.BUNDLE_BYTES_MAX:,} are allowed"
         problem = Problem("BUNDLE_TOO_LARGE", "capability.json", (), message, "Shorten the texts.")
         documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
-    _report_unknown_files(documents, files)
+    documents.report(upto(_mark_problems(files, named)))
+    unknown = [name for name in files if not is_part(name, named)]
+    if "capability.json" in documents.unread:
+        # It may name them all, but for those that nothing can name.
+        unknown = [name for name in unknown if path_fault(name)]
+    _report_unknown_files(documents, unknown)
     return documents
 
 
-def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]) -> None:
-    unknown = [name for name in files if not is_part(name)]
+def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -> Iterator[Problem]:
+    """What capability.json names and nobody can find. Of one that is there its own file is judged."""
+    # A place inside of a string is counted from its start, each anew; of thousands of lines that takes too long.
+    is_placed = max(named.values(), default=0) < _PLACED_MAX
+    for name, offset in named.items():
+        if name in files and name not in BUNDLE_FILES:
+            continue
+        shown, fault, path = name[:200], path_fault(name), ("metadata", MARK)
+        code = "FILE_PATH_INVALID" if fault else "FILE_NAMED_MISSING"
+        message = f"No file can have the path '{shown}': {fault}" if fault else f"The file '{shown}' is not there"
+        hint = f"Take the line out of metadata.{MARK}{', or add the file' if not fault else ''}."
+        place = offset if is_placed else None
+        yield Problem(code, "capability.json", path, message, hint, offset=place, subject=shown)
+
+
+def _report_unknown_files(documents: Documents, unknown: list[str]) -> None:
     more = len(unknown) - OF_ONE_CODE_MAX
     for place, name in enumerate(sorted(unknown)[:OF_ONE_CODE_MAX], start=1):
         close = next((known for known in BUNDLE_FILES if known.lower() == name.lower()), None)
-        hint = f"Name it {close}." if close else f"A bundle has four files: {', '.join(BUNDLE_FILES)}."
+        hint = f"Name it {close}." if close else _UNKNOWN_HINT
         severity = documents.severities.get("FILE_UNKNOWN", "warning")
         shown = name[:200]
         message = f"The file '{shown}' is not part of a bundle and is left out"
@@ -250,11 +269,11 @@ def _report_unknown_files(documents: Documents, files: Mapping[str, bytes | str]
         documents.findings.append(Finding("FILE_UNKNOWN", severity, shown, "", None, None, message, hint))
 
 
-def _read_supporting(documents: Documents, files: Mapping[str, bytes | str]) -> int:
+def _read_supporting(documents: Documents, files: Mapping[str, bytes | str], named: Collection[str]) -> int:
     """Their size in bytes. What is past the number that a bundle may have is named and not read."""
-    named = sorted(name for name in files if is_supporting(name))
-    names = [name for name in named if not texts.is_binary(files[name])]
-    _report_binary_files(documents, sorted(set(named).difference(names)))
+    found = sorted(name for name in files if is_part(name, named) and name not in BUNDLE_FILES)
+    names = [name for name in found if not texts.is_binary(files[name])]
+    _report_binary_files(documents, sorted(set(found).difference(names)))
     collisions = colliding(names)
     for name in names[:COUNT_MAX]:
         _read_file(documents, name, files[name])
@@ -290,7 +309,7 @@ def _read_file(documents: Documents, name: str, raw: bytes | str) -> None:
     if fault is not None:
         documents.unreadable.add(name)
         documents.report_at(Problem(fault.code, name, (), fault.message, fault.hint), fault.offset, "")
-    if name == "skill.md" or is_supporting(name):
+    if name == "skill.md" or name not in BUNDLE_FILES:
         _report_nul(documents, name, text)
     elif fault is None:
         _read_json(documents, name, text)

@@ -1,59 +1,131 @@
 """Supporting files: the texts that an Agent Skill keeps beside its SKILL.md, and a bundle beside its four files.
 
-They stand in `references/`, `scripts/` and `assets/`, the folders that the Agent Skills format names, and agents fetch
-them one by one. The digest of a bundle is over the four files alone, as the contract says; each of these has its own.
+They stand in `references/`, `scripts/` and `assets/`, the folders that the Agent Skills format names, or wherever
+`metadata.supporting_files` of capability.json names them, a path a line: the mark. Agents fetch them one by one. The
+digest of a bundle is over the four files alone, as the contract says; each of these has its own.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, TypeVar, get_args
 
 from agent_client.digest import text_digest
+from registry.validation import json_text
+from registry.validation.problems import FileName
+from registry.validation.texts import FILE_BYTES_MAX, decode, size_bytes
 
 FOLDERS: Final = ("references", "scripts", "assets")
 FOLDERS_SAID: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
+# The key below `metadata` of capability.json that names those outside of the folders.
+MARK: Final = "supporting_files"
 COUNT_MAX: Final = 100
 PATH_MAX: Final = 200
+# What tools leave behind; nobody meant it to be part of a bundle, and no reader looks into it.
+JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
+PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
 # What an export of ours puts there (registry/agent_skills/travelling.py).
 RESERVED: Final = frozenset(
     f"references/{name}" for name in ("capability.json", "tools.json", "ui_schemas.json", "skill-front-matter.yaml")
 )
 # One step of a path that every file system and every address takes as it is.
 _STEP: Final = re.compile(
-    r"[^\s/\\:*?\"<>|\x00-\x1f\x7f.](?:[^/\\:*?\"<>|\x00-\x1f\x7f]*[^\s/\\:*?\"<>|\x00-\x1f\x7f.])?"
+    r"[^\s/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff.]"
+    r"(?:[^/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff]*[^\s/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff.])?"
 )
+_STEP_BYTES_MAX: Final = 255
+_FOUR: Final = frozenset(get_args(FileName))
+Content = TypeVar("Content", str, bytes | str)
 
 
-def is_supporting(name: str) -> bool:
-    """Whether a file of this name is one; where not, it is one of the four, or no part of a bundle."""
+def in_folder(name: str) -> bool:
+    """Whether a file of this name is a supporting one wherever it comes from; others have to be named."""
     return name.partition("/")[0] in FOLDERS and "/" in name
 
 
+def named_places(capability: Any) -> dict[str, int]:
+    """What the mark of a parsed capability.json names, each once, in its order, with its offset in the mark; nothing
+    where it has no mark. Spaces around a path, empty lines and repeated ones have no meaning."""
+    metadata = capability.get("metadata") if isinstance(capability, dict) else None
+    said = metadata.get(MARK) if isinstance(metadata, dict) else None
+    found: dict[str, int] = {}
+    at = 0
+    for line in said.split("\n") if isinstance(said, str) else ():
+        if line.strip():
+            found.setdefault(line.strip(), at + len(line) - len(line.lstrip()))
+        at += len(line) + 1
+    return found
+
+
+def named_in(content: bytes | str) -> tuple[str, ...]:
+    """The paths of `named_places`, of capability.json as it came: nothing where it cannot be read."""
+    if size_bytes(content) > FILE_BYTES_MAX:
+        return ()
+    text, fault = decode(content)
+    if fault is not None or (MARK not in text and "\\u" not in text):
+        return ()
+    return tuple(named_places(json_text.read(text).value))
+
+
+def places_named(content: bytes | str) -> frozenset[str]:
+    """The paths of `named_in` at which a file can be looked for, whatever somebody wrote there."""
+    return frozenset(name for name in named_in(content) if not path_fault(name))
+
+
+def is_part(name: str, named: Collection[str]) -> bool:
+    """Whether a file of this name is a part of a bundle whose capability.json names those."""
+    return name in _FOUR or in_folder(name) or name in named
+
+
+def parts_of(files: Mapping[str, Content]) -> dict[str, Content]:
+    """Those among files that are a part of the bundle that they make."""
+    if all(is_part(name, ()) for name in files):
+        return dict(files)
+    named = named_in(files.get("capability.json", ""))
+    return {name: content for name, content in files.items() if is_part(name, named)}
+
+
 def supporting_of(files: Mapping[str, str]) -> dict[str, str]:
-    """Those among the files of a bundle, by path."""
-    return {name: files[name] for name in sorted(files) if is_supporting(name)}
+    """Those among the files of a bundle that stand beside the four, by path."""
+    return {name: files[name] for name in sorted(files) if name not in _FOUR}
 
 
 def path_fault(name: str) -> str:
-    """Why a file cannot have this path; empty where it can."""
+    """Why a supporting file cannot have this path; empty where it can."""
     if len(name) > PATH_MAX:
         return f"it has more than {PATH_MAX} characters"
-    if name.lower() in RESERVED:
-        return "an export puts a file of its own there"
-    if not all(_STEP.fullmatch(step) for step in name.split("/")):
+    steps = name.split("/")
+    if not all(_STEP.fullmatch(step) for step in steps):
         return (
             "a step of it is empty, begins or ends with a dot or a space, or has a character that file systems refuse"
         )
-    return ""
+    if any(len(step.encode("utf-8")) > _STEP_BYTES_MAX for step in steps):
+        return f"a step of it has more than {_STEP_BYTES_MAX} bytes"
+    if name.lower() in RESERVED:
+        return "an export puts a file of its own there"
+    return "" if in_folder(name) else _fault_outside(name, steps)
+
+
+def _fault_outside(name: str, steps: Sequence[str]) -> str:
+    """What is wrong with a path in none of the folders alone."""
+    if name.lower() in _FOUR:
+        return "it is one of the four files of a bundle"
+    if steps[-1].lower() == "skill.md":
+        return "a SKILL.md makes its folder a skill of its own"
+    junk = next((step for step in steps if step in PASSED_OVER), "")
+    return f"what is called {junk} is passed over by every import" if junk else ""
 
 
 def colliding(names: Sequence[str]) -> list[str]:
-    """Names that are another one's on a file system that takes A for a."""
-    folded = Counter(name.casefold() for name in names)
-    return [name for name in sorted(names) if folded[name.casefold()] > 1]
+    """Names that are another one's, or a folder of another one's, on a file system that takes A for a."""
+    folded = {name: unicodedata.normalize("NFC", name).casefold() for name in names}
+    count = Counter(folded.values())
+    folders = {one[:at] for one in count for at, letter in enumerate(one) if letter == "/"}
+    inside = {one for one in count if any(one[:at] in count for at, letter in enumerate(one) if letter == "/")}
+    return [name for name in sorted(names) if count[folded[name]] > 1 or folded[name] in folders | inside]
 
 
 def file_facts(files: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_safe
 from registry import drafts
 from registry.errors import DraftConflict, InvalidRequest, RegistryError
 from registry.models import Capability
-from registry.validation.supporting import COUNT_MAX, FOLDERS, file_facts, supporting_of
+from registry.validation import Finding, Report
+from registry.validation.supporting import COUNT_MAX, FOLDERS, MARK, file_facts, in_folder, supporting_of
 from registry.validation.texts import FILE_BYTES_MAX, decode
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
 from studio.views.capability import get_capability_or_404
@@ -41,12 +42,25 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
     context = {
         "capability": capability,
         "version": version,
-        "files": file_facts(found),
-        "findings": [finding for finding in report.findings if finding.file in found],
+        "files": [facts | {"place": _place(facts["path"], report)} for facts in file_facts(found)],
+        "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
         "folders": FOLDERS,
         "most": COUNT_MAX,
     }
     return render(request, "studio/supporting/list.html", context | more, status=status)
+
+
+def _place(path: str, report: Report) -> str:
+    """Why the file counts as one of the bundle: `folder` or `named`; `unnamed` where it does not, and `unread` where
+    nobody can say, for capability.json cannot be read."""
+    if path in report.files:
+        return "folder" if in_folder(path) else "named"
+    is_told = any(finding.code == "FILE_UNKNOWN" and finding.file == path for finding in report.findings)
+    return "unnamed" if is_told else "unread"
+
+
+def _is_of_mark(finding: Finding) -> bool:
+    return finding.file == "capability.json" and finding.pointer == f"/metadata/{MARK}"
 
 
 @operator_required
@@ -89,7 +103,8 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 
 def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
-    """The texts of files by their paths. Raises `InvalidRequest` for one that is none."""
+    """The texts of files by their paths; without a folder they stand beside the four. Raises `InvalidRequest` for one
+    that is none."""
     found = {}
     for upload in uploads[:_UPLOADS_MAX]:
         content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]
@@ -101,7 +116,7 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
                 _("%(name)s is no text: %(message)s. Agents are given texts alone")
                 % {"name": name, "message": fault.message}
             )
-        found[f"{folder}/{name}"] = text
+        found[f"{folder}/{name}" if folder else name] = text
     return found
 
 

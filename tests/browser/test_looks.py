@@ -122,7 +122,8 @@ GitImport.objects.create(
     finished_at=timezone.now(),
 )
 version = Draft.objects.get(capability__capability_id="weights", discarded_at=None).version
-beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)"}
+beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)",
+          "templates/" + "t" * 90 + ".md": "# T\\n"}
 weights = Capability.objects.get(capability_id="weights")
 version = drafts.change_supporting(capability=weights, put=beside, based_on=version, by=olga).version
 review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)

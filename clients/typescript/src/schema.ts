@@ -539,7 +539,7 @@ export interface components {
             compatibility?: string;
             /** @description Tools of the agent that this skill may use, as in the Agent Skills format: names separated by spaces, or a list. */
             allowed_tools?: unknown;
-            /** @description Further facts, text to text. */
+            /** @description Further facts, text to text. supporting_files names texts of the bundle outside of references/, scripts/ and assets/, a path a line. */
             metadata?: {
                 [key: string]: string;
             };
@@ -982,7 +982,7 @@ export interface components {
         SupportingFile: {
             capability_id: string;
             revision: number;
-            /** @description Below references/, scripts/ or assets/. */
+            /** @description Such as references/units.md or forms.md. */
             path: string;
             /** @description sha256: and 64 hex digits, of the text as UTF-8. */
             digest: string;

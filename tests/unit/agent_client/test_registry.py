@@ -124,6 +124,18 @@ def test_a_file_of_a_bundle_is_held_against_the_digest_that_came_with_it(client:
     assert fake.asked[1].query == {"capability_id": "weights", "path": "references/units.md", "revision": "1"}
 
 
+def test_a_file_that_stands_in_no_folder_is_read_as_any_other(client: Any) -> None:
+    facts = FACTS | {"path": "forms.md"}
+    document = {"capability_id": "weights", "revision": 1, **facts, "text": UNITS}
+    with fake_registry(
+        capability_skill_load=Given(document=load_answer() | {"files": [facts]}),
+        capability_file_load=Given(document=document),
+    ) as fake:
+        registry = client(fake.url)
+        assert registry.file(registry.load("weights"), "forms.md") == UNITS
+    assert fake.asked[1].query["path"] == "forms.md"
+
+
 def test_a_file_that_is_another_or_is_not_there_is_refused(client: Any) -> None:
     answer = load_answer() | {"files": [FACTS]}
     for text in ("# Units\n\nOne stone is 63 kg.\n", None, 7):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
@@ -63,11 +65,15 @@ def test_one_is_taken_away_and_the_release_keeps_it(client: Client) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("skill.md", "begins with one of"),
-        ("notes/a.md", "begins with one of"),
-        ("references/a:b.md", "No file can have the path"),
+        ("skill.md", "it is one of the four files of a bundle"),
+        ("Tools.json", "it is one of the four files of a bundle"),
+        ("notes/SKILL.md", "a SKILL.md makes its folder a skill of its own"),
+        ("../a.md", "can have the path"),
+        (".env", "can have the path"),
+        ("node_modules/a.md", "passed over by every import"),
+        ("references/a:b.md", "can have the path"),
         ("references/tools.json", "an export puts a file of its own there"),
-        ("", "begins with one of"),
+        ("", "can have the path"),
     ],
 )
 def test_an_odd_path_is_refused_and_nothing_typed_is_lost(client: Client, path: str, words: str) -> None:
@@ -154,3 +160,84 @@ def test_the_editor_keeps_them(client: Client) -> None:
     texts = {name.replace(".", "_"): text for name, text in bundle(body="New.").items()}
     client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
     assert _kept() == {"references/units.md": UNITS}
+
+
+# Outside of the three folders: capability.json names it
+
+
+def _mark() -> str:
+    capability = json.loads(str(Draft.objects.get(discarded_at__isnull=True).capability_json))
+    return str(capability.get("metadata", {}).get("supporting_files", ""))
+
+
+def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None:
+    publish()
+    before = bundle()["capability.json"]
+    page = client.get(PAGE)
+    assert "the path is written into capability.json too" in " ".join(page.content.decode().split())
+    form_with(page, "Put it into the draft").submit(client, path="forms.md", text=UNITS)
+    assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")
+    files = [SimpleUploadedFile("LICENSE.txt", b"MIT")]
+    client.post(f"{PAGE}save/", {"folder": "", "files": files, "based_on": "1"})
+    assert _mark() == "forms.md\nLICENSE.txt"
+    shown = client.get(PAGE).content.decode()
+    assert shown.count("named in capability.json\n") == 2
+    assert client.get(f"{PAGE}read/LICENSE.txt").status_code == 200
+    form_with(client.get(f"{PAGE}read/forms.md"), "Put it into the draft").submit(client, text="Short.")
+    assert (_kept()["forms.md"], _mark()) == ("Short.", "forms.md\nLICENSE.txt")
+    for number, path in enumerate(["forms.md", "LICENSE.txt"], start=4):
+        client.post(f"{PAGE}remove/", {"path": path, "based_on": str(number - 1)})
+    assert (_kept(), Draft.objects.get().capability_json) == ({}, before)
+
+
+def test_what_is_named_and_not_there_is_told_on_the_page(client: Client) -> None:
+    mark = {"supporting_files": "forms.md\ngone.md"}
+    drafts.save_draft(capability_id="alpha", files=bundle(metadata=mark) | {"forms.md": UNITS}, based_on=None, by=OLGA)
+    page = client.get(PAGE).content.decode()
+    assert "FILE_NAMED_MISSING" in page
+    assert "gone.md" in page
+
+
+def test_what_the_editor_names_no_more_is_shown_and_can_be_named_again(client: Client) -> None:
+    files = bundle(metadata={"supporting_files": "forms.md"}) | {"forms.md": UNITS}
+    publishing.publish(files=files, by=OLGA)
+    texts = {name.replace(".", "_"): text for name, text in bundle().items()}
+    client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
+    assert (_kept(), _mark()) == ({"forms.md": UNITS}, "")
+    page = client.get(PAGE).content.decode()
+    assert "capability.json does not name it" in page
+    assert "FILE_UNKNOWN" in page
+    form_with(client.get(f"{PAGE}read/forms.md"), "Put it into the draft").submit(client)
+    assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")
+    assert "does not name it" not in client.get(PAGE).content.decode()
+
+
+def test_where_capability_json_cannot_be_read_nobody_knows(client: Client) -> None:
+    publishing.publish(files=bundle(metadata={"supporting_files": "forms.md"}) | {"forms.md": UNITS}, by=OLGA)
+    texts = {name.replace(".", "_"): text for name, text in bundle().items()} | {"capability_json": "{"}
+    client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
+    page = client.get(PAGE).content.decode()
+    assert _kept() == {"forms.md": UNITS}
+    assert "not known: capability.json cannot be read" in page
+    assert "FILE_UNKNOWN" not in page
+
+
+def test_a_capability_json_that_cannot_be_read_is_not_touched(client: Client) -> None:
+    files = bundle() | {"capability.json": "{", "references/a.md": "x"}
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+    answer = client.post(f"{PAGE}save/", {"path": "forms.md", "text": "What I wrote", "based_on": "1"})
+    assert answer.status_code == 400
+    assert "mend it first" in answer.content.decode()
+    assert "What I wrote" in answer.content.decode()
+    assert "capability.json cannot be read" in answer.content.decode()
+    client.post(f"{PAGE}save/", {"path": "references/b.md", "text": "x", "based_on": "1"})
+    client.post(f"{PAGE}remove/", {"path": "references/a.md", "based_on": "2"})
+    assert Draft.objects.get().files == {"capability.json": "{", "skill.md": files["skill.md"], "references/b.md": "x"}
+
+
+def test_none_of_the_four_is_taken_away_here(client: Client) -> None:
+    publish()
+    answer = client.post(f"{PAGE}remove/", {"path": "skill.md", "based_on": ""})
+    assert answer.status_code == 400
+    assert "it is one of the four files of a bundle" in answer.content.decode()
+    assert not Draft.objects.exists()

@@ -84,7 +84,7 @@ def _publish(files: dict[str, str], headers: Headers, slug: str = "tea-timer", *
 
 
 def test_a_key_that_may_publish_publishes(publisher: Headers) -> None:
-    done = _publish({"SKILL.md": TEA, "notes.txt": "mine"}, publisher)
+    done = _publish({"SKILL.md": TEA, ".notes.txt": "mine"}, publisher)
     assert done.status_code == 200, done.content
     body = done.json()
     findings = body.pop("findings")

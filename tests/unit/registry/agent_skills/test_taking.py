@@ -270,7 +270,7 @@ KEPT: list[tuple[str, str, dict[str, Any]]] = [
     ("IMPORT_NAME_CHANGED", _skill("name: 数据\ndescription: y"), {"folder": "data"}),
     ("IMPORT_NAME_DIFFERS", PLAIN, {"folder": "pdf"}),
     ("IMPORT_FILE_NAME", PLAIN, {"name": "skill.md"}),
-    ("IMPORT_FILE_LEFT_OUT", PLAIN, {"references/api.md": "x", "logo.png": "x"}),
+    ("IMPORT_FILE_LEFT_OUT", PLAIN, {"references/api.md": "x", ".env.example": "x"}),
     ("IMPORT_PROFILE_CHOSEN", _skill("name: x\ndescription: y", PLAYBOOK_BODY), {}),
 ]
 

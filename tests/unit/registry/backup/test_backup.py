@@ -78,7 +78,9 @@ def _fill() -> str:
         call.keep = "[]"
     publish("gamma")
     publishing.retire(capability_id="gamma", by=OLGA)
-    drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
+    beside = {"references/a.md": "Grüße", "forms.md": "Größe \u2028"}
+    marked = bundle("delta", metadata={"supporting_files": "forms.md"}) | beside
+    drafts.save_draft(capability_id="delta", files=marked, based_on=None, by=OLGA)
     rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=False, by=OLGA)
     review = reviews.ask_review(capability_id="delta", draft_version=1, by=OLGA, note="Grüße")
     said = review_comments.comment(review_id=review.pk, by=OLGA, words="Hier", file="skill.md", line=1)

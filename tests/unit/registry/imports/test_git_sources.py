@@ -103,7 +103,7 @@ def test_a_repository_a_tag_and_a_folder(url: str) -> None:
     assert _found(url) == [("/skills/one", "one"), ("/skills/two", "two")]
     assert _found(f"{url}@v1") == [("/skills/one", "one")]
     (found,) = read_source(f"{url}@main#skills/two")
-    assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": ""})
+    assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": "x"})
 
 
 def test_what_a_repository_lacks_is_told(url: str) -> None:

@@ -75,6 +75,12 @@ class There:
         self.bundles[capability_id] |= {"revision": self.revision, "files": file_facts(self.files)}
         self.revision += 1
 
+    def put_named(self, capability_id: str, files: dict[str, str], names: str) -> None:
+        """Publish files there of which the mark names those."""
+        self.put(capability_id, metadata={"supporting_files": names})
+        self.files = files
+        self.bundles[capability_id] |= {"revision": self.revision, "files": file_facts(files)}
+
     def answer(self, path: str, query: dict[str, str], etag: str | None) -> tuple[int, bytes, str]:
         name = path.rpartition("/")[2]
         self.asked.append(f"{name} {query.get('capability_id', '')}".strip())
@@ -187,6 +193,34 @@ def test_supporting_files_come_along_and_a_change_of_them_alone_does_too(there: 
     assert _files() == {"references/units.md": "One stone is 6.35 kg."}
     assert "capability_skill_load beta" not in there.asked
     assert _differences(source_id) == {}
+
+
+def test_those_that_the_mark_names_come_along_and_no_others(there: There) -> None:
+    files = {"forms.md": "# Forms", "references/units.md": "One stone.", "other.md": "x", "../x.md": "x"}
+    there.put_named("alpha", files, "forms.md\ngone.md")
+    source_id = _add(there)
+    assert _sync(source_id) == {"alpha": "published", "beta": "published"}
+    assert _files() == {"forms.md": "# Forms", "references/units.md": "One stone."}
+    assert there.asked.count("capability_file_load alpha") == 2
+    there.asked.clear()
+    assert _sync(source_id) == {}
+    assert there.asked == ["capability_registry_list"]
+    there.put_named("alpha", files | {"forms.md": "# New forms"}, "forms.md\ngone.md")
+    assert _sync(source_id) == {"alpha": "published"}
+    assert _files()["forms.md"] == "# New forms"
+    assert _differences(source_id) == {}
+
+
+def test_a_named_file_that_does_not_fit_its_digest_is_not_taken_in(there: There) -> None:
+    there.put_named("alpha", {"forms.md": "# Forms"}, "forms.md")
+    there.files = {"forms.md": "Something else."}
+    assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
+
+
+def test_a_path_that_leads_out_is_refused_by_the_gate(there: There) -> None:
+    there.put_named("alpha", {"../x.md": "x"}, "../x.md")
+    assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
+    assert not Revision.objects.filter(capability__capability_id="alpha").exists()
 
 
 def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: There) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from registry.validation import validate
-from registry.validation.supporting import COUNT_MAX, RESERVED, is_supporting, path_fault
+from registry.validation.supporting import COUNT_MAX, RESERVED, in_folder, path_fault
 from tests.factories import bundle
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -40,11 +40,11 @@ def test_what_stands_elsewhere_is_left_out(name: str) -> None:
     [
         "references/", "references//a.md", "references/../skill.md", "references/./a", "references/a:b.md",
         "references/a\\b", "references/ a.md", "references/a.md ", "references/a\n.md", "references/.hidden",
-        "references/" + "x" * 200, *sorted(RESERVED), "references/Tools.json",
+        "references/" + "x" * 200, f"references/{'ä' * 130}", *sorted(RESERVED), "references/Tools.json",
     ],
 )  # fmt: skip
 def test_odd_paths_are_refused(path: str) -> None:
-    assert is_supporting(path)
+    assert in_folder(path)
     assert path_fault(path)
     (finding,) = [one for one in validate({**bundle(), path: "x"}).findings if one.code == "FILE_PATH_INVALID"]
     assert (finding.severity, finding.file) == ("error", path)
@@ -57,8 +57,16 @@ def test_usual_paths_are_not(path: str) -> None:
     assert not path_fault(path)
 
 
-def test_two_that_differ_in_case_alone_are_refused() -> None:
-    found = validate({**bundle(), "references/A.md": "a", "references/a.md": "b"}).findings
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("references/A.md", "references/a.md"),
+        ("references/\u00e4.md", "references/a\u0308.md"),
+        ("references/a", "references/A/b.md"),
+    ],
+)
+def test_two_that_are_one_on_another_system_are_refused(names: tuple[str, str]) -> None:
+    found = validate({**bundle(), **dict.fromkeys(names, "a")}).findings
     assert [finding.code for finding in found] == ["FILE_PATH_INVALID", "FILE_PATH_INVALID"]
 
 

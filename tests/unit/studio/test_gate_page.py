@@ -60,7 +60,7 @@ def test_a_first_release_says_what_agents_get(client: Client) -> None:
     _draft(bundle("alpha", [tool("alpha_save", "write")]))
     page = client.get(GATE).content.decode()
     assert "What agents get" in page
-    assert "The write, approved tool <code>alpha_save</code> is new" in page
+    assert "The tool <code>alpha_save</code> is new: it writes, and each call needs approval" in page
     assert "Reaches further" not in page
     publish("alpha", [tool("alpha_save", "write")])
     assert "What agents get" not in client.get(GATE).content.decode()

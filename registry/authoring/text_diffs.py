@@ -144,7 +144,7 @@ def _number(lines: list[str], index: int) -> int | None:
 
 
 def _new_folded(rows: tuple[Row, ...]) -> tuple[Block, ...]:
-    if len(rows) < NEW_SHOWN + _FOLD_FROM:
+    if len(rows) <= 2 * NEW_SHOWN:
         return (Block(is_folded=False, rows=rows),)
     return Block(is_folded=False, rows=rows[:NEW_SHOWN]), Block(is_folded=True, rows=rows[NEW_SHOWN:])
 

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from registry import drafts, publishing
+from registry.releases import reviews
 from registry.models import AuditEvent, Capability, Revision
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.studio.conftest import SignIn
@@ -212,3 +213,14 @@ def test_what_an_author_wrote_is_text(client: Client) -> None:
     page = client.get(GATE).content.decode()
     assert "<script>alert" not in page
     assert "<code>&lt;script&gt;alert(1)&lt;/script&gt;</code>" in page
+
+
+def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha"), based_on=None, by=OLGA)
+    client = signed_in("author")
+    assert 'id="note"' in client.get("/capabilities/alpha/publish/").content.decode()
+    reviews.ask_review(capability_id="alpha", draft_version=1, note="Please", by=OLGA)
+    page = client.get("/capabilities/alpha/publish/").content.decode()
+    assert 'id="note"' not in page
+    assert "Open the review" in page
+    assert "A publisher can publish this draft; your role is author." in page

@@ -83,7 +83,7 @@ def test_both_texts_can_be_read_off_the_rows(before: str, after: str) -> None:
     ("file", "before", "lines", "folded"),
     [
         ("tools.json", "", 145, [(False, 40), (True, 105)]),
-        ("tools.json", "", 43, [(False, 43)]),
+        ("tools.json", "", 80, [(False, 80)]),
         # Agents do what it says: every line of it is read.
         ("skill.md", "", 145, [(False, 145)]),
         ("tools.json", "old\n", 145, [(False, 145)]),

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from registry import drafts, publishing
-from registry.releases import reviews
 from registry.models import AuditEvent, Capability, Revision
+from registry.releases import reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with

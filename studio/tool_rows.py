@@ -19,7 +19,7 @@ from registry.authoring.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # Words with blanks between them, or one with a capital first; a capital inside a word may be part of its name.
-_SPOKEN: Final = re.compile(r"[A-Z]?[a-z0-9]*(?:[ -]+[A-Z]?[a-z0-9]+)*")
+_SPOKEN: Final = re.compile(r"[A-Za-z][a-z0-9]*(?:[ -]+[A-Za-z0-9][a-z0-9]*)*")
 _NAME_WORDS: Final = gettext_lazy("Use lower-case words and digits, joined by underscores, such as order_find.")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -24,6 +25,7 @@ VECTOR_LEAST: Final = 0.35
 _SPELLED_FROM: Final = 4
 _WORDS_MAX: Final = 5
 _LIKE_FROM: Final = 0.75
+_NAME_MAX: Final = 80
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -52,12 +54,18 @@ def nearly(text: str, among: Mapping[str, Facets]) -> list[str]:
     nearest first."""
     likenesses = [_Likeness(word) for word in _WORD.findall(text.casefold())[:_WORDS_MAX] if len(word) >= _SPELLED_FROM]
     found = []
-    for capability_id, one in among.items():
-        own = _WORD.findall(f"{capability_id} {one.name_or('').casefold()}")
-        near = min((max(map(each.to, own), default=0.0) for each in likenesses), default=0.0)
+    for capability_id, one in among.items() if likenesses else ():
+        own = _words(capability_id, one.name)
+        near = min(max(map(each.to, own), default=0.0) for each in likenesses)
         if near >= _LIKE_FROM:
             found.append((-near, capability_id))
     return [capability_id for _, capability_id in sorted(found)]
+
+
+@lru_cache(maxsize=20_000)
+def _words(capability_id: str, name: str) -> tuple[str, ...]:
+    # Whoever types asks the same of thousands with each letter.
+    return tuple(_WORD.findall(f"{capability_id} {name[:_NAME_MAX].casefold()}"))
 
 
 class _Likeness:

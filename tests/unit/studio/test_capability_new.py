@@ -196,7 +196,13 @@ def test_a_copy_ends_in_the_editor(client: Client) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "name"),
-    [("Sleep log", "sleep_log"), ("sleep-log", "sleep_log"), ("Sleep  Log 2", "sleep_log_2"), ("Sleep", "sleep"), ("Have A nap", "have_a_nap")],
+    [
+        ("Sleep log", "sleep_log"),
+        ("sleep-log", "sleep_log"),
+        ("Sleep  Log 2", "sleep_log_2"),
+        ("Sleep", "sleep"),
+        ("Have A nap", "have_a_nap"),
+    ],
 )
 def test_a_tool_that_is_called_in_words_gets_the_name_that_is_meant(typed: str, name: str, client: Client) -> None:
     client.post(

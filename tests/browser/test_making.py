@@ -15,7 +15,7 @@ from tests.factories import bundle
 
 if TYPE_CHECKING:
     import httpx
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
     from tests.servers import Studio
 
@@ -207,7 +207,12 @@ def test_a_fault_far_below_is_said_where_the_page_opens_and_leads_there(
 
 def test_the_browser_asks_before_it_leaves_words_behind_and_else_never(author: Page, studio: Studio) -> None:
     asked: list[str] = []
-    author.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    author.on("dialog", leave)
     author.goto(f"{studio.url}/new-capability/")
     author.get_by_role("link", name="Help", exact=True).click()
     expect(author.get_by_role("heading", name="Help")).to_be_visible()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.functional import Promise
@@ -25,21 +26,23 @@ from registry.errors import Forbidden
 from registry.models import Operator
 
 View = Callable[..., HttpResponse]
-# What a person has written, in the order of the pages; a session that ended must not swallow it.
-WRITTEN: Final = (
-    "name",
-    "description",
-    "triggers",
-    "sentences",
-    "source",
-    "note",
-    "words",
-    "capability_json",
-    "skill_md",
-    "tools_json",
-    "ui_schemas_json",
-    "text",
+# What a form carries beside what a person has written: all else is theirs, and a session that ended must not take it.
+CARRIED: Final = frozenset(
+    (
+        "csrfmiddlewaretoken",
+        "based_on",
+        "draft_version",
+        "step",
+        "next",
+        "back",
+        "round",
+        "query",
+        "paths",
+        "entry",
+        "chosen",
+    )
 )
+_NEVER_SHOWN: Final = re.compile(r"password|secret|token")
 
 
 class StudioRequest(HttpRequest):
@@ -106,10 +109,19 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
         return _elsewhere(request, redirect_to_login(back_to or "/")["Location"])
     # The address of a form is no page to come back to: the page that had the form is.
     sign_in = redirect_to_login(_page_before(request))["Location"]
-    written = {name: request.POST[name] for name in WRITTEN if request.POST.get(name)}
+    written = _written(request.POST)
     if request.htmx or not written:
         return _elsewhere(request, sign_in)
     return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": written}, status=401)
+
+
+def _written(sent: QueryDict) -> list[tuple[str, str]]:
+    """`(field, text)` in the order of the page; a secret is typed again."""
+    return [
+        (name.replace("_", " ").replace("-", " "), "\n".join(texts))
+        for name, texts in sent.lists()
+        if any(texts) and name not in CARRIED and not _NEVER_SHOWN.search(name)
+    ]
 
 
 def _elsewhere(request: StudioRequest, address: str) -> HttpResponse:
@@ -162,5 +174,5 @@ def publisher_required(view: View) -> View:
 
 
 def admin_required(view: View) -> View:
-    """Admins manage keys."""
-    return _guarded(view, lambda operator: operator.can_administer, gettext_lazy("manage keys"))
+    """Admins run the registry: members, keys, webhooks, the audit log, rules."""
+    return _guarded(view, lambda operator: operator.can_administer, gettext_lazy("do what admins do"))

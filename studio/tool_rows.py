@@ -18,6 +18,8 @@ from django.utils.translation import gettext_lazy
 from registry.authoring.creating import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+# Words with blanks between them, or one with a capital first; a capital inside a word may be part of its name.
+_SPOKEN: Final = re.compile(r"[A-Za-z][a-z0-9]*(?:[ -]+[A-Za-z0-9][a-z0-9]*)*")
 _NAME_WORDS: Final = gettext_lazy("Use lower-case words and digits, joined by underscores, such as order_find.")
 
 
@@ -97,7 +99,7 @@ def _row(sent: QueryDict, number: int) -> ToolRow:
     kind = "write" if sent.get(f"{key}-kind") == "write" else "read"
     has_form = bool(sent.get(f"{key}-form"))
     return ToolRow(
-        number, _line(sent, f"{key}-name", 64), _line(sent, f"{key}-does", 500), kind, has_form, arguments=arguments
+        number, _name(sent, f"{key}-name"), _line(sent, f"{key}-does", 500), kind, has_form, arguments=arguments
     )
 
 
@@ -106,12 +108,18 @@ def _argument(sent: QueryDict, key: str, place: int) -> ArgumentRow:
     choices = dict.fromkeys(part.strip() for part in _line(sent, f"{key}-choices", 1000).split(",") if part.strip())
     return ArgumentRow(
         place,
-        _line(sent, f"{key}-name", 64),
+        _name(sent, f"{key}-name"),
         kind if kind in ARGUMENT_KINDS else ARGUMENT_KINDS[0],
         _line(sent, f"{key}-meaning", 300),
         tuple(choices),
         bool(sent.get(f"{key}-required")),
     )
+
+
+def _name(sent: QueryDict, field_name: str) -> str:
+    """As it was typed; what somebody writes as words becomes the name that they mean: "Find desks", `find_desks`."""
+    typed = _line(sent, field_name, 64)
+    return re.sub(r"[ -]+", "_", typed).lower() if _SPOKEN.fullmatch(typed) else typed
 
 
 def _line(sent: QueryDict, name: str, most: int) -> str:

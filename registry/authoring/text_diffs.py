@@ -19,6 +19,8 @@ CONTEXT: Final = 3
 NO_END: Final = "\\ No newline at end of file"
 # A fold that hides less than this costs more than it saves.
 _FOLD_FROM: Final = 4
+# So many lines of a new file of data are read; what a machine wrote beyond them is said in words elsewhere.
+NEW_SHOWN: Final = 40
 _TOKENS_MAX: Final = 400
 _ALIKE_FROM: Final = 0.3
 _TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
@@ -47,10 +49,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows that follow one another; a folded one holds nothing but unchanged lines."""
+    """Rows that follow one another; a folded one holds nothing but unchanged lines, or the rest of a long new file."""
 
     is_folded: bool
     rows: tuple[Row, ...]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it holds new lines."""
+        return any(row.kind == "added" for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,8 @@ class FileDiff:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """Side by side, unchanged stretches folded; at most `ROWS_MAX` rows, the first ones."""
+        """Side by side, unchanged stretches folded; at most `ROWS_MAX` rows, the first ones. A new file of data is
+        folded behind its first lines; a skill doc never is, since agents do what it says."""
         if self.is_too_long:
             return ()
         left, blocks = ROWS_MAX, []
@@ -86,7 +94,11 @@ class FileDiff:
             left -= len(block.rows)
             if left <= 0:
                 break
-        return tuple(blocks)
+        return _new_folded(blocks[0].rows) if self._is_new_data and blocks else tuple(blocks)
+
+    @property
+    def _is_new_data(self) -> bool:
+        return not self.before and self.file.endswith(".json")
 
     @property
     def is_cut(self) -> bool:
@@ -129,6 +141,12 @@ def _lines(text: str) -> list[str]:
 def _number(lines: list[str], index: int) -> int | None:
     """The number of a line, from 1; that a text does not end with one is none."""
     return None if index == len(lines) - 1 and lines[index] == NO_END else index + 1
+
+
+def _new_folded(rows: tuple[Row, ...]) -> tuple[Block, ...]:
+    if len(rows) <= 2 * NEW_SHOWN:
+        return (Block(is_folded=False, rows=rows),)
+    return Block(is_folded=False, rows=rows[:NEW_SHOWN]), Block(is_folded=True, rows=rows[NEW_SHOWN:])
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[Block]:

@@ -53,6 +53,11 @@ class CatalogueRow:
     facets: Facets
     loads: int
 
+    @property
+    def name(self) -> str:
+        """What people call it, by its draft where nothing was published yet."""
+        return self.facets.name_or(self.row.capability_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -68,7 +73,7 @@ class Catalogue:
     def __init__(self, wanted: Wanted) -> None:
         """Reads every row without its texts."""
         self.wanted = wanted
-        self._all = _rows("-updated_at" if wanted.sort == "updated" else "capability_id")
+        self._all = every_row("-updated_at" if wanted.sort == "updated" else "capability_id")
         self._facets = facets_of(self._all)
         self._loads: dict[str, int] | None = _loads() if wanted.sort == "loads" else None
         self._found = self._fitting()
@@ -107,7 +112,7 @@ class Catalogue:
 
     def _sorted(self, found: list[Row]) -> list[Row]:
         if self.wanted.sort == "name":
-            return sorted(found, key=lambda one: (self._facets[one.key].name or one.capability_id).casefold())
+            return sorted(found, key=lambda one: self._facets[one.key].name_or(one.capability_id).casefold())
         if self._loads is not None:
             loads = self._loads
             return sorted(found, key=lambda one: -loads.get(one.capability_id, 0))
@@ -117,12 +122,13 @@ class Catalogue:
 def matrix() -> dict[tuple[str, str], int]:
     """How many capabilities that readers can load stand at each (os, dependency level), zeros included; one that names
     several systems counts at each."""
-    rows = [one for one in _rows("capability_id") if one.status in ("published", "deprecated")]
+    rows = [one for one in every_row("capability_id") if one.status in ("published", "deprecated")]
     counted = Counter(place for one in facets_of(rows).values() for place in one.places)
     return {(system, level): counted[system, level] for system in SYSTEMS for level in LEVELS}
 
 
-def _rows(order: str) -> list[Row]:
+def every_row(order: str) -> list[Row]:
+    """All capabilities without their texts, in one query."""
     columns = ("pk", "capability_id", "status", "published_revision_id", "draft_counter", "team__name")
     return [Row._make(row) for row in Capability.objects.order_by(order, "capability_id").values_list(*columns)]
 

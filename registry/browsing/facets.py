@@ -16,6 +16,8 @@ PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 SYSTEMS: Final = ("common", "linux", "darwin", "win32")
 LEVELS: Final = ("builtin", "lightweight", "external", "cloud_api")
 _AT_ONCE: Final = 500
+# A draft may be wrong in any way; a published name is no longer.
+_NAME_MAX: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,10 @@ class Facets:
     owner: str = ""
     places: frozenset[tuple[str, str]] = frozenset({("common", "builtin")})
     known: Known = field(default_factory=lambda: Known("", ""), repr=False)
+
+    def name_or(self, capability_id: str) -> str:
+        """What people call it, at most 80 characters; its id where it has no name yet."""
+        return " ".join(self.name.split())[:_NAME_MAX] or capability_id
 
 
 class Row(NamedTuple):
@@ -103,9 +109,9 @@ def facets(capability_json: str | None) -> Facets:
     known = known_of(given)
     metadata = given.get("metadata")
     owner = metadata.get("owner") if isinstance(metadata, dict) else None
-    profile = given.get("skill_profile")
+    name, profile = given.get("name"), given.get("skill_profile")
     return Facets(
-        name=known.name,
+        name=name if isinstance(name, str) else "",
         profile=profile if profile in PROFILES else PROFILES[0],
         groups=frozenset(known.skill_groups),
         owner=owner.strip() if isinstance(owner, str) else "",

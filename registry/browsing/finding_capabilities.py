@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from django.db.models import Case, IntegerField, Q, Value, When
-
-from registry.models import Capability
+from registry.browsing.catalogue import every_row
+from registry.browsing.catalogue_search import named, nearly
+from registry.browsing.facets import facets_of
 
 FOUND_MAX: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A capability to jump to; `name` is its id where nothing was published yet."""
+    """A capability to jump to; `name` is its draft's where nothing was published yet, and its id where it has none."""
 
     capability_id: str
     name: str
@@ -22,15 +22,13 @@ class Jump:
 
 
 def find_capabilities(text: str, *, limit: int = FOUND_MAX) -> list[Jump]:
-    """What has every word of `text` in its id or name, in any case; what begins with the text comes first."""
-    words = text.replace("\0", "").split()
-    if not words:
+    """What has every word of `text` in its id or name, in any case; what begins with the text comes first. Where
+    nothing has: what is spelled nearly so."""
+    words = text.replace("\0", "")
+    if not words.split():
         return []
-    fits = Q()
-    for word in words:
-        fits &= Q(capability_id__icontains=word) | Q(published_revision__name__icontains=word)
-    begins = Q(capability_id__istartswith=words[0]) | Q(published_revision__name__istartswith=words[0])
-    weight = Case(When(begins, then=Value(0)), default=Value(1), output_field=IntegerField())
-    found = Capability.objects.filter(fits).annotate(weight=weight).order_by("weight", "capability_id")
-    rows = found.values_list("capability_id", "published_revision__name", "status")[:limit]
-    return [Jump(capability_id, name or capability_id, status) for capability_id, name, status in rows]
+    rows = {row.capability_id: row for row in every_row("capability_id")}
+    held = facets_of(list(rows.values()))
+    among = {capability_id: held[row.key] for capability_id, row in rows.items()}
+    found = named(words, among) or nearly(words, among)
+    return [Jump(one, among[one].name_or(one), rows[one].status) for one in found[:limit]]

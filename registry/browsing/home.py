@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, Sum
 
+from registry.browsing.facets import facets
 from registry.models import (
     Capability,
     Draft,
@@ -36,6 +37,7 @@ class WaitingDraft:
     """A draft that agents do not see yet; `passes` as it was when it was saved. `saved_by` is an actor as stored."""
 
     capability_id: str
+    name: str
     saved_by: str
     saved_at: datetime
     passes: bool
@@ -134,8 +136,11 @@ def planned_releases() -> Some[ScheduledRelease]:
 def waiting_drafts() -> Some[WaitingDraft]:
     """Drafts that somebody has not published or discarded, the latest first."""
     found = Draft.objects.filter(discarded_at__isnull=True).order_by("-saved_at", "-pk")
-    rows = found.values_list("capability__capability_id", "saved_by", "saved_at", "digest")[:SHOWN_MAX]
-    shown = [WaitingDraft(named, by, at, bool(digest)) for named, by, at, digest in rows]
+    columns = ("capability__capability_id", "capability_json", "saved_by", "saved_at", "digest")
+    shown = [
+        WaitingDraft(capability_id, facets(text).name_or(capability_id), by, at, bool(digest))
+        for capability_id, text, by, at, digest in found.values_list(*columns)[:SHOWN_MAX]
+    ]
     return Some(shown, found.count())
 
 

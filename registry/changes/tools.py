@@ -20,7 +20,7 @@ def tool_changes(old: Bundle, new: Bundle) -> Iterator[Change]:
         if name in before:
             yield from _tool_changes(name, before[name], tool, (index,))
         else:
-            yield Change("widens", name, f"The {_policy_words(tool)} tool `{name}` is new", (index,))
+            yield Change("widens", name, f"The tool `{name}` is new: {_policy_words(tool)}", (index,))
 
 
 def _is_readable(tool: Any) -> bool:
@@ -29,8 +29,10 @@ def _is_readable(tool: Any) -> bool:
 
 def _policy_words(tool: dict[str, Any]) -> str:
     policy = tool["policy"]
-    approval = ", approved" if policy.get("requires_approval") else ""
-    return f"{policy['kind']}{approval}"
+    does = "it only reads" if policy["kind"] == "read" else "it writes"
+    if policy.get("requires_approval"):
+        return f"{does}, and each call needs approval"
+    return does if policy["kind"] == "read" else f"{does} without approval"
 
 
 def _tool_changes(name: str, old: dict[str, Any], new: dict[str, Any], path: Path) -> Iterator[Change]:

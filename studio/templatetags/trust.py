@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Final
 
 from django import template
 
@@ -10,6 +12,7 @@ from registry.models import AuditEvent
 from studio.templatetags.words import who
 
 register = template.Library()
+_DIGEST: Final = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]{52}")
 
 
 @register.filter
@@ -26,3 +29,16 @@ def plain(value: object) -> str:
     if isinstance(value, str):
         return value or "(empty)"
     return json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def detail_shown(event: AuditEvent) -> list[tuple[str, str, str]]:
+    """`(name, words, whole)` of what a row tells, without what is empty; a digest is shown by its beginning, and
+    `whole` has all of it."""
+    shown = []
+    for name, value in event.detail.items():
+        if value in ("", [], {}):
+            continue
+        whole = plain(value)
+        shown.append((name, _DIGEST.sub(r"\1…", whole), whole if _DIGEST.search(whole) else ""))
+    return shown

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import publishing, queries
+from registry.browsing.facets import facets
 from registry.errors import CapabilityNotFound, RegistryError
 from registry.models import Capability
 from registry.soundness import is_intact
@@ -41,12 +42,17 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     revision = capability.published_revision
     # A row that was damaged may hold anything: it is not shown as what agents get, since they do not get it.
     intact = revision is not None and is_intact(revision)
+    draft = capability.drafts.filter(discarded_at__isnull=True).first()
+    # What was never published has no other name than its draft's.
+    drafted = facets(draft.capability_json) if draft and not revision else None
     context = {
         "capability": capability,
         "revision": revision,
         "is_damaged": not intact and revision is not None,
         "bundle": queries.bundle_of(revision) if revision and intact else None,
-        "draft": capability.drafts.filter(discarded_at__isnull=True).first(),
+        "draft": draft,
+        "drafted": drafted,
+        "draft_name": drafted.name_or(capability_id) if drafted else "",
         "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
         "incidents": capability.incidents.filter(closed_at__isnull=True),
     }

@@ -200,7 +200,24 @@ def _trigger_words(request: StudioRequest) -> dict[str, Any]:
 
 
 def _context(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]) -> dict[str, Any]:
-    return {"form": form, "tools": rows, "argument_kinds": ARGUMENT_KINDS, "way": "new", **_trigger_words(request)}
+    return {
+        "form": form,
+        "tools": rows,
+        "argument_kinds": ARGUMENT_KINDS,
+        "way": "new",
+        "faults": _faults(form, rows),
+        **_trigger_words(request),
+    }
+
+
+def _faults(form: NewCapabilityForm, rows: list[ToolRow]) -> list[tuple[str, str, str]]:
+    """`(element's id, what it is called, what is wrong)` in the order of the page, which is longer than a screen."""
+    names = ("name", "description", "capability_id", "skill_profile", "triggers", "sentences")
+    found = [(f"id_{name}", str(form[name].label), str(words)) for name in names for words in form[name].errors]
+    for row in rows:
+        called = _("Tool %(number)s") % {"number": row.number + 1}
+        found += [(f"tool-{row.number}", called, words) for words in row.faults]
+    return found
 
 
 def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], *, status: int = 200) -> HttpResponse:

@@ -357,6 +357,8 @@ def test_without_scripts_the_four_files_stand_below_each_other(studio: Studio, a
     plain.goto(f"{studio.url}/capabilities/weights/edit/")
     for name in ("capability_json", "skill_md", "tools_json", "ui_schemas_json"):
         expect(plain.locator(f"#{name}")).to_be_visible()
+        # As wide as the page leaves it: a line of a skill doc does not fit into a column of twenty letters.
+        assert plain.locator(f"#{name}").evaluate("area => area.offsetWidth / area.parentElement.offsetWidth") > 0.95
     expect(plain.get_by_role("tab")).to_have_count(0)
     plain.locator("#skill_md").press("Control+End")
     plain.locator("#skill_md").press_sequentially("One more line.\n")

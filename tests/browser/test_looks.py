@@ -283,7 +283,7 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
     page.get_by_label("Id", exact=True).fill("Not An Id")
     page.get_by_label("What it does").fill("x")
     page.get_by_role("button", name="Create the draft").click()
-    expect(page.get_by_text("Use lower-case words")).to_be_visible()
+    expect(page.locator(".field-error").get_by_text("Use lower-case words")).to_be_visible()
     expect(page.get_by_label("Id", exact=True)).to_have_accessible_description(
         "Lower-case words joined by _, such as weight_tracking. Empty: made of the name. "
         "Use lower-case words and digits, joined by single underscores."

@@ -15,7 +15,7 @@ from tests.factories import bundle
 
 if TYPE_CHECKING:
     import httpx
-    from playwright.sync_api import Page, Route
+    from playwright.sync_api import Dialog, Page, Route
 
     from tests.servers import Studio
 
@@ -129,8 +129,8 @@ def test_what_is_wrong_stands_where_it_was_typed(
     author.get_by_role("button", name="Add a tool").click()
     author.get_by_label("Called").fill("Not A Name")
     author.get_by_role("button", name="Create the draft").click()
-    expect(author.get_by_text("Say what the tool does")).to_be_visible()
-    expect(author.get_by_label("Called")).to_have_value("Not A Name")
+    expect(author.locator(".field-error").get_by_text("Say what the tool does")).to_be_visible()
+    expect(author.get_by_label("Called")).to_have_value("not_a_name")
     author.get_by_role("button", name="Remove the tool").click()
     expect(author.get_by_label("Called")).to_have_count(0)
     author.get_by_role("button", name="Create the draft").click()
@@ -183,3 +183,45 @@ def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, a
     row.get_by_role("button", name="Put away").click()
     expect(author.get_by_text("Put away. It comes back")).to_be_visible()
     expect(row).to_have_count(0)
+
+
+def test_a_fault_far_below_is_said_where_the_page_opens_and_leads_there(
+    author: Page, studio: Studio, allowed_on_console: list[str]
+) -> None:
+    allowed_on_console.append("400")
+    _begin(author, studio.url, "Far Below")
+    author.get_by_role("button", name="Add a tool").click()
+    author.get_by_label("Called").fill("nap!")
+    author.get_by_label("Does what").fill("Finds naps")
+    author.get_by_role("button", name="Create the draft").click()
+    fault = author.get_by_role("link", name="Tool 1")
+    expect(fault).to_be_in_viewport()
+    expect(author.get_by_label("Called")).not_to_be_in_viewport()
+    fault.click()
+    expect(author.get_by_label("Called")).to_be_in_viewport()
+    author.get_by_label("Called").fill("Nap find")
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_role("heading", name="Edit far_below")).to_be_visible()
+    assert json.loads(texts_of(author)["tools_json"])[0]["name"] == "nap_find"
+
+
+def test_the_browser_asks_before_it_leaves_words_behind_and_else_never(author: Page, studio: Studio) -> None:
+    asked: list[str] = []
+
+    def leave(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    author.on("dialog", leave)
+    author.goto(f"{studio.url}/new-capability/")
+    author.get_by_role("link", name="Help", exact=True).click()
+    expect(author.get_by_role("heading", name="Help")).to_be_visible()
+    assert asked == []
+    _begin(author, studio.url, "Left Behind")
+    author.get_by_role("link", name="Help", exact=True).click()
+    expect(author.get_by_role("heading", name="Help")).to_be_visible()
+    assert asked == ["beforeunload"]
+    _begin(author, studio.url, "Left Behind")
+    author.get_by_role("button", name="Create the draft").click()
+    expect(author.get_by_role("heading", name="Edit left_behind")).to_be_visible()
+    assert asked == ["beforeunload"]

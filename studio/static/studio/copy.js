@@ -1,9 +1,21 @@
 // A button beside a text that copies it; it shows itself where the browser can.
 for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue;
+  const words = button.textContent;
+  let back;
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-    button.textContent = say("Copied");
+    const text = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = say("Copied");
+      clearTimeout(back);
+      back = setTimeout(() => {
+        button.textContent = words;
+      }, 2000);
+    } catch {
+      // The browser was told not to: the text is chosen, to be copied by hand.
+      getSelection().selectAllChildren(text);
+    }
   });
 }

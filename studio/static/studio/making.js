@@ -3,6 +3,13 @@
   const form = document.querySelector("[data-making]");
   if (!form) return;
 
+  // A browser asks before it leaves words behind; a form that is sent leaves none.
+  const typed = () => [...new FormData(form).entries()].map(([key, value]) => `${key}=${value.name ?? value}`).join("\n");
+  let begun = "";
+  const guard = (event) => typed() !== begun && event.preventDefault();
+  form.addEventListener("submit", () => removeEventListener("beforeunload", guard));
+  addEventListener("beforeunload", guard);
+
   const announce = (field) => field.dispatchEvent(new Event("input", { bubbles: true }));
   const linesOf = (area) => area.value.split("\n").map((line) => line.trim()).filter(Boolean);
 
@@ -141,4 +148,7 @@
       form.elements[folder.dataset.paths].value = paths.length ? JSON.stringify(paths) : "";
     });
   }
+
+  // What came back with faults is stored nowhere yet, however little was changed since.
+  if (!form.querySelector(".making-faults, .field-error")) begun = typed();
 })();

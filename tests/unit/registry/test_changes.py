@@ -149,7 +149,7 @@ def test_further_arguments_that_are_no_longer_taken() -> None:
 def test_tools_come_and_go() -> None:
     assert _changes([tool("a"), tool("b")], [tool("b"), tool("c", "write")]) == [
         ("breaks", "The tool `a` is gone"),
-        ("widens", "The write, approved tool `c` is new"),
+        ("widens", "The tool `c` is new: it writes, and each call needs approval"),
     ]
 
 
@@ -361,7 +361,10 @@ def test_a_first_release_says_what_it_brings() -> None:
     with_file = replace(_bundle([write, tool("b", "read")]), files={"references/leaves.md": "Green."})
     changes = first_changes(with_file)
     words = [change.words for change in changes]
-    assert words[:2] == ["The write, approved tool `a` is new", "The read tool `b` is new"]
+    assert words[:2] == [
+        "The tool `a` is new: it writes, and each call needs approval",
+        "The tool `b` is new: it only reads",
+    ]
     assert "It talks to one new host: `plants.example.com`" in words
     assert "The file `references/leaves.md` is new" in words
     assert any(each.startswith("The trigger") for each in words)

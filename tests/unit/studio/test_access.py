@@ -306,6 +306,22 @@ def test_without_scripts_a_text_is_shown_when_the_session_has_ended() -> None:
     assert "based_on" not in page
 
 
+def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no_secret() -> None:
+    written = {"tool-0-name": "room_find", "tool-0-arg-1-meaning": "The day", "note": "Why", "url": "https://a.example"}
+    carried = {"csrfmiddlewaretoken": "c-s-r-f", "draft_version": "7777", "old_password": "hunter-2", "empty": ""}
+    page = Client().post("/new-capability/", written | carried).content.decode()
+    assert all(f">\n{text}</textarea>" in page for text in written.values())
+    assert not any(text in page for text in carried.values() if text)
+    assert ">tool 0 name</label>" in page
+
+
+@pytest.mark.parametrize("address", ["/members/", "/keys/", "/webhooks/", "/audit/", "/settings/publishing/"])
+def test_who_may_not_is_told_so_of_any_page_of_admins(address: str, signed_in: SignIn) -> None:
+    answer = signed_in("viewer").get(address)
+    assert answer.status_code == 403
+    assert "may not do what admins do" in answer.content.decode()
+
+
 @pytest.mark.parametrize("before", ["https://elsewhere.example/x", "javascript:alert(1)", "http://testserver"])
 def test_an_odd_page_before_is_not_come_back_to(before: str) -> None:
     answer = Client().post(_address("capability_retire"), headers={"Referer": before})

@@ -114,3 +114,15 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
             client.get("/audit/")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 7
+
+
+def test_a_digest_is_shown_by_its_beginning_and_what_is_empty_is_left_out(client: Client) -> None:
+    whole = "sha256:" + "0123456789ab" + "c" * 52
+    audit.record(
+        by=OLGA, verb="capability.publish", subject="alpha", detail={"digest": whole, "acknowledged": [], "n": 0}
+    )
+    page = client.get("/audit/").content.decode()
+    assert f'<bdi title="{whole}">sha256:0123456789ab…</bdi>' in page
+    assert "acknowledged" not in page
+    assert '<span class="muted" translate="no">n:</span> <bdi >0</bdi>' in page
+    assert whole in b"".join(client.get("/audit/export/?format=jsonl")).decode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 from typing import Any
@@ -14,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from registry import drafts, incidents, publishing
 from registry.models import Capability, Revision
-from tests.factories import OLGA, bundle, damage, publish
+from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import forms_in
 
@@ -156,8 +157,8 @@ def test_the_filter_works_without_scripts(client: Client) -> None:
 
 
 def test_what_an_author_wrote_is_text(client: Client) -> None:
-    publish()
-    damage(Revision.objects.get(), name="<script>alert(1)</script>\u202e evil")
+    name = "<script>alert(1)</script>\u202e evil"
+    drafts.save_draft(capability_id="beta", files=bundle("beta", name=name), based_on=None, by=OLGA)
     page = client.get('/capabilities/?q="><script>alert(2)</script>').content.decode()
     assert "<script>alert" not in page
     page = client.get("/capabilities/").content.decode()
@@ -259,3 +260,19 @@ def test_ids_to_choose_from_are_fetched_and_stand_in_no_page(signed_in: SignIn) 
     assert client.get("/capability-ids/?listed=yes").content.decode().strip() == options
     for page in ("/capabilities/alpha/", "/new-capability/copy/", "/playground/?m=alpha+please"):
         assert 'value="gamma"' not in client.get(page).content.decode(), page
+
+
+def test_a_draft_that_was_never_published_is_called_what_its_draft_says(client: Client) -> None:
+    for capability_id, name in (("desks", "Desk Booking"), ("long", "x" * 500), ("odd", 7), ("none", " \n ")):
+        files = bundle(capability_id) | {"capability.json": json.dumps({"name": name})}
+        drafts.save_draft(capability_id=capability_id, files=files, based_on=None, by=OLGA)
+    page = client.get("/capabilities/").content.decode()
+    assert "<bdi>Desk Booking</bdi></a>" in page
+    assert '<code class="muted">desks</code>' in page
+    assert f"<bdi>{'x' * 80}</bdi>" in page
+    assert all(f"<bdi>{capability_id}</bdi></a>" in page for capability_id in ("odd", "none"))
+
+
+def test_a_misspelled_word_still_finds(client: Client) -> None:
+    publish("excel_sheets", name="Excel Analyzer")
+    assert "Excel Analyzer" in client.get("/capabilities/?q=exel").content.decode()

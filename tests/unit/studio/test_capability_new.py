@@ -125,9 +125,9 @@ def test_an_id_is_made_of_the_name(client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tool-0-name": "Sleep Log"}, "Name of the tool"),
+        ({"tool-0-name": "sleepLog"}, "Name of the tool"),
         ({"tool-0-does": ""}, "Say what the tool does"),
-        ({"tool-0-arg-0-name": "Hours"}, "Argument Hours"),
+        ({"tool-0-arg-0-name": "Hours!"}, "Argument Hours!"),
         ({"tool-0-arg-1-name": "hours"}, "two arguments called hours"),
         ({"tool-0-arg-0-kind": "choice"}, "say what there is to choose from"),
         ({"tool-1-name": "sleep_log", "tool-1-does": "x"}, "two tools called sleep_log"),
@@ -192,3 +192,33 @@ def test_a_copy_ends_in_the_editor(client: Client) -> None:
     assert (again.status_code, "exists already" in again.content.decode()) == (400, True)
     odd = form.submit(client, name="Odd", copy_of="nobody")
     assert (odd.status_code, "No capability found" in odd.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Sleep log", "sleep_log"),
+        ("sleep-log", "sleep_log"),
+        ("Sleep  Log 2", "sleep_log_2"),
+        ("Sleep", "sleep"),
+        ("Have A nap", "have_a_nap"),
+    ],
+)
+def test_a_tool_that_is_called_in_words_gets_the_name_that_is_meant(typed: str, name: str, client: Client) -> None:
+    client.post(
+        "/new-capability/",
+        GIVEN | TOOL | {"skill_profile": "capability", "tool-0-name": typed, "tool-0-arg-0-name": typed},
+    )
+    tools = json.loads(drafts.get_draft("sleep_tracking").files["tools.json"])
+    assert tools[0]["name"] == name
+    assert list(tools[0]["args_schema"]["properties"]) == [name]
+
+
+def test_what_is_wrong_is_said_at_the_top_and_leads_to_its_place(client: Client) -> None:
+    given = GIVEN | TOOL | {"name": "", "tool-0-name": "", "tool-0-does": "<b>x</b>"}
+    page = client.post("/new-capability/", given).content.decode()
+    top = page[: page.index('id="making-what"')]
+    assert '<a href="#id_name">Name</a>: This field is required.' in " ".join(top.split())
+    assert '<a href="#tool-0">Tool 1</a>: Name of the tool' in " ".join(top.split())
+    assert 'id="tool-0"' in page
+    assert "is not made yet" not in client.get("/new-capability/").content.decode()

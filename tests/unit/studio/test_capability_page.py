@@ -208,3 +208,30 @@ def test_a_viewer_is_offered_no_form_but_the_sign_out(signed_in: SignIn) -> None
     publish()
     publish(body="Second.")
     assert [form.action for form in forms_in(signed_in("viewer").get(PAGE))] == ["/sign-out/"]
+
+
+def test_what_was_never_published_says_what_its_draft_is(signed_in: SignIn) -> None:
+    files = bundle("desks", name="Desk Booking", description="Finds a <b>desk</b>.", intent_triggers=["hot desk"])
+    drafts.save_draft(capability_id="desks", files=files, based_on=None, by=OLGA)
+    page = signed_in("viewer").get("/capabilities/desks/").content.decode()
+    assert "<bdi>Desk Booking</bdi>" in page
+    assert "Finds a &lt;b&gt;desk&lt;/b&gt;." in page
+    assert '<bdi class="tag">hot desk</bdi>' in page
+    assert "Never published" in page
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"name": 7, "intent_triggers": {}, "description": []}'])
+def test_a_draft_of_odd_metadata_has_its_page(text: str, signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="desks", files={"capability.json": text}, based_on=None, by=OLGA)
+    page = signed_in("viewer").get("/capabilities/desks/")
+    assert page.status_code == 200
+    assert "<bdi>desks</bdi>" in page.content.decode()
+
+
+def test_its_id_and_digest_can_be_copied(client: Client) -> None:
+    publish()
+    page = client.get(PAGE).content.decode()
+    assert '<code id="capability-id">alpha</code>' in page
+    assert 'data-copy="capability-id"' in page
+    assert 'data-copy="digest"' in page
+    assert "studio/copy.js" in page

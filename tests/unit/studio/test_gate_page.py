@@ -9,6 +9,7 @@ from django.test import Client
 
 from registry import drafts, publishing
 from registry.models import AuditEvent, Capability, Revision
+from registry.releases import reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -60,7 +61,7 @@ def test_a_first_release_says_what_agents_get(client: Client) -> None:
     _draft(bundle("alpha", [tool("alpha_save", "write")]))
     page = client.get(GATE).content.decode()
     assert "What agents get" in page
-    assert "The write, approved tool <code>alpha_save</code> is new" in page
+    assert "The tool <code>alpha_save</code> is new: it writes, and each call needs approval" in page
     assert "Reaches further" not in page
     publish("alpha", [tool("alpha_save", "write")])
     assert "What agents get" not in client.get(GATE).content.decode()
@@ -212,3 +213,14 @@ def test_what_an_author_wrote_is_text(client: Client) -> None:
     page = client.get(GATE).content.decode()
     assert "<script>alert" not in page
     assert "<code>&lt;script&gt;alert(1)&lt;/script&gt;</code>" in page
+
+
+def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha"), based_on=None, by=OLGA)
+    client = signed_in("author")
+    assert 'id="note"' in client.get("/capabilities/alpha/publish/").content.decode()
+    reviews.ask_review(capability_id="alpha", draft_version=1, note="Please", by=OLGA)
+    page = client.get("/capabilities/alpha/publish/").content.decode()
+    assert 'id="note"' not in page
+    assert "Open the review" in page
+    assert "A publisher can publish this draft; your role is author." in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +77,21 @@ def test_both_texts_can_be_read_off_the_rows(before: str, after: str) -> None:
         assert new == after.removesuffix("\n").split("\n") if after else new == []
         numbers = [row.new_number for row in rows if row.new_number is not None]
         assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "lines", "folded"),
+    [
+        ("tools.json", "", 145, [(False, 40), (True, 105)]),
+        ("tools.json", "", 80, [(False, 80)]),
+        # Agents do what it says: every line of it is read.
+        ("skill.md", "", 145, [(False, 145)]),
+        ("tools.json", "old\n", 145, [(False, 145)]),
+    ],
+)
+def test_a_long_new_file_of_data_is_folded_behind_its_first_lines(
+    file: str, before: str, lines: int, folded: list[tuple[bool, int]]
+) -> None:
+    (diff,) = text_diffs({file: before}, {file: "".join(f"line {number}\n" for number in range(lines))})
+    assert [(block.is_folded, len(block.rows)) for block in diff.blocks][-2:] == folded
+    assert not diff.is_cut

@@ -78,7 +78,7 @@ def test_all_tools_gone_with_their_file() -> None:
 def test_the_first_release_loosens_nothing_and_says_what_it_brings() -> None:
     report = publishing.preview(files=bundle(tools=[tool("a", "write", requires_approval=False)]))
     assert report.changes == ()
-    assert "The write tool `a` is new" in [change.words for change in report.brings]
+    assert "The tool `a` is new: it writes without approval" in [change.words for change in report.brings]
     publish(tools=[tool("a", "write", requires_approval=False)])
     assert publishing.preview(files=bundle(tools=[tool("b")])).brings == ()
 

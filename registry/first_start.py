@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry import batches, defaults
+from registry import batches
 from registry.access import keys, operators
 from registry.actors import SYSTEM
 from registry.batches import Result
@@ -15,8 +15,6 @@ from registry.models import AgentKey, Capability, Operator
 
 FIRST_OPERATOR = "admin"
 FIRST_KEY = "first agent"
-# The example that a new user's first conversation begins with.
-FIRST_RUN = "introduction"
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,4 @@ def _publish_examples(examples: Path) -> tuple[Result, ...]:
     if Capability.objects.exists():
         return ()
     sources = read_path(str(examples))
-    results = batches.publish_all(sources, by=SYSTEM, note="An example that comes with Capability Studio")
-    if any(each.capability_id == FIRST_RUN and each.status == "published" for each in results):
-        # So that a first chat begins as the documents say: with the introduction.
-        defaults.set_first_run(capability_id=FIRST_RUN, by=SYSTEM)
-    return tuple(results)
+    return tuple(batches.publish_all(sources, by=SYSTEM, note="An example that comes with Capability Studio"))

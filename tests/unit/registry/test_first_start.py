@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry import defaults, publishing
+from registry import publishing
 from registry.access.keys import hash_key
 from registry.first_start import FIRST_OPERATOR, make_first_things
 from registry.models import AgentKey, Capability, Operator
@@ -26,7 +26,6 @@ def test_the_first_start_makes_an_operator_a_key_and_the_examples() -> None:
     assert {result.status for result in made.examples} == {"published"}
     assert not [finding for result in made.examples for finding in result.findings]
     assert len(made.examples) == 7
-    assert defaults.first_run() == "introduction"
 
 
 def test_a_second_start_changes_nothing() -> None:
@@ -35,13 +34,6 @@ def test_a_second_start_changes_nothing() -> None:
     again = make_first_things(examples=ROOT / "examples")
     assert (again.password, again.agent_key, again.examples) == (None, None, ())
     assert Capability.objects.get(capability_id="weights").status == "retired"
-
-
-def test_a_second_start_does_not_set_what_an_operator_took_back() -> None:
-    make_first_things(examples=ROOT / "examples")
-    defaults.set_first_run(capability_id="", by=OLGA)
-    make_first_things(examples=ROOT / "examples")
-    assert defaults.first_run() == ""
 
 
 def test_examples_can_be_left_out() -> None:

@@ -309,6 +309,7 @@ def test_a_body_that_is_too_large_is_refused(api: Any, key: dict[str, str], sett
     api.error(response, 413, "PAYLOAD_TOO_LARGE")
 
 
+@pytest.mark.slow
 def test_a_bundle_of_two_mebibytes_fits_however_json_escapes_it(api: Any, key: dict[str, str]) -> None:
     files = bundle()
     files["skill.md"] += "\n" * 1_000_000

@@ -145,6 +145,7 @@ def test_the_formats_own_folders_come_first() -> None:
     assert take(found).files == taken.files
 
 
+@pytest.mark.slow
 def test_the_mark_takes_its_room_too() -> None:
     """A bundle that is full to the last byte, the names included, is taken and comes back."""
     names = [f"templates/{number:02}-{'n' * 150}.md" for number in range(20)]
@@ -160,6 +161,7 @@ def test_the_mark_takes_its_room_too() -> None:
         assert _bundle(_take(dict(skill_files(given))).files).content_digest == given.content_digest
 
 
+@pytest.mark.slow
 def test_a_full_bundle_of_ours_comes_back_whole() -> None:
     names = [f"{number:03}.md" for number in range(COUNT_MAX)]
     files: Files = bundle(metadata={"supporting_files": "\n".join(reversed(names))}) | dict.fromkeys(names, "x")

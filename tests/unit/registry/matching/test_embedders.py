@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.servers import ROOT
 
 CODE = """
@@ -29,6 +31,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 
 
+@pytest.mark.slow
 def test_long_texts_take_no_more_memory_than_short_ones(tmp_path: Path) -> None:
     """Thirty-two of them at once took 440 MiB, which the model's runtime keeps for ever."""
     env = {

@@ -137,6 +137,7 @@ LINEAR: dict[str, tuple[Any, float]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINEAR)
 def test_a_large_schema_takes_as_long_as_its_size(name: str) -> None:
     schema, seconds = LINEAR[name]
@@ -267,6 +268,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["capability.json", "tools.json", "ui_schemas.json"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
@@ -275,6 +277,7 @@ def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
     assert time.process_time() - started < CPU_SECONDS_MAX
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["# a\n", "## Tools\n", "`a_b` ", "- a_b\n", "a_b(", "[", "<", "`", "*", "X.v1 ", "\u200b", "```\n"]
 )

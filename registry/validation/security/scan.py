@@ -42,7 +42,7 @@ from registry.validation.security.texts import AuthorText, Document, documents
 _CODES = by_code(CODES)
 MOST_PER_CODE = OF_ONE_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
-_WEIGHED_MAX: Final = 200
+_WEIGHED_MAX = 200
 _LONGEST_QUOTE = 60
 _NEAR = 60
 

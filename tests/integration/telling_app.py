@@ -12,11 +12,11 @@ class TellingApp(AppConfig):
     label = "telling_tests"
 
     def ready(self) -> None:
-        from registry import publishing
         from registry.background import jobs
         from registry.models import RegistryState
+        from registry.releases import pointer
 
-        module: Any = publishing
+        module: Any = pointer
         before = module.move_registry
 
         def move_registry(state: RegistryState) -> int:

@@ -888,6 +888,8 @@ export interface components {
             removed?: string[];
             /** @description Where the operator has set one: what the session of a new user begins with. */
             first_run?: string;
+            /** @description Where there are any: skill groups of which a session keeps one member active. */
+            exclusive_groups?: string[];
         };
         /** @description Which revision to go back to. */
         RollbackRequest: {

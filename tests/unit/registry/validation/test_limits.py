@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import resource
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -228,13 +228,26 @@ BOMBS: dict[str, Any] = {
 }
 
 
+def _memory(name: str) -> int:
+    """MiB of this process, by a name of Linux."""
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return int(next(line for line in lines if line.startswith(f"{name}:")).split()[1]) // 1024
+
+
+def _begin_peak() -> int:
+    """What the process holds now, from which its peak is counted: other tests in it have had theirs."""
+    Path("/proc/self/clear_refs").write_text("5", "ascii")
+    return _memory("VmRSS")
+
+
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_schema_bomb_is_bounded_in_time_and_memory(name: str) -> None:
     tools = [{"name": "bomb_tool", "description": "d", "args_schema": BOMBS[name], "policy": {"kind": "read"}}]
+    before = _begin_peak()
     started = time.process_time()
     report = validate(MINIMAL | {"tools.json": json.dumps(tools)})
     assert time.process_time() - started < CPU_SECONDS_MAX
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 700 * 1024
+    assert _memory("VmHWM") - before < 400, "MiB"
     assert "CHECK_FAILED" not in [finding.code for finding in report.findings]
 
 

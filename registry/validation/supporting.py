@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar, get_args
 
-from agent_client.digest import text_digest
+from agent_client.supporting import facts_of
 from registry.validation import json_text
 from registry.validation.problems import FileName
 from registry.validation.texts import FILE_BYTES_MAX, decode, size_bytes
@@ -130,7 +130,4 @@ def colliding(names: Sequence[str]) -> list[str]:
 
 def file_facts(files: Mapping[str, str]) -> list[dict[str, Any]]:
     """`path`, `digest` and `size` in bytes of each, by path."""
-    return [
-        {"path": path, "digest": text_digest(text), "size": len(text.encode("utf-8"))}
-        for path, text in supporting_of(files).items()
-    ]
+    return facts_of(supporting_of(files))

@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,7 +20,6 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 from agent_api.representations import entity_tag, form_of
-from agent_api.streamed import measure_body, read_to_end
 from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
 from registry.access.keys import hash_key
 from registry.snapshot import HOLDER, PUBLIC, Entry, Principal, Snapshot
@@ -45,36 +45,129 @@ _LOAD_QUERY: Final = re.compile(
 )
 # These belong to the entity and its form, or to the one request; everything else is the same for each answer.
 _OF_THE_ENTITY: Final = frozenset({"etag", "content-length", "content-encoding", "warning", "x-request-id"})
-_OK: Final = "200 OK"
-_NOT_MODIFIED: Final = "304 Not Modified"
+_REASONS: Final = {200: "200 OK", 304: "304 Not Modified"}
+# In the environ of a read that could be answered here, were its headers known.
+_UNKNOWN_KIND: Final = "agent_api.unknown_kind"
 # What is not held is worked out by one thread at a time: the interpreter runs one at a time anyway, and each more that
 # wants it holds up the reads that need it for a moment. Nobody waits longer than this: the first may wait for a
 # database.
 _TURN_SECONDS: Final = 0.05
-# How many were answered here, by path and whether the client had the bytes already. No lock: `+= 1` on a kept key holds
-# no call and no jump back, which is where CPython lets another thread run, so that no count is lost.
+# Prepared responses of one snapshot that are kept: how many, and how large their bodies may be together.
+_READY_MAX: Final = 10_000
+_READY_BYTES_MAX: Final = 64 * 1024 * 1024
+# How many were answered here, by path and whether the client had the bytes already.
 ANSWERED: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
 
 
+class Ready:
+    """A whole response, and how often it was sent.
+
+    `sent` is raised without a lock: `+= 1` on an attribute holds no call and no jump back, which is where CPython lets
+    another thread run, so that no count is lost.
+    """
+
+    __slots__ = ("body", "counted", "entry", "headers", "is_known", "key_name", "path", "sent", "status", "until")
+
+    def __init__(self, *, kind: Kind, headers: Headers, body: bytes, reader: Principal, entry: Entry | None) -> None:
+        self.path, _, self.is_known, _ = kind
+        self.status = 304 if self.is_known else 200
+        self.headers = headers
+        self.body = body
+        self.key_name = reader.name
+        self.until = reader.until
+        self.entry = entry
+        self.sent = self.counted = 0
+
+    def collect(self) -> None:
+        """Count what was sent since the last time."""
+        count, self.counted = self.sent - self.counted, self.sent
+        if not count:
+            return
+        ANSWERED[self.path, self.is_known] += count
+        if self.key_name:
+            tallies.note_key_use(self.key_name)
+        if self.entry is not None:
+            BODIES.count_hits(count)
+            if self.entry.draft is None:
+                entry = self.entry
+                tallies.count_load(entry.capability_id, entry.revision, key_name=self.key_name, count=count)
+
+
 class FastPath:
-    """A WSGI callable in front of Django's."""
+    """A WSGI callable in front of Django's, and the responses that can be sent without any call at all.
+
+    A response is prepared once for a request and found again, by whatever tells two requests apart, until the snapshot
+    that it was made of is replaced: a publish, a new confidence, a revoked key.
+    """
 
     def __init__(self, application: Application) -> None:
         self.application = application
         self._learned: dict[Kind, Headers] = {}
         self._turn = threading.Lock()
+        self._snapshot: Snapshot | None = None
+        self._ready: dict[Hashable, Ready] = {}
+        self._ready_bytes = 0
+        # Of snapshots that were replaced, and of requests that are not found again.
+        self._uncollected: list[Ready] = []
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        ready = self.prepare(environ)
+        if ready is not None:
+            # The id that a trusted proxy gave. None is made up: a warm read writes no line in which it could be found.
+            request_id = environ.get("HTTP_X_REQUEST_ID")
+            headers = [*ready.headers, ("X-Request-ID", request_id)] if request_id else ready.headers
+            start_response(_REASONS[ready.status], headers)
+            return [ready.body]
         if environ["REQUEST_METHOD"] == "GET" and environ["PATH_INFO"] in (LIST, LOAD):
-            answer = self._answer(environ, start_response)
-            return answer if answer is not None else self._in_turn(environ, start_response)
-        measure_body(environ)
-        answer = self.application(environ, start_response)
-        read_to_end(environ)
-        return answer
+            return self._in_turn(environ, start_response)
+        return self.application(environ, start_response)
+
+    def find(self, key: Hashable) -> Ready | None:
+        """The response that was prepared under `key`, counted as sent; None where it has to be prepared."""
+        if HOLDER.snapshot is not self._snapshot or HOLDER.failed_at is not None:
+            return None
+        ready = self._ready.get(key)
+        if ready is None or (ready.until is not None and time.time() >= ready.until):
+            return None
+        ready.sent += 1
+        return ready
+
+    def prepare(self, environ: Environ, key: Hashable = None) -> Ready | None:
+        """The response to a warm read, counted as sent, without a query and without waiting; None for all else.
+
+        It is kept under `key`, which must hold whatever of the request makes a difference; with None it is not kept.
+        """
+        if environ["REQUEST_METHOD"] != "GET" or environ["PATH_INFO"] not in (LIST, LOAD):
+            return None
+        if not HOLDER.is_watched or not HOLDER.has_read or HOLDER.failed_at is not None or not _is_plain(environ):
+            return None
+        snapshot = HOLDER.snapshot
+        ready = self._prepare(environ, snapshot)
+        if ready is not None:
+            ready.sent += 1
+            self._keep(ready, snapshot, key)
+        return ready
+
+    def collect(self) -> None:
+        """Add what was sent since the last time to the counts that are written to the database."""
+        uncollected, self._uncollected = self._uncollected, []
+        for ready in [*uncollected, *self._ready.values()]:
+            ready.collect()
+
+    def _keep(self, ready: Ready, snapshot: Snapshot, key: Hashable) -> None:
+        is_full = len(self._ready) >= _READY_MAX or self._ready_bytes + len(ready.body) > _READY_BYTES_MAX
+        if snapshot is not self._snapshot or is_full:
+            self._uncollected.extend(self._ready.values())
+            self._ready, self._ready_bytes, self._snapshot = {}, 0, snapshot
+        if key is None:
+            self._uncollected.append(ready)
+        else:
+            self._ready[key] = ready
+            self._ready_bytes += len(ready.body)
 
     def _in_turn(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        measure_body(environ)
+        if (kind := environ.pop(_UNKNOWN_KIND, None)) is not None:
+            start_response = self._learning(kind, start_response)
         has_turn = self._turn.acquire(timeout=_TURN_SECONDS)
         try:
             return self.application(environ, start_response)
@@ -82,66 +175,46 @@ class FastPath:
             if has_turn:
                 self._turn.release()
 
-    def _answer(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes] | None:
-        if not HOLDER.is_watched or not HOLDER.has_read or HOLDER.failed_at is not None or not _is_plain(environ):
-            return None
-        snapshot = HOLDER.snapshot
+    def _prepare(self, environ: Environ, snapshot: Snapshot) -> Ready | None:
         reader = _reader(environ, snapshot)
         if reader is None:
             return None
-        path: str = environ["PATH_INFO"]
         query: str = environ.get("QUERY_STRING", "")
-        if path == LIST:
+        if environ["PATH_INFO"] == LIST:
             asked = _LIST_QUERIES.get(query)
             rendered = list_answer(snapshot, asked, reader) if asked is not None else None
             entry = None
         else:
             entry = _entry(snapshot, reader, query)
             rendered = BODIES.peek(_body_key(snapshot, entry)) if entry is not None else None
-        if rendered is None:
-            return None
-        return self._send(environ, start_response, rendered, reader.name, entry)
+        return self._render(environ, rendered, reader, entry) if rendered is not None else None
 
-    def _send(
-        self, environ: Environ, start_response: StartResponse, rendered: Rendered, key_name: str, entry: Entry | None
-    ) -> Iterable[bytes] | None:
-        known, coding = form_of(
+    def _render(self, environ: Environ, rendered: Rendered, reader: Principal, entry: Entry | None) -> Ready | None:
+        is_known, coding = form_of(
             rendered, environ.get("HTTP_ACCEPT_ENCODING", ""), environ.get("HTTP_IF_NONE_MATCH", "")
         )
-        kind = (environ["PATH_INFO"], not key_name, known, environ["wsgi.url_scheme"])
+        kind = (environ["PATH_INFO"], not reader.name, is_known, environ["wsgi.url_scheme"])
         constant = self._learned.get(kind)
         if constant is None:
-            return self._learn(kind, environ, start_response)
-        if key_name:
-            tallies.note_key_use(key_name)
-        if entry is not None and entry.draft is None:
-            tallies.count_load(capability_id=entry.capability_id, revision=entry.revision, key_name=key_name)
-        ANSWERED[kind[0], known] += 1
+            environ[_UNKNOWN_KIND] = kind
+            return None
         headers = [*constant, ("ETag", entity_tag(rendered, coding))]
-        # One that a trusted proxy gave. None is made up here: a warm read writes no line in which it could be found.
-        if request_id := environ.get("HTTP_X_REQUEST_ID"):
-            headers.append(("X-Request-ID", request_id))
-        if known:
-            start_response(_NOT_MODIFIED, [*headers, ("Content-Length", "0")])
-            return [b""]
-        body = rendered.encoded(coding)
-        if coding:
+        body = b"" if is_known else rendered.encoded(coding)
+        if coding and not is_known:
             headers.append(("Content-Encoding", coding))
         headers.append(("Content-Length", str(len(body))))
-        start_response(_OK, headers)
-        return [body]
+        return Ready(kind=kind, headers=headers, body=body, reader=reader, entry=entry)
 
-    def _learn(
-        self, kind: tuple[str, bool, bool, str], environ: Environ, start_response: StartResponse
-    ) -> Iterable[bytes]:
-        expected = _NOT_MODIFIED if kind[2] else _OK
+    def _learning(self, kind: Kind, start_response: StartResponse) -> StartResponse:
+        """A `start_response` that remembers the headers of the first answer of this kind."""
+        expected = _REASONS[304 if kind[2] else 200]
 
         def listen(status: str, headers: Headers, *rest: Any) -> Any:
             if status == expected and not any(name.lower() == "set-cookie" for name, _ in headers):
                 self._learned[kind] = [pair for pair in headers if pair[0].lower() not in _OF_THE_ENTITY]
             return start_response(status, headers, *rest)
 
-        return self.application(environ, listen)
+        return listen
 
 
 def _is_plain(environ: Environ) -> bool:

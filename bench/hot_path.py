@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measuring import ROOT, Sample, Server, measure, paired_ratios, quartiles, serve
+from measuring import PRODUCT, ROOT, Sample, Server, measure, paired_ratios, quartiles, serve
 
 LOAD = "/api/v1/capability_skill_load?capability_id=bench_000"
 LIST = "/api/v1/capability_registry_list"
@@ -118,7 +118,7 @@ def _fill(folder: Path, count: int) -> dict[str, float]:
 def _product(folder: Path, count: int) -> Iterator[Server]:
     headers = {"Authorization": f"Bearer {(folder / 'key').read_text()}"}
     env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off"}
-    with serve(f"product, {count}", "studio.wsgi:application", env, headers) as server:
+    with serve(f"product, {count}", PRODUCT, env, headers) as server:
         yield server
 
 

@@ -20,6 +20,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from studio.launch.serving import server_command, server_environment
+
+# What `serve` starts as an operator does.
+PRODUCT = "studio.rsgi:application"
 CONNECTIONS = 4
 _WRK = re.compile(r"50%\s+([\d.]+)(us|ms|s)")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
@@ -87,12 +93,15 @@ def family(pid: int) -> list[int]:
 
 @contextmanager
 def serve(name: str, target: str, env: dict[str, str], headers: dict[str, str]) -> Iterator[Server]:
-    """Granian with one worker and four threads, as the product is started, on a free port of the loopback."""
+    """The product as it is started, or another target under granian's WSGI with four threads, on a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", target, "--host", "127.0.0.1"]
     command += ["--port", str(port), "--workers", "1", "--blocking-threads", "4", "--no-ws", "--log-level", "error"]
+    if target == PRODUCT:
+        command = server_command(Path(sys.executable), address="127.0.0.1", port=port)
+        env = {**server_environment(ROOT), **env}
     process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **env, "PORT": str(port)})
     try:
         _wait(port)

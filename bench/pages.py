@@ -22,7 +22,7 @@ import urllib.request
 from pathlib import Path
 
 from busy import PASSWORD
-from measuring import ROOT, Server, serve
+from measuring import PRODUCT, ROOT, Server, serve
 
 LIMIT_MS = 200
 PAGES = {
@@ -104,7 +104,7 @@ def main() -> None:
         if not (folder / "studio.sqlite3").exists():
             script = [sys.executable, str(ROOT / "bench" / "busy.py"), str(options.count)]
             subprocess.run(script, env={**os.environ, **env}, check=True)
-        with serve("product", "studio.wsgi:application", env, {}) as server:
+        with serve("product", PRODUCT, env, {}) as server:
             report(Browser(server), options.rounds)
 
 

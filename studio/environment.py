@@ -40,6 +40,7 @@ from studio.values import (
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
+    parse_threads,
     parse_timeout_seconds,
 )
 
@@ -72,6 +73,7 @@ VARIABLES = (
     "EMBEDDER_MODEL",
     "EMBEDDER_API_KEY",
     "EMBEDDING_DIM",
+    "WEB_THREADS",
 )
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
@@ -126,6 +128,7 @@ class Environment:
     embedder_model: str
     embedder_api_key: str
     embedding_dim: int
+    web_threads: int
     warnings: tuple[str, ...]
 
 
@@ -175,6 +178,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> Environme
         embedder_model=reader.read("EMBEDDER_MODEL", str, "text-embedding-3-small"),
         embedder_api_key=reader.read("EMBEDDER_API_KEY", str, ""),
         embedding_dim=reader.read("EMBEDDING_DIM", parse_dimension, 768),
+        web_threads=reader.read("WEB_THREADS", parse_threads, 4),
         warnings=tuple(_warnings(environ, secret_key)),
     )
     if reader.problems:

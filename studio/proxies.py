@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -72,19 +73,53 @@ def apply_forwarding(environ: dict[str, Any], trusted: Sequence[Network]) -> Non
         return
     environ[_DONE] = True
     headers = {name: environ.pop(name) for name in FORWARDING_HEADERS if name in environ}
-    if not headers or not _is_trusted(_address(environ.get("REMOTE_ADDR", "")), trusted):
+    if not headers:
         return
-    client, hops = _client(_items(headers.get("HTTP_X_FORWARDED_FOR", "")), trusted)
-    if client is not None:
-        environ["REMOTE_ADDR"] = str(client)
-    scheme = _seen_by_outermost(_items(headers.get("HTTP_X_FORWARDED_PROTO", "")), hops).lower()
-    if scheme in {"http", "https"}:
-        environ["wsgi.url_scheme"] = scheme
-    if host := _seen_by_outermost(_items(headers.get("HTTP_X_FORWARDED_HOST", "")), hops):
+    found = forwarded(
+        environ.get("REMOTE_ADDR", ""),
+        headers.get("HTTP_X_FORWARDED_FOR", ""),
+        headers.get("HTTP_X_FORWARDED_PROTO", ""),
+        headers.get("HTTP_X_FORWARDED_HOST", ""),
+        tuple(trusted),
+    )
+    if found is None:
+        return
+    if found.client:
+        environ["REMOTE_ADDR"] = found.client
+    if found.scheme:
+        environ["wsgi.url_scheme"] = found.scheme
+    if found.host:
         # Django checks it against ALLOWED_HOSTS like any other.
-        environ["HTTP_HOST"] = host
-    if _REQUEST_ID.fullmatch(headers.get("HTTP_X_REQUEST_ID", "")):
+        environ["HTTP_HOST"] = found.host
+    if is_request_id(headers.get("HTTP_X_REQUEST_ID", "")):
         environ["HTTP_X_REQUEST_ID"] = headers["HTTP_X_REQUEST_ID"]
+
+
+class Forwarded(NamedTuple):
+    """Client address, scheme and host as the outermost trusted proxy saw them; empty where it did not say."""
+
+    client: str
+    scheme: str
+    host: str
+
+
+@lru_cache(maxsize=4096)
+def forwarded(peer: str, forwarded_for: str, proto: str, host: str, trusted: tuple[Network, ...]) -> Forwarded | None:
+    """What the forwarding headers of a request from `peer` say; None where it is not a trusted proxy."""
+    if not _is_trusted(_address(peer), trusted):
+        return None
+    client, hops = _client(_items(forwarded_for), trusted)
+    scheme = _seen_by_outermost(_items(proto), hops).lower()
+    return Forwarded(
+        str(client) if client is not None else "",
+        scheme if scheme in {"http", "https"} else "",
+        _seen_by_outermost(_items(host), hops),
+    )
+
+
+def is_request_id(text: str) -> bool:
+    """Whether a proxy's X-Request-ID is one that logs and answers may carry."""
+    return _REQUEST_ID.fullmatch(text) is not None
 
 
 def _client(forwarded_for: list[str], trusted: Sequence[Network]) -> tuple[Address | None, int]:

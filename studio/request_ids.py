@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, Final
 
 from django.conf import settings
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponseServerError
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
 from registry.log_context import noted, working_on
+from studio.unavailable import unavailable_page
 
 logger = logging.getLogger("studio.access")
 
@@ -55,7 +58,13 @@ def _log_access(request: HttpRequest, response: HttpResponseBase, seconds: float
     logger.info(message, *values, extra={"fields": fields})
 
 
-def server_error(request: HttpRequest) -> HttpResponseBase:  # noqa: ARG001 (Django's handler500)
-    """The page for what failed here, with the id by which the operator finds the cause in the log."""
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    """Django's handler500: the page for what failed here, with the id by which the operator finds the cause in the log.
+
+    A session that could not be stored fails outside of every view: that is the database's 503 all the same.
+    """
+    error = sys.exception()
+    if isinstance(error, DatabaseError | InterfaceError):
+        return unavailable_page(request, error)
     page = render_to_string("500.html", {"request_id": noted().get("request_id", "")})
     return HttpResponseServerError(page, headers={"Cache-Control": "no-store"})

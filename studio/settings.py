@@ -50,6 +50,8 @@ EMBEDDER = ENVIRONMENT.embedder
 EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
 EMBEDDING_DIM = ENVIRONMENT.embedding_dim
+# For whatever is not answered in the event loop (studio/server/application.py).
+WEB_THREADS = ENVIRONMENT.web_threads
 # Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 

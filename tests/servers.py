@@ -306,13 +306,17 @@ def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
     return {**env, "DATA_DIR": str(data_dir), "PORT": port, "PYTHONPATH": str(ROOT), **settings}
 
 
-def start_studio(data_dir: Path, **settings: str) -> Studio:
+def start_studio(data_dir: Path, log: Path | None = None, /, **settings: str) -> Studio:
     """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them."""
-    from studio.launch.serving import server_command
-
     env = studio_environment(data_dir, **settings)
     prepared = run_manage("prepare_site", env=env).stdout
-    log = data_dir / "server.log"
+    return serve_studio(data_dir, log or data_dir / "server.log", env=env, prepared=prepared)
+
+
+def serve_studio(data_dir: Path, log: Path, *, env: dict[str, str], prepared: str = "") -> Studio:
+    """Serve what was prepared before."""
+    from studio.launch.serving import server_command
+
     address = env.get("HOST", "127.0.0.1")
     command = server_command(Path(sys.executable), address=address, port=int(env["PORT"]))
     process = keep(command, log=log, env=env, cwd=ROOT)

@@ -40,6 +40,7 @@ class StudioCollector(Collector):
 
 
 def _answers() -> Iterator[Metric]:
+    tallies.collect()
     warm = CounterMetricFamily(
         "studio_fast_path_responses", "Warm reads, answered before Django is entered.", labels=["route", "status"]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import Final
@@ -13,6 +14,7 @@ from django.db import DatabaseError, InterfaceError
 from django.db.models import F
 from django.utils import timezone
 
+from registry import outages
 from registry.models import AgentKey, DemandMiss, LoadCount
 from registry.usage import demand_counting
 from registry.usage.demand_counting import Unmatched
@@ -45,13 +47,25 @@ class Totals:
 TOTALS: Final = Totals()
 _held = _Held()
 _lock = threading.Lock()
+_sources: list[Callable[[], None]] = []
 
 
-def count_load(*, capability_id: str, revision: int, key_name: str) -> None:
-    """One load of a revision, `key_name` empty for a public read."""
+def add_source(collect: Callable[[], None]) -> None:
+    """Call `collect` whenever the counts are asked for: it adds what was counted elsewhere since the last time."""
+    _sources.append(collect)
+
+
+def collect() -> None:
+    """Bring the counts in memory up to this moment."""
+    for source in _sources:
+        source()
+
+
+def count_load(capability_id: str, revision: int, *, key_name: str, count: int = 1) -> None:
+    """Loads of a revision, `key_name` empty for public reads."""
     with _lock:
-        TOTALS.loads += 1
-        _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += 1
+        TOTALS.loads += count
+        _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += count
 
 
 def count_miss(capability_id: str, *, key_name: str = "") -> None:
@@ -81,6 +95,7 @@ def note_key_use(key_name: str) -> None:
 def flush() -> None:
     """Add what was counted to the database; it is kept where the database is away."""
     global _held
+    collect()
     with _lock:
         held, _held = _held, _Held()
     if not (held.loads or held.misses or held.keys_used or held.unmatched):
@@ -94,7 +109,7 @@ def flush() -> None:
             for name, used_at in held.keys_used.items():
                 AgentKey.objects.filter(name=name).update(last_used_at=used_at)
     except (DatabaseError, InterfaceError) as error:
-        logger.warning("counts are kept until the database is back: %s", error)
+        logger.warning("counts are kept in memory. %s", outages.notice(error).sentences(error))
         with _lock:
             _held.loads.update(held.loads)
             _held.misses.update(held.misses)

@@ -20,6 +20,11 @@ from studio.secret_key import unusable
 from studio.values import bracketed
 
 START_SECONDS = 60.0
+# What is at work when the server is told to end may take so long.
+KILL_SECONDS = 4
+CONNECTIONS_MAX = 8192
+# Of a web process beside its connections: databases, templates, temporary files.
+_OTHER_FILES = 256
 # glibc keeps large pieces for ever once it has seen some come and go: 80 releases of 1 MiB left 150 MiB behind.
 # Fixed at where they begin, these two stay there; an operator's own win.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
@@ -28,9 +33,9 @@ _ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not boun
 
 
 def serve(setup: Setup, environment: Environment) -> int:
-    """Set up, prepare, serve until a signal comes. The exit code is 0 then, and 1 when a process ended by itself.
+    """Set up, prepare, serve until a signal comes. The exit code is 0 then.
 
-    Raises Refusal where it cannot start.
+    Raises Refusal where it cannot start, and where the server ended by itself; a worker that did is started again.
     """
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
@@ -44,7 +49,7 @@ def serve(setup: Setup, environment: Environment) -> int:
             _await_answer(processes, environment, _ASKED.get(address, address), stop)
             # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
             if has_command(setup.root, "worker"):
-                processes.start("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+                processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
             ended = processes.wait_for_end(stop)
         finally:
             processes.stop_all()
@@ -53,13 +58,34 @@ def serve(setup: Setup, environment: Environment) -> int:
     return 0
 
 
-def server_command(python: Path, *, address: str, port: int, workers: int = 1, threads: int = 4) -> list[str]:
-    """Worker processes with so many threads each; granian takes no names, and itself says warnings and errors alone."""
+def server_command(python: Path, *, address: str, port: int, workers: int = 1) -> list[str]:
+    """The command of granian, which takes no names, and itself says warnings and errors alone.
+
+    With HTTP/1 alone a connection that says nothing is closed as late as one whose head does not end; waiting for the
+    first bytes of HTTP/2, granian never closes it.
+    """
     return [
-        *[str(python), "-m", "granian", "--interface", "wsgi", "studio.wsgi:application"],
-        *["--host", address, "--port", str(port), "--workers", str(workers), "--blocking-threads", str(threads)],
-        *["--no-ws", "--log-level", "warning", "--no-access-log", "--workers-kill-timeout", "10"],
+        *[str(python), "-m", "granian", "--interface", "rsgi", "studio.rsgi:application"],
+        *["--host", address, "--port", str(port), "--workers", str(workers), "--loop", "asyncio", "--http", "1"],
+        *["--backlog", "4096", "--backpressure", str(_connections_max()), "--no-ws"],
+        *["--log-level", "warning", "--no-access-log", "--workers-kill-timeout", str(KILL_SECONDS)],
     ]
+
+
+def _connections_max() -> int:
+    """How many connections a web process takes at once: each is an open file. Raises this process's soft limit."""
+    try:
+        import resource
+    except ImportError:
+        # Windows counts no open files.
+        return CONNECTIONS_MAX
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return max(soft - _OTHER_FILES, soft // 2)
+    return CONNECTIONS_MAX
 
 
 def has_command(root: Path, name: str) -> bool:

@@ -25,8 +25,9 @@ from tests.servers import ROOT, answers, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
-# The promise is 10 s for whatever is at hand.
-BOUND_SECONDS = 10.0
+# The promise, whatever is open; a busy machine gets more.
+BOUND_SECONDS = 5.0
+MARGIN_SECONDS = 4.0
 GRANIAN, LAUNCHER = "granian", "run.py"
 
 
@@ -118,7 +119,7 @@ def test_a_write_that_waits_for_the_database_is_answered(running: Running) -> No
     print(f"ended {time.monotonic() - asked_at:.2f} s after SIGTERM")
     assert [row["status"] for row in found[0].json()["results"]] == ["published"]
     assert code == 0, running.log.read_text()
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
+    assert time.monotonic() - asked_at < BOUND_SECONDS + MARGIN_SECONDS
 
 
 def test_a_slow_client_is_answered(running: Running) -> None:
@@ -131,25 +132,34 @@ def test_a_slow_client_is_answered(running: Running) -> None:
         time.sleep(0.5)
         asked_at = running.ask_to_end()
         for start in range(1000, len(body), 500_000):
-            time.sleep(0.5)
+            time.sleep(0.3)
             connection.sendall(body[start : start + 500_000])
         answer = connection.recv(65536)
     assert answer.startswith(b"HTTP/1.1 200"), (answer[:200], running.log.read_text())
     assert running.process.wait(40) == 0
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
+    assert time.monotonic() - asked_at < BOUND_SECONDS + MARGIN_SECONDS
 
 
-def test_a_client_that_never_ends_does_not_hold_it_up(running: Running) -> None:
-    with socket.create_connection(("127.0.0.1", running.port), timeout=20) as connection:
-        connection.sendall(
-            b"POST /api/v1/capability_skill_load HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{"
-        )
+_UNFINISHED = (
+    b"",
+    b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    b"POST /api/v1/capability_skill_load HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{",
+    b"POST /sign-in/ HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+)
+
+
+def test_clients_that_never_end_do_not_hold_it_up(running: Running) -> None:
+    """Some say nothing, some stop in the middle of a head or a body."""
+    with contextlib.ExitStack() as stack:
+        for beginning in _UNFINISHED * 20:
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", running.port), timeout=20))
+            connection.sendall(beginning)
         time.sleep(0.5)
         asked_at = running.ask_to_end()
         code = running.process.wait(30)
     print(f"ended {time.monotonic() - asked_at:.2f} s after SIGTERM with {code}")
     assert code == 0, running.log.read_text()
-    assert time.monotonic() - asked_at < BOUND_SECONDS + 15
+    assert time.monotonic() - asked_at < BOUND_SECONDS + MARGIN_SECONDS
 
 
 def test_what_takes_too_long_is_left(running: Running) -> None:
@@ -174,7 +184,7 @@ def test_what_takes_too_long_is_left(running: Running) -> None:
     print(f"ended {seconds:.2f} s after SIGTERM with {code}")
     assert (code, count) == (0, 0), running.log.read_text()
     # Cut at the bound; what else had to end on a busy machine comes on top.
-    assert BOUND_SECONDS - 2 < seconds < BOUND_SECONDS + 15
+    assert BOUND_SECONDS - 2 < seconds < BOUND_SECONDS + MARGIN_SECONDS
 
 
 def test_idle_connections_do_not_hold_it_up(running: Running) -> None:
@@ -193,8 +203,12 @@ def test_what_was_counted_is_handed_in(running: Running) -> None:
     with httpx.Client(base_url=running.url, headers=headers) as client:
         for _ in range(50):
             assert client.get("/api/v1/capability_skill_load?capability_id=alpha").is_success
-    running.ask_to_end()
-    assert running.process.wait(40) == 0
+        # One that cannot be waited for, so that the process is killed in the end.
+        with socket.create_connection(("127.0.0.1", running.port)) as connection:
+            connection.sendall(_UNFINISHED[1])
+            time.sleep(0.2)
+            running.ask_to_end()
+            assert running.process.wait(40) == 0
     with closing(running.database()) as database:
         ((count,),) = database.execute("SELECT coalesce(sum(count), 0) FROM registry_loadcount").fetchall()
     assert count == 50

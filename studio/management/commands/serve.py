@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import connection
 
-from studio.launch.serving import server_command, server_environment
+from registry.outages import DAMAGED
+from registry.storage import find_storage_outage
+from studio.launch.console import Refusal
+from studio.launch.serving import check_port, server_command, server_environment
 
 
 class Command(BaseCommand):
@@ -21,17 +25,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--workers", type=int, default=1, help="processes; each holds a snapshot of its own")
-        parser.add_argument("--threads", type=int, default=4, help="threads of each process")
+        parser.add_argument("--threads", type=int, help="threads of each process, in the place of WEB_THREADS")
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        command = server_command(
-            Path(sys.executable),
-            address=settings.HOST,
-            port=settings.PORT,
-            workers=options["workers"],
-            threads=options["threads"],
-        )
+        self._check_database()
+        try:
+            address = check_port(settings.HOST, settings.PORT)
+        except Refusal as refusal:
+            raise CommandError(str(refusal), returncode=refusal.exit_code) from refusal
+        command = server_command(Path(sys.executable), address=address, port=settings.PORT, workers=options["workers"])
+        environment = server_environment(settings.BASE_DIR)
+        if options["threads"] is not None:
+            environment["WEB_THREADS"] = str(options["threads"])
         sys.stdout.flush()
         sys.stderr.flush()
         # The process keeps its id, so that the signals of a container or of systemd reach the server itself.
-        os.execve(command[0], command, server_environment(settings.BASE_DIR))
+        os.execve(command[0], command, environment)
+
+    def _check_database(self) -> None:
+        """Refuse a damaged file; a database that is away may come back while we serve."""
+        if connection.vendor == "sqlite" and find_storage_outage() is DAMAGED:
+            raise CommandError(DAMAGED.sentences())
+        connection.close()

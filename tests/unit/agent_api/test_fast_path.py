@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import astuple
 from datetime import timedelta
+from http import HTTPStatus
 from ipaddress import ip_network
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
@@ -26,8 +29,12 @@ from registry.snapshot import HOLDER
 from registry.snapshot.bodies import BODIES
 from registry.usage import feedback
 from studio.proxies import apply_forwarding
+from studio.server.environ import build_environ
+from studio.server.warm_reads import WarmReads
+from studio.server.wsgi_call import call_wsgi
 from tests.cases import valid_bundle
 from tests.factories import unlisted
+from tests.rsgi import SentProtocol, scope_of
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +80,36 @@ class Spy:
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         self.asked += 1
         return self.handler(environ, start_response)
+
+
+class InLoop:
+    """The fast path as the event loop asks it: by the scope of a request, and Django only where nothing is ready."""
+
+    def __init__(self, fast: FastPath) -> None:
+        self.fast = fast
+        self.collect = fast.collect
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        warm = WarmReads(self.fast, settings.TRUSTED_PROXIES)
+        scope, protocol = scope_of(environ), SentProtocol()
+        built = build_environ(scope)
+        if warm.send_ready(scope, protocol) or warm.send_prepared(scope, built, protocol):
+            status, headers, body = protocol.sent
+        else:
+            assert protocol.sent is None
+            built["wsgi.input"] = environ["wsgi.input"]
+            status, headers, body = astuple(call_wsgi(self.fast, built))
+        start_response(f"{status} {HTTPStatus(status).phrase}", headers)
+        return [body]
+
+
+Through = Callable[[FastPath], Any]
+
+
+@pytest.fixture(params=["wsgi", "event loop"])
+def through(request: pytest.FixtureRequest) -> Through:
+    """The fast path behind either interface."""
+    return InLoop if request.param == "event loop" else lambda fast: fast
 
 
 @pytest.fixture(autouse=True)
@@ -167,12 +204,12 @@ def _shapes(key: str, *others: str) -> Iterator[tuple[str, str, str, dict[str, s
 @pytest.mark.parametrize("public", [True, False])
 @pytest.mark.parametrize("origins", [(), ("https://a.example",)])
 def test_every_shape_is_answered_as_the_view_answers_it(
-    spy: Spy, key: str, settings: Settings, public: bool, origins: tuple[str, ...]
+    spy: Spy, through: Through, key: str, settings: Settings, public: bool, origins: tuple[str, ...]
 ) -> None:
     settings.AGENT_API_PUBLIC_READ = public
     settings.CORS_ALLOWED_ORIGINS = origins
     settings.RATE_LIMITS = {}
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     shapes = list(_shapes(key, *_other_keys()))
     for shape in shapes:
         expected = _ask(spy.handler, *shape)
@@ -182,9 +219,9 @@ def test_every_shape_is_answered_as_the_view_answers_it(
     assert spy.asked < len(shapes) * 3 - 40
 
 
-def test_conditional_requests_in_every_form(spy: Spy, key: str, settings: Settings) -> None:
+def test_conditional_requests_in_every_form(spy: Spy, through: Through, key: str, settings: Settings) -> None:
     settings.AGENT_API_PUBLIC_READ = True
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     for path, queries in QUERIES.items():
         for encoding in ENCODINGS:
             headers = {"Accept-Encoding": encoding, "Authorization": f"Bearer {key}"}
@@ -207,9 +244,9 @@ def test_conditional_requests_in_every_form(spy: Spy, key: str, settings: Settin
     ],
 )
 def test_a_warm_read_asks_neither_django_nor_the_database(
-    spy: Spy, key: str, path: str, query: str, django_assert_num_queries: DjangoAssertNumQueries
+    spy: Spy, through: Through, key: str, path: str, query: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     headers = {"Authorization": f"Bearer {key}"}
     for _ in range(3):
         _ask(fast, "GET", path, query, headers)
@@ -220,25 +257,30 @@ def test_a_warm_read_asks_neither_django_nor_the_database(
     assert spy.asked == asked
 
 
-def test_what_it_answers_is_counted(spy: Spy, key: str) -> None:
-    fast = FastPath(spy)
+def test_what_it_answers_is_counted(spy: Spy, through: Through, key: str) -> None:
+    fast = through(FastPath(spy))
     headers = {"Authorization": f"Bearer {key}"}
     shape = ("GET", LOAD, "capability_id=sleep_tracking")
     etag = _ask(fast, *shape, headers)[1]["etag"]
     for tag in ("", "", etag, etag):
         _ask(fast, *shape, headers | {"If-None-Match": tag})
+    fast.collect()
     before, asked = ANSWERED.copy(), spy.asked
     for _ in range(3):
         _ask(fast, *shape, headers)
     _ask(fast, *shape, headers | {"If-None-Match": etag})
     _ask(fast, "GET", LOAD, "capability_id=nobody", headers)
     assert spy.asked == asked + 1
+    fast.collect()
+    fast.collect()
     assert (ANSWERED[LOAD, False] - before[LOAD, False], ANSWERED[LOAD, True] - before[LOAD, True]) == (3, 1)
 
 
-def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: str, settings: Settings) -> None:
+def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(
+    spy: Spy, through: Through, key: str, settings: Settings
+) -> None:
     settings.AGENT_API_PUBLIC_READ = False
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
     for _ in range(3):
         assert _ask(fast, *shape)[0] == "200 OK"
@@ -254,7 +296,7 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(spy: Spy, key: 
 
 
 def test_a_key_that_ends_is_refused_by_the_clock(
-    spy: Spy, key: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    spy: Spy, through: Through, key: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.AGENT_API_PUBLIC_READ = False
     ends = timezone.now() + timedelta(hours=1)
@@ -262,7 +304,7 @@ def test_a_key_that_ends_is_refused_by_the_clock(
         name="reader", by=SYSTEM, scopes=["read"], groups=None, read_only_tools=False, preview=False, expires_at=ends
     )
     HOLDER.refresh()
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
     for _ in range(3):
         assert _ask(fast, *shape)[0] == "200 OK"
@@ -272,9 +314,9 @@ def test_a_key_that_ends_is_refused_by_the_clock(
 
 
 def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
-    spy: Spy, key: str, django_assert_num_queries: DjangoAssertNumQueries
+    spy: Spy, through: Through, key: str, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     shape = ("GET", LOAD, "capability_id=password_reset", {"Authorization": f"Bearer {key}"})
     before, *_ = [_ask(fast, *shape) for _ in range(3)]
     feedback.record_outcome(capability_id="password_reset", outcome="used", by=SYSTEM)
@@ -294,8 +336,10 @@ def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
     assert spy.asked == asked
 
 
-def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_queries: DjangoAssertNumQueries) -> None:
-    fast = FastPath(spy)
+def test_what_a_key_sees_is_answered_from_memory(
+    spy: Spy, through: Through, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    fast = through(FastPath(spy))
     guest, stranger, *_ = _other_keys()
     answers = {}
     for path, query in ((LIST, ""), (LIST, "fields=minimal"), (LOAD, "capability_id=secret_talks")):
@@ -317,9 +361,9 @@ def test_what_a_key_sees_is_answered_from_memory(spy: Spy, django_assert_num_que
 
 @pytest.mark.parametrize("number", range(len(LIMITED)))
 def test_a_limited_key_is_answered_from_memory(
-    spy: Spy, number: int, django_assert_num_queries: DjangoAssertNumQueries
+    spy: Spy, through: Through, number: int, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     key = _other_keys()[2 + number]
     shapes = [("GET", LIST, ""), ("GET", LOAD, "capability_id=sleep_tracking"), ("GET", LOAD, "capability_id=minimal")]
     for shape in shapes:
@@ -330,20 +374,22 @@ def test_a_limited_key_is_answered_from_memory(
         assert spy.asked == asked + (first[0] != "200 OK")
 
 
-def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy) -> None:
+def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy, through: Through) -> None:
     _, publisher = keys.create_key(name="publisher", by=SYSTEM, scopes=["publish"])
     HOLDER.refresh()
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
     for _ in range(3):
         assert _ask(fast, "GET", LIST, "", {"Authorization": f"Bearer {publisher}"})[0] == "403 Forbidden"
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "192.0.2.1"])
 @pytest.mark.parametrize("given", ["from-the-proxy", "not sane"])
-def test_the_id_that_a_trusted_proxy_gave_is_sent_back(spy: Spy, settings: Settings, peer: str, given: str) -> None:
+def test_the_id_that_a_trusted_proxy_gave_is_sent_back(
+    spy: Spy, through: Through, settings: Settings, peer: str, given: str
+) -> None:
     settings.TRUSTED_PROXIES = (ip_network("127.0.0.1"),)
     settings.AGENT_API_PUBLIC_READ = True
-    fast = FastPath(spy)
+    fast = through(FastPath(spy))
 
     def forwarded(environ: dict[str, Any], start_response: Any) -> Any:
         environ["REMOTE_ADDR"] = peer

@@ -28,8 +28,8 @@ def _misses() -> dict[str, int]:
 def test_loads_are_counted_by_revision_and_key() -> None:
     for _ in range(2):
         for key_name in ("", "agent", "agent"):
-            tallies.count_load(capability_id="alpha", revision=1, key_name=key_name)
-        tallies.count_load(capability_id="alpha", revision=2, key_name="")
+            tallies.count_load("alpha", 1, key_name=key_name)
+        tallies.count_load("alpha", 2, key_name="")
         tallies.flush()
     assert _loads() == {("alpha", 1, ""): 2, ("alpha", 1, "agent"): 4, ("alpha", 2, ""): 2}
 
@@ -78,7 +78,7 @@ def test_misses_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
     keys.create_key(name="agent", by=OLGA)
-    tallies.count_load(capability_id="alpha", revision=1, key_name="")
+    tallies.count_load("alpha", 1, key_name="")
     tallies.count_miss("sleep")
     tallies.note_key_use("agent")
 
@@ -88,7 +88,7 @@ def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPa
     with monkeypatch.context() as patch:
         patch.setattr(tallies, "impatient_writing", away)
         tallies.flush()
-        tallies.count_load(capability_id="alpha", revision=1, key_name="")
+        tallies.count_load("alpha", 1, key_name="")
         tallies.flush()
     assert _loads() == {}
     tallies.flush()
@@ -99,7 +99,7 @@ def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPa
 def test_counting_from_many_threads_loses_nothing() -> None:
     def count() -> None:
         for _ in range(500):
-            tallies.count_load(capability_id="alpha", revision=1, key_name="")
+            tallies.count_load("alpha", 1, key_name="")
             tallies.note_key_use("agent")
 
     threads = [threading.Thread(target=count) for _ in range(4)]

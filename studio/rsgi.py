@@ -1,0 +1,19 @@
+"""The RSGI application that granian serves: the WSGI application behind an event loop."""
+
+from __future__ import annotations
+
+# First: it sets Django up, without which no model can be imported.
+from studio import wsgi  # isort: skip
+
+from django.conf import settings
+
+from registry.usage import tallies
+from studio.server.application import Application
+from studio.server.warm_reads import WarmReads
+
+application = Application(
+    wsgi.application,
+    warm_reads=WarmReads(wsgi.FAST_PATH, settings.TRUSTED_PROXIES),
+    threads=settings.WEB_THREADS,
+    on_stop=tallies.flush,
+)

@@ -1,0 +1,57 @@
+"""The shapes of RSGI, granian's interface: https://github.com/emmett-framework/granian/blob/master/docs/spec/RSGI.md."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable
+from typing import Protocol
+
+HeaderList = list[tuple[str, str]]
+
+
+class Headers(Protocol):
+    """Lower-case names; a header that came twice has two items."""
+
+    def items(self) -> HeaderList: ...
+
+
+class Scope(Protocol):
+    """What is known of a request before its body: addresses are `host:port`, the path is decoded."""
+
+    @property
+    def http_version(self) -> str: ...
+
+    @property
+    def server(self) -> str: ...
+
+    @property
+    def client(self) -> str: ...
+
+    @property
+    def scheme(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def query_string(self) -> str: ...
+
+    @property
+    def authority(self) -> str | None: ...
+
+    @property
+    def headers(self) -> Headers: ...
+
+
+class HttpProtocol(Protocol):
+    """Receives the body, whole by a call or in pieces by iteration (an empty piece ends it), and sends one response."""
+
+    def __call__(self) -> Awaitable[bytes]: ...
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    def response_bytes(self, status: int, headers: HeaderList, body: bytes) -> None: ...
+
+    def response_file(self, status: int, headers: HeaderList, file: str) -> None: ...

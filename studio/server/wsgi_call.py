@@ -1,0 +1,67 @@
+"""One call of a WSGI application (PEP 3333), with its response taken whole."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from studio.server.environ import Environ
+from studio.server.rsgi import HeaderList
+
+WsgiApplication = Callable[[Environ, Any], Iterable[bytes]]
+
+# A larger response goes through a file: the server reads it at the client's pace, and memory stays flat.
+_MEMORY_BYTES: Final = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response: `body` is bytes, or the path of a temporary file that the caller removes."""
+
+    status: int
+    headers: HeaderList
+    body: bytes | Path
+
+
+class _Started:
+    """What the application passes to `start_response`."""
+
+    __slots__ = ("headers", "status")
+
+    def __call__(self, status: str, headers: HeaderList, exc_info: Any = None) -> None:  # noqa: ARG002 (PEP 3333)
+        self.status = int(status[:3])
+        self.headers = headers
+
+
+def call_wsgi(application: WsgiApplication, environ: Environ) -> Response:
+    """Call the application and read its response to the end, in this thread."""
+    started = _Started()
+    result = application(environ, started)
+    try:
+        body = _join(iter(result))
+    finally:
+        if hasattr(result, "close"):
+            result.close()
+    return Response(started.status, started.headers, body)
+
+
+def _join(chunks: Iterator[bytes]) -> bytes | Path:
+    """All of it as bytes where it fits into memory, else in a temporary file."""
+    held: list[bytes] = []
+    length = 0
+    for chunk in chunks:
+        held.append(chunk)
+        length += len(chunk)
+        if length > _MEMORY_BYTES:
+            return _write_file(itertools.chain(held, chunks))
+    return held[0] if len(held) == 1 else b"".join(held)
+
+
+def _write_file(chunks: Iterable[bytes]) -> Path:
+    with tempfile.NamedTemporaryFile(prefix="studio-response-", delete=False) as file:
+        file.writelines(chunks)
+    return Path(file.name)

@@ -6,9 +6,14 @@ import sys
 
 
 def main() -> None:
-    """Run one command; a setting that is missing or odd is one sentence and exit code 2, never a traceback."""
+    """Run one command.
+
+    A setting that is missing or odd is one sentence and exit code 2, never a traceback; a full or read-only disk and a
+    damaged database are sentences with the fix, and exit code 1.
+    """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError
 
     from studio.environment import ConfigurationError
 
@@ -17,6 +22,14 @@ def main() -> None:
     except ConfigurationError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
+    except DatabaseError as error:
+        from registry.outages import LASTING, find_outage
+
+        outage = find_outage(error)
+        if outage not in LASTING:
+            raise
+        print(outage.sentences(error), file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection
@@ -73,5 +73,12 @@ def _ask() -> StoredFigures:
 def _oldest_due() -> timedelta:
     """For how long the job that is due longest has waited; zero where none is due."""
     now = timezone.now()
-    due = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
-    return now - due if due else timedelta(0)
+    since = due_since(now)
+    return now - since if since is not None else timedelta(0)
+
+
+def due_since(now: datetime) -> datetime | None:
+    """When the job that is due longest fell due, or a lease ended that nobody took over; None where none is due."""
+    queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
+    left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
+    return min((at for at in (queued, left) if at is not None), default=None)

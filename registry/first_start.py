@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from registry import batches
+from registry import audit, batches
 from registry.access import keys, operators
 from registry.actors import SYSTEM
 from registry.batches import Result
 from registry.imports.sources import read_path
-from registry.models import AgentKey, Capability, Operator
+from registry.models import AgentKey, AuditEvent, Capability, Operator
+from registry.writing import writing
 
-FIRST_OPERATOR = "admin"
-FIRST_KEY = "first agent"
+FIRST_OPERATOR: Final = "admin"
+FIRST_KEY: Final = "first agent"
+_EXAMPLES_VERB: Final = "registry.publish_examples"
 
 
 @dataclass(frozen=True)
 class FirstStart:
-    """What was made; None and empty where it was there already. Password and key are told this once."""
+    """What was made; None and empty where it was there already. Password and key are shown this once."""
 
     password: str | None
     agent_key: str | None
     examples: tuple[Result, ...]
 
 
-def make_first_things(*, examples: Path | None) -> FirstStart:
-    """Make what is missing. A second call finds everything and makes nothing."""
-    return FirstStart(
-        password=_first_operator(),
-        agent_key=_first_key(),
-        examples=_publish_examples(examples) if examples is not None else (),
-    )
+def make_first_things(*, examples: Path | None, tell: Callable[[FirstStart], None]) -> None:
+    """Make what is missing in one transaction: a start that is killed leaves all of it or nothing.
+
+    `tell` gets what was made and shows it before the commit: a password or a key that could not be shown is not stored.
+    """
+    with writing():
+        tell(
+            FirstStart(
+                password=_first_operator(),
+                agent_key=_first_key(),
+                examples=_publish_examples(examples) if examples is not None else (),
+            )
+        )
 
 
 def _first_operator() -> str | None:
@@ -52,8 +62,17 @@ def _first_key() -> str | None:
 
 
 def _publish_examples(examples: Path) -> tuple[Result, ...]:
-    """Only into an empty registry: what an operator has changed or retired is never put back."""
-    if Capability.objects.exists():
+    """Once, and only into an empty registry: what an operator has changed, retired or deleted never returns."""
+    if Capability.objects.exists() or AuditEvent.objects.filter(verb=_EXAMPLES_VERB).exists():
         return ()
-    sources = read_path(str(examples))
-    return tuple(batches.publish_all(sources, by=SYSTEM, note="An example that comes with Capability Studio"))
+    results = batches.publish_all(
+        read_path(str(examples)), by=SYSTEM, note="An example that comes with Capability Studio"
+    )
+    published = [result.capability_id for result in results if result.status == "published"]
+    audit.record(by=SYSTEM, verb=_EXAMPLES_VERB, subject="registry", detail={"capability_ids": published})
+    return tuple(results)
+
+
+def is_waiting_for_first_sign_in() -> bool:
+    """Whether the first operator has never signed in: the password that a start has shown may be lost."""
+    return Operator.objects.filter(username=FIRST_OPERATOR, last_login=None, must_change_password=True).exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from registry.bundles import Bundle
 from registry.errors import SkillMalformed
 from registry.incidents import open_incident
 from registry.models import Revision
@@ -74,12 +75,23 @@ def _faults(revision: Revision) -> tuple[tuple[Finding, ...], str]:
     report = validate(revision.files)
     if report.errors:
         return report.errors, report.errors[0].message
-    if report.bundle is None or report.bundle.digest != revision.digest:
-        found = report.bundle.digest if report.bundle else "nothing readable"
-        return (), f"The stored content has the digest {found}, but {revision.digest} was published"
-    if report.bundle.content_digest != revision.content_digest:
-        return (), "What is stored beside the digest, supporting files or utterances, is not what was published"
-    return (), ""
+    return (), find_change(revision, report.bundle)
+
+
+def find_change(revision: Revision, bundle: Bundle | None) -> str:
+    """What says that the stored texts, read as `bundle`, are not those that were published; empty where they are."""
+    if bundle is None or bundle.digest != revision.digest:
+        found = bundle.digest if bundle else "nothing readable"
+        return f"The stored content has the digest {found}, but {revision.digest} was published"
+    if bundle.content_digest != revision.content_digest:
+        return "What is stored beside the digest, supporting files or utterances, is not what was published"
+    return ""
+
+
+def find_damaged() -> tuple[str, ...]:
+    """Revisions, old ones included, whose texts are not those that were published, by name. Computes every digest."""
+    found = Revision.objects.select_related("capability").order_by("pk").iterator(chunk_size=50)
+    return tuple(str(revision) for revision in found if not is_intact(revision))
 
 
 def _last_good_digest(revision: Revision) -> str | None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from registry.batches import Validated
 from registry.drafts import draft_report
 from registry.errors import CapabilityNotFound
-from registry.models import Capability, Draft
+from registry.models import Capability, Draft, Revision
 from registry.queries import LISTED, published_names
-from registry.validation import validate
+from registry.soundness import find_change
+from registry.validation import Finding, Published, Report, validate
+from registry.validation.findings import in_order
 
 
 def check_published(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[Validated]:
     """Every capability that agents can load, or these, by id; `below` is the folder that its paths begin with.
 
-    Raises `CapabilityNotFound` for an id that agents cannot load.
+    Beside today's rules, what is stored is compared with the digests of what was published, as each load does. Raises
+    `CapabilityNotFound` for an id that agents cannot load.
     """
     found = Capability.objects.filter(status__in=LISTED).select_related("published_revision").order_by("capability_id")
     names = published_names()
@@ -24,8 +28,18 @@ def check_published(capability_ids: Sequence[str] = (), *, below: str = "") -> I
         found = found.filter(capability_id__in=wanted)
     for capability in found.iterator(chunk_size=50):
         if capability.published_revision is not None:
-            report = validate(capability.published_revision.files, published=names)
+            report = _report(capability.published_revision, names)
             yield Validated(f"{below}{capability.capability_id}", report)
+
+
+def _report(revision: Revision, published: Published) -> Report:
+    report = validate(revision.files, published=published)
+    change = "" if report.errors else find_change(revision, report.bundle)
+    if not change:
+        return report
+    hint = "Publish the texts again, or restore a backup; what the database holds was not changed by this registry."
+    finding = Finding("DIGEST_MISMATCH", "error", "capability.json", "", None, None, change, hint)
+    return replace(report, findings=in_order([finding, *report.findings]))
 
 
 def check_drafts(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[Validated]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import connection, transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 
+from registry import outages
 from registry.models import RegistryState
 
 CHANNEL = "registry"
@@ -19,9 +20,14 @@ def writing() -> Iterator[RegistryState]:
     One lock for all writes: publishing is rare, and what is checked inside stays true until the commit. On SQLite the
     transaction itself is exclusive (BEGIN IMMEDIATE).
     """
-    with transaction.atomic():
-        state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
-        yield state
+    try:
+        with transaction.atomic():
+            transaction.on_commit(outages.note_write, robust=True)
+            state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
+            yield state
+    except (DatabaseError, InterfaceError) as error:
+        outages.notice(error)
+        raise
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from functools import wraps
 from typing import Final
 
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from registry.postgresql.bounds import BOUNDS
+from registry.storage import find_storage_outage
 
 # A probe that waits longer counts as failed with most platforms anyway.
 PATIENCE_SECONDS: Final = 2.0
@@ -39,7 +39,7 @@ def healthz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view t
 
 @_probe
 def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view takes a request)
-    """200 where everything that is used can be reached, else 503 with what is away."""
+    """200 where everything that is used can be reached, and the database written; else 503 with what is wrong."""
     found = {"database": _database()}
     if settings.REDIS_URL:
         found["redis"] = _redis(settings.REDIS_URL)
@@ -49,13 +49,9 @@ def readyz(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (every view ta
 
 
 def _database() -> str:
-    try:
-        with BOUNDS.within(PATIENCE_SECONDS), connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except (DatabaseError, InterfaceError):
-        connection.close()
-        return "away"
-    return "ok"
+    with BOUNDS.within(PATIENCE_SECONDS):
+        outage = find_storage_outage()
+    return "ok" if outage is None else outage.state
 
 
 def _redis(url: str) -> str:

@@ -15,6 +15,8 @@ from django.core.management import call_command, get_commands
 from django.core.management.base import OutputWrapper
 from django.db import connection
 
+from studio.environment import ConfigurationError
+
 # Kept by PostgreSQL for the length of a session; any number that nobody else uses.
 _ADVISORY_LOCK = 0x5354_5544_494F
 # The browsable renderer is off, and maps are for whoever debugs minified scripts.
@@ -25,14 +27,42 @@ def prepare_site(output: TextIO | OutputWrapper) -> None:
     """Collect static files where they changed, then migrate and publish; `output` gets what `prepare` says.
 
     One process at a time: others that share the data directory or the database wait. Raises OSError where DATA_DIR
-    cannot be written and django.db.OperationalError where the database cannot be reached.
+    cannot be written, django.db.OperationalError where the database cannot be reached, and ConfigurationError where the
+    database file of a registry that was started before is gone.
     """
     with _one_at_a_time():
+        _require_database_of_before()
         _collect_static_files()
         if "prepare" in get_commands():
             call_command("prepare", stdout=output)
         else:
             call_command("migrate", verbosity=0, interactive=False, stdout=output)
+        _remember_first_start()
+
+
+def _require_database_of_before() -> None:
+    """A file that is missing or empty is a first start only where there has been none: else a registry was lost."""
+    if connection.vendor != "sqlite" or not _first_start_mark().exists():
+        return
+    database = Path(settings.DATABASES["default"]["NAME"])
+    size_bytes = database.stat().st_size if database.exists() else None
+    if not size_bytes:
+        raise ConfigurationError(
+            f"DATA_DIR is '{settings.DATA_DIR}', where a registry was started before, and its database "
+            f"{database.name} is {'missing' if size_bytes is None else 'empty'}: expected the file. Fix: put it back, "
+            "or restore a backup with python3 run.py manage migrate and then python3 run.py manage backup restore "
+            f"FILE. To begin with an empty registry, delete {_first_start_mark()}"
+        )
+
+
+def _remember_first_start() -> None:
+    if connection.vendor == "sqlite" and not _first_start_mark().exists():
+        _first_start_mark().write_text(f"{settings.DATABASES['default']['NAME']} was prepared here.\n", "utf-8")
+
+
+def _first_start_mark() -> Path:
+    """There once a first start has been completed. Beside the database, and not in it, because it outlives that."""
+    return Path(settings.DATA_DIR) / "first_start_done"
 
 
 def prepare_static_files() -> None:

@@ -1,17 +1,19 @@
-"""The database is away or held by somebody else: pages say so with 503, and what somebody is writing stays in the
-browser."""
+"""The database cannot be used: pages say why with 503, and show what somebody sent, so that it is not lost."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
 
+from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse
+from django.http.request import RawPostDataException
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
-from registry.outages import is_busy
+from registry.outages import notice
+from studio.access import written
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +27,25 @@ class UnavailableMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)
 
-    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:  # noqa: ARG002
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Django calls this for whatever a view raises."""
         if not isinstance(error, DatabaseError | InterfaceError):
             return None
-        logger.warning("a page could not be answered: %s", error)
-        page = render_to_string("503.html", {"is_busy": is_busy(error)})
-        return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})
+        return unavailable_page(request, error)
+
+
+def unavailable_page(request: HttpRequest, error: DatabaseError | InterfaceError) -> HttpResponse:
+    """Why, and the texts of a form that was sent; a fragment has none, since its form is still in the page."""
+    outage = notice(error)
+    logger.warning("a page could not be answered. %s", outage.sentences(error))
+    is_fragment = "HX-Request" in request.headers
+    page = render_to_string("503.html", {"outage": outage, "written": [] if is_fragment else _sent(request)})
+    return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})
+
+
+def _sent(request: HttpRequest) -> list[tuple[str, str]]:
+    try:
+        return written(request.POST)
+    except (OSError, SuspiciousOperation, RawPostDataException):
+        # A body that could not be read.
+        return []

@@ -56,7 +56,7 @@ def retry_job(*, job_id: int, by: Actor) -> Job:
 def put_back(job: Job) -> None:
     """Under the lock of the registry: due at once, as if it had never been tried. Its last error stays to be read."""
     _change(job, state=Job.State.QUEUED, finished_at=None, tries=0, run_after=timezone.now())
-    tell_follower(job.kind, job.payload, "queued")
+    tell_follower(job.pk, job.kind, job.payload, "queued")
     transaction.on_commit(lambda: job_messages.send(job.pk), robust=True)
 
 
@@ -67,7 +67,7 @@ def cancel_job(*, job_id: int, by: Actor) -> Job:
         if job.state not in ("queued", "parked"):
             raise StatusConflict(f"Job {job_id} is {job.state}: only what is queued or parked is cancelled")
         _change(job, state=Job.State.CANCELLED, finished_at=timezone.now())
-        tell_follower(job.kind, job.payload, "cancelled")
+        tell_follower(job.pk, job.kind, job.payload, "cancelled")
         audit.record(by=by, verb="job.cancel", subject=f"job {job_id}", detail={"kind": job.kind})
     return job
 

@@ -8,6 +8,7 @@ finishes the job, and only while the lease is its own: so it is written once, ho
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 import traceback
@@ -16,8 +17,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
+import rfc8785
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
@@ -144,23 +146,41 @@ def claim(
         due = due.filter(pk=job_id)
     if in_lane is not None:
         due = due.exclude(lane="") if in_lane else due.filter(lane="")
+    while (taken := _take(due, now)) is not None:
+        lease, fault = _lease_of(taken)
+        if fault is None:
+            return lease
+        # What cannot be read now cannot be read at another try either.
+        _give_up(lease, f"The payload cannot be read: {_text_of(fault)}")
+    return None
+
+
+def _take(due: QuerySet[Job], now: datetime) -> int | None:
+    """Begin a lease on the first of these jobs; its id. Reads nothing of the row that could not be read."""
     # Asked before the transaction begins, because on SQLite that keeps every writer waiting.
     if not due.exists():
         return None
     _park_spent(now)
     with transaction.atomic():
-        job = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True).first()
-        if job is None:
-            return None
-        job.state, job.leased_until = Job.State.RUNNING, now + _lease_length()
-        job.tries += 1
-        job.fence += 1
-        job.save(update_fields=["state", "leased_until", "tries", "fence"])
-    return _lease_of(job)
+        ready = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True)
+        job_id = ready.values_list("pk", flat=True).first()
+        if job_id is not None:
+            lease = {"state": Job.State.RUNNING, "leased_until": now + _lease_length()}
+            Job.objects.filter(pk=job_id).update(**lease, tries=F("tries") + 1, fence=F("fence") + 1)
+    return job_id
 
 
-def _lease_of(job: Job) -> Lease:
-    return Lease(job.pk, job.kind, job.payload, job.tries, job.fence, job.tries_max)
+def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
+    """The lease in force, and why the job's payload cannot be read: then it has none."""
+    kind, tries, fence, tries_max = Job.objects.values_list("kind", "tries", "fence", "tries_max").get(pk=job_id)
+    payload, fault = {}, None
+    try:
+        payload = Job.objects.values_list("payload", flat=True).get(pk=job_id)
+    except (DatabaseError, InterfaceError):
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever Python says of JSON that the database takes)
+        fault = error
+    return Lease(job_id, kind, payload, tries, fence, tries_max), fault
 
 
 def _due(at: datetime) -> QuerySet[Job]:
@@ -175,13 +195,20 @@ def _lease_length() -> timedelta:
 def _park_spent(now: datetime) -> None:
     """Park what took its worker down at each try: such a job never fails, it only never ends."""
     spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
-    if not spent.exists():
+    for job_id, last_error in list(spent.values_list("pk", "last_error")):
+        why = last_error or "The worker ended, or said nothing for a whole lease, at each try."
+        _give_up(_lease_of(job_id)[0], why)
+
+
+def _give_up(lease: Lease, why: str) -> None:
+    """Park a job without another try; nothing where another worker was first."""
+    try:
+        with writing():
+            _park(lease, why)
+    except LeaseLost:
         return
-    with writing():
-        for job in spent.select_for_update():
-            why = job.last_error or "The worker ended, or said nothing for a whole lease, at each try."
-            _park(_lease_of(job), why)
-            logger.error("job %s %s parked: its worker ended at each of %s tries", job.pk, job.kind, job.tries)
+    last_line = why.strip().rpartition("\n")[2]
+    logger.error("job %s %s parked after %s tries: %s", lease.job_id, lease.kind, lease.tries, last_line)
 
 
 def renew(lease: Lease) -> None:
@@ -198,10 +225,17 @@ def _move(lease: Lease, **columns: Any) -> None:
 def execute(lease: Lease) -> Ending:
     """Do the job: `done`, `queued` for another try, `parked` after the last, `lost` where the lease was taken over.
 
-    Raises django.db.Error where the database is away: then the lease runs out, and the job is done later.
+    Raises django.db.Error where the database is away, and nothing else: then the lease runs out, and the job is done
+    later. So it is where even the job's failure could not be noted.
     """
     with log_context.working_on(job_id=str(lease.job_id)):
-        return _execute(lease)
+        try:
+            return _execute(lease)
+        except (DatabaseError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("job %s %s is left until its lease ends", lease.job_id, lease.kind)
+            return "lost"
 
 
 def _execute(lease: Lease) -> Ending:
@@ -215,7 +249,7 @@ def _execute(lease: Lease) -> Ending:
         ending = "lost"
     except Exception as error:  # noqa: BLE001 (whatever a handler raises is kept with the job, for a person to read)
         ending = _fail(lease, error)
-        words = f": {type(error).__name__}: {error}"
+        words = _storable(f": {type(error).__name__}: {error}")
     level = logging.INFO if ending == "done" else logging.WARNING
     seconds = time.monotonic() - began
     logger.log(level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.tries, seconds, words)
@@ -231,7 +265,7 @@ def _finish(lease: Lease, write: Write | None) -> None:
 
 
 def _fail(lease: Lease, error: Exception) -> Ending:
-    text = "".join(traceback.format_exception(error)).replace("\x00", "\ufffd")[-_ERROR_LENGTH_MAX:]
+    text = _text_of(error)
     try:
         with writing():
             if lease.tries >= lease.tries_max:
@@ -245,18 +279,44 @@ def _fail(lease: Lease, error: Exception) -> Ending:
         return "lost"
 
 
+def _text_of(error: Exception) -> str:
+    """Its traceback, as a database can keep it."""
+    return _storable("".join(traceback.format_exception(error)))[-_ERROR_LENGTH_MAX:]
+
+
+def _storable(text: str) -> str:
+    """Without NUL and halves of surrogate pairs, which databases and logs refuse."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", errors="replace").decode("utf-8")
+
+
 def _park(lease: Lease, error: str) -> None:
     """Put it aside for a person to look at; nothing else waits for it. The caller holds the registry's lock."""
     _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
-    tell_follower(lease.kind, lease.payload, "parked")
+    tell_follower(lease.job_id, lease.kind, lease.payload, "parked")
     last_line = error.strip().rpartition("\n")[2]
-    detail = {"kind": lease.kind, "payload": lease.payload, "tries": lease.tries, "error": last_line[:500]}
+    detail = {"kind": lease.kind, "payload": _hashable(lease.payload), "tries": lease.tries, "error": last_line[:500]}
     audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)
 
 
-def tell_follower(kind: str, payload: dict[str, Any], state: Followed) -> None:
-    """Whoever keeps rows about such jobs follows them, in the same transaction."""
+def _hashable(payload: Any) -> Any:
+    """The payload as the audit log can hash it: its text where it has numbers or characters that RFC 8785 refuses."""
+    try:
+        rfc8785.dumps(payload)
+    except (ValueError, RecursionError):
+        return json.dumps(payload)[:_ERROR_LENGTH_MAX]
+    return payload
+
+
+def tell_follower(job_id: int, kind: str, payload: dict[str, Any], state: Followed) -> None:
+    """Those who keep rows about such jobs follow them, in the same transaction. One that fails is logged, and the job
+    is what it is all the same: kept as it was, it would fail again at every look."""
     from registry.background.job_handlers import FOLLOWERS
 
-    if kind in FOLLOWERS:
-        FOLLOWERS[kind](payload, state)
+    if kind not in FOLLOWERS:
+        return
+    try:
+        # A savepoint: what the follower began is undone, and the job's end is not.
+        with transaction.atomic():
+            FOLLOWERS[kind](payload, state)
+    except Exception:
+        logger.exception("job %s %s is %s, which could not be noted where it was asked for", job_id, kind, state)

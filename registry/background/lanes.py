@@ -60,7 +60,10 @@ def _claim(overdue_by: timedelta) -> Lease | None:
     except (DatabaseError, InterfaceError):
         # The worker's own loop says so.
         connection.close()
-        return None
+    except Exception:
+        # Without this thread no lane would be served any more.
+        logger.exception("the look for jobs in lanes failed, and is made again")
+    return None
 
 
 def _do(lease: Lease, free: threading.Semaphore) -> None:

@@ -15,15 +15,18 @@ from typing import Final
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
-from registry import revalidation
+from registry import outages, revalidation
 from registry.background import housekeeping, jobs
 from registry.background.lanes import lanes_served
 from registry.matching import learning
+from registry.outages import Outage
 from registry.writing import writing
 
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 1.0
+# Between two looks of which the first failed for a reason that nobody foresaw.
+FAULT_PAUSE_SECONDS: Final = 10.0
 
 
 @dataclass
@@ -36,7 +39,7 @@ class Worker:
     stop: threading.Event = field(default_factory=threading.Event)
     alive_file: Path | None = None
     _scheduled: date | None = None
-    _is_away: bool = False
+    _outage: Outage | None = None
 
     def run(self) -> None:
         """Work until `stop`. A database that is away is waited for."""
@@ -56,12 +59,18 @@ class Worker:
         try:
             has_worked = self._step(in_lane=False)
         except (DatabaseError, InterfaceError) as error:
-            if not self._is_away:
-                logger.warning("the database is away, which is waited for: %s", error)
-            self._is_away = True
+            outage = outages.notice(error)
+            if self._outage != outage:
+                logger.warning("the worker waits. %s", outage.sentences(error))
+            self._outage = outage
             connection.close()
             return False
-        self._is_away = False
+        except Exception:
+            # Ended, it would meet the same at its next start.
+            logger.exception("the look for work failed, and is made again in %g s", FAULT_PAUSE_SECONDS)
+            self.stop.wait(FAULT_PAUSE_SECONDS)
+            return False
+        self._outage = None
         if self.alive_file is not None:
             self.alive_file.touch()
         return has_worked
@@ -75,12 +84,20 @@ class Worker:
         """At the start and with each new day (UTC)."""
         if self._scheduled == today:
             return
-        revalidation.queue_outdated()
-        housekeeping.queue_daily(today)
-        # Another embedder, a restored registry: nothing that was learned may fit any more.
-        with writing():
-            learning.queue()
+        for queue in (revalidation.queue_outdated, lambda: housekeeping.queue_daily(today), _queue_learning):
+            try:
+                queue()
+            except (DatabaseError, InterfaceError):
+                raise
+            except Exception:
+                logger.exception("some of the day's jobs could not be queued; the others are done")
         self._scheduled = today
+
+
+def _queue_learning() -> None:
+    """Another embedder, a restored registry: nothing that was learned may fit any more."""
+    with writing():
+        learning.queue()
 
 
 def _patience() -> timedelta:

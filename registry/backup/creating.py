@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,10 +13,21 @@ from django.db import connection, transaction
 from registry.backup.archive import Manifest, write_manifest, write_table, written_archive
 from registry.backup.tables import kept_models, known_migrations, rows_of, table_name
 from registry.errors import BackupRefused
+from registry.soundness import find_damaged
 from registry.writing import registry_revision
 
 
-def create_backup(*, to: Path) -> tuple[Path, Manifest]:
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A backup that was written. `damaged` names revisions whose texts are not those that were published: so they are
+    in the file."""
+
+    path: Path
+    manifest: Manifest
+    damaged: tuple[str, ...]
+
+
+def create_backup(*, to: Path) -> Created:
     """Write the whole registry into a new file, readable by its owner alone; in a folder it gets a name by the time.
 
     Writers are not kept waiting. Raises `BackupRefused` where the file exists or cannot be written.
@@ -28,9 +40,10 @@ def create_backup(*, to: Path) -> tuple[Path, Manifest]:
             tables = tuple(write_table(archive, table_name(model), rows_of(model)) for model in kept_models())
             manifest = Manifest(now.isoformat(), connection.vendor, revision, tuple(known_migrations()), tables)
             write_manifest(archive, manifest)
+            damaged = find_damaged()
     except OSError as error:
         raise BackupRefused(f"The backup cannot be written: {error}") from error
-    return path, manifest
+    return Created(path, manifest, damaged)
 
 
 @contextmanager

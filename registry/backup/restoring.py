@@ -22,7 +22,7 @@ from registry.backup.archive import Manifest, Table, check_archive, opened_archi
 from registry.backup.tables import Model, emptied_models, kept_models, known_migrations, row_from, table_name
 from registry.errors import BackupRefused, BackupUnreadable
 from registry.models import Capability, DemandMiss, Job, LoadCount, RegistryState, Release, Revision
-from registry.soundness import is_intact
+from registry.soundness import find_damaged
 from registry.writing import move_access, writing
 
 # Where each restore begins to count: past every number that somebody may have seen before it.
@@ -94,7 +94,7 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
             _fill(archive, table)
         connection.check_constraints()
         _mend_sequences()
-        damaged, broken = _damaged(), audit.first_broken()
+        damaged, broken = find_damaged(), audit.first_broken()
         _begin_history(state, before)
         detail = {"backup_created_at": manifest.created_at, "registry_revision": state.registry_revision}
         audit.record(by=by, verb="registry.restore", subject="registry", detail=detail)
@@ -144,12 +144,6 @@ def _mend_sequences() -> None:
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), kept_models()):
             cursor.execute(statement)
-
-
-def _damaged() -> tuple[str, ...]:
-    """Every digest computed anew."""
-    found = Revision.objects.select_related("capability").order_by("pk").iterator(chunk_size=50)
-    return tuple(str(revision) for revision in found if not is_intact(revision))
 
 
 def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:

@@ -9,8 +9,10 @@ from typing import Final, Generic, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Sum
+from django.utils import timezone
 
 from registry.browsing.facets import facets
+from registry.figures import due_since
 from registry.models import (
     Capability,
     Draft,
@@ -29,6 +31,8 @@ from registry.usage.lifecycle import Worse, worse_revisions
 
 SHOWN_MAX: Final = 5
 LOAD_DAYS: Final = 30
+# A worker looks once a second, and beside Celery after ten; a lease that a killed one held lasts for a minute.
+JOBS_WAIT_AT_LEAST: Final = timedelta(minutes=2)
 T = TypeVar("T")
 
 
@@ -97,6 +101,7 @@ class Home:
     statuses: Mapping[str, int]
     worse: Some[Worse]
     proposals: Some[OpenProposal]
+    jobs_wait_since: datetime | None
 
 
 def home() -> Home:
@@ -112,7 +117,14 @@ def home() -> Home:
         statuses=statuses(),
         worse=worse(),
         proposals=open_proposals(),
+        jobs_wait_since=jobs_wait_since(timezone.now()),
     )
+
+
+def jobs_wait_since(now: datetime) -> datetime | None:
+    """Since when some job has been due, where that is long enough to say that no worker runs or keeps up."""
+    since = due_since(now)
+    return since if since is not None and now - since > JOBS_WAIT_AT_LEAST else None
 
 
 def incidents() -> Some[Incident]:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, InterfaceError
 
+from registry import outages
 from registry.actors import Actor
 from registry.errors import RegistryError, RegistryUnavailable
 from registry.terminal.text import Palette, printable
@@ -39,6 +40,13 @@ def widen_format(parser: argparse.ArgumentParser, formats: list[str]) -> None:
 def _text(value: str) -> str:
     """What came from the system's own encoding, with U+FFFD for bytes that were no text there."""
     return value.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _unusable(error: Exception) -> str:
+    outage = outages.find_outage(error)
+    if outage in outages.LASTING:
+        return outage.sentences(error)
+    return f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: python3 run.py manage migrate"
 
 
 class VerbCommand(BaseCommand):
@@ -95,8 +103,7 @@ class VerbCommand(BaseCommand):
         except RegistryError as error:
             code = self.refuse(error, options)
         except (DatabaseError, InterfaceError) as error:
-            words = f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: python3 run.py manage migrate"
-            code = self.refuse(RegistryUnavailable(words), options)
+            code = self.refuse(RegistryUnavailable(_unusable(error)), options)
         except BrokenPipeError:
             code = 1
         if code:

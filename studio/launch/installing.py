@@ -1,13 +1,15 @@
 """Make `.venv` beside `run.py` and install the locked requirements into it.
 
 A stamp inside `.venv` says what was finished: it is marked unfinished before anything changes and written last, so a
-set-up that was interrupted at any moment is recognised and starts again from nothing (pip keeps what it downloaded).
+set-up that was interrupted at any moment is recognized and starts again from nothing (pip keeps what it downloaded).
+So does one of which files are gone.
 A `.venv` without a stamp was made by hand: it is used as it is where it can be.
 """
 
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import importlib.util
 import json
@@ -81,8 +83,19 @@ class Setup:
         return stamp if isinstance(stamp, dict) else {}
 
     def _is_ours(self, stamp: Mapping[str, Any]) -> bool:
-        """Finished once, here, by this Python version, and its interpreter still starts."""
-        return bool(stamp.get("finished")) and self._fits(stamp) and self.python.exists()
+        """Finished once, here, by this Python version, and nothing of it is gone."""
+        return bool(stamp.get("finished")) and self._fits(stamp) and self.python.exists() and self._is_whole(stamp)
+
+    def _is_whole(self, stamp: Mapping[str, Any]) -> bool:
+        """Whether every package is there with every file that it came with. Their content is not read."""
+        records = {record.parent.name.split("-")[0]: record for record in self._packages.glob("*.dist-info/RECORD")}
+        return records.keys() >= set(stamp.get("packages", ())) and all(map(_has_its_files, records.values()))
+
+    @property
+    def _packages(self) -> Path:
+        if os.name == "nt":
+            return self.venv / "Lib" / "site-packages"
+        return self.venv / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
     def _fits(self, stamp: Mapping[str, Any]) -> bool:
         return stamp.get("python") == _python_series() and stamp.get("place") == str(self.venv)
@@ -98,7 +111,9 @@ class Setup:
         count = sum(1 for line in (self.root / lock).read_text("utf-8").splitlines() if "==" in line)
         with step(f"Installing {count} packages ({lock})") as current:
             self._pip_install(lock, current)
-        self._write_stamp({**stamp, "locks": {**stamp["locks"], **self._digests(lock)}}, finished=True)
+        packages = sorted(path.name.split("-")[0] for path in self._packages.glob("*.dist-info"))
+        locks = {**stamp["locks"], **self._digests(lock)}
+        self._write_stamp({**stamp, "locks": locks, "packages": packages}, finished=True)
 
     def _write_stamp(self, stamp: Mapping[str, Any], *, finished: bool) -> None:
         _write_whole(self.stamp, json.dumps({**stamp, "finished": finished}, indent=2) + "\n")
@@ -126,7 +141,7 @@ class Setup:
     def _make_venv(self, stamp: Mapping[str, Any]) -> None:
         _check_venv_module()
         if self.venv.exists() or self.venv.is_symlink():
-            say(f"{self.venv.name} is unfinished, moved or made by another Python: making it anew")
+            say(f"{self.venv.name} is unfinished, damaged, moved or made by another Python: making it again")
             _remove(self.venv)
         # Before anything else stands in it, so that half a .venv is never taken for one that was made by hand.
         self.venv.mkdir()
@@ -207,6 +222,15 @@ def _check_venv_module() -> None:
     missing = [name for name in ("venv", "ensurepip") if importlib.util.find_spec(name) is None]
     if missing:
         raise Refusal(f"This Python has no {' and no '.join(missing)}. {_VENV_MEND}")
+
+
+def _has_its_files(record: Path) -> bool:
+    """Whether each file that a package's RECORD names is there, but for compiled ones, which come and go."""
+    packages = record.parent.parent
+    with record.open(encoding="utf-8", newline="") as file:
+        names = (row[0] for row in csv.reader(file) if row)
+        # No Path for each of 15,000: a second start has no time for them.
+        return all(name.endswith(".pyc") or os.path.exists(f"{packages}/{name}") for name in names)  # noqa: PTH110
 
 
 def _pip_environment() -> dict[str, str]:

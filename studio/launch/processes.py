@@ -12,13 +12,21 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-STOP_SECONDS = 15.0
+from studio.launch.console import say
+
+# A little more than the server and the worker give to what is at work.
+STOP_SECONDS = 4.8
+# Before a kept process that has ended by itself is started again; the last one holds from then on.
+PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0)
+# One that ran for so long begins with the first pause again.
+STEADY_SECONDS = 120.0
 
 
 def run_to_end(command: Sequence[str], *, env: Mapping[str, str]) -> int:
     """The exit code of a command that shares our output; when we are interrupted it is stopped first."""
-    process = subprocess.Popen(command, env=dict(env), stdin=subprocess.DEVNULL)
+    process = subprocess.Popen(command, env=dict(env), **_under_us())
     try:
         return process.wait()
     finally:
@@ -33,39 +41,69 @@ def end(process: subprocess.Popen[bytes] | subprocess.Popen[str]) -> None:
 
 
 @dataclass
+class _Kept:
+    """A process that is started again when it ends: when it was, how often in a row it ended, when it is again."""
+
+    command: Sequence[str]
+    started_at: float = 0.0
+    ends: int = 0
+    due_at: float = 0.0
+
+
+@dataclass
 class Processes:
     """The children that are running, by name, in the order in which they were started."""
 
     env: Mapping[str, str]
     cwd: Path
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    _kept: dict[str, _Kept] = field(default_factory=dict)
+
+    def keep(self, name: str, command: Sequence[str]) -> None:
+        """As `start`, for what the others can do without: `wait_for_end` starts it again when it ends by itself."""
+        self._kept[name] = _Kept(command)
+        self._revive()
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        self.running[name] = subprocess.Popen(
-            command,
-            env=dict(self.env),
-            cwd=self.cwd,
-            stdin=subprocess.DEVNULL,
-            # Their own session: a Ctrl-C reaches us alone, and we stop them in order.
-            start_new_session=True,
-            preexec_fn=_die_with(os.getpid()) if sys.platform == "linux" else None,  # noqa: PLW1509 (no threads yet)
-        )
+        self.running[name] = subprocess.Popen(command, env=dict(self.env), cwd=self.cwd, **_under_us())
 
     def ended(self) -> str | None:
-        """A sentence about the first process that is no longer there, or None."""
+        """A sentence about the first process that is no longer there and is not kept, or None."""
         for name, process in self.running.items():
-            code = process.poll()
-            if code is not None:
-                how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-                return f"The {name} {how}; its last words stand above."
+            if name not in self._kept and process.poll() is not None:
+                return f"The {name} {_how_ended(process)}; its last words stand above."
         return None
 
     def wait_for_end(self, stop: threading.Event) -> str | None:
-        """Return None when `stop` is set, the reason when a process ended by itself."""
+        """Return None when `stop` is set, the reason when a process ended by itself that is not kept."""
         while not stop.wait(0.2):
             if reason := self.ended():
                 return reason
+            self._revive()
         return None
+
+    def _revive(self) -> None:
+        """Start what is kept and due. A pause grows with each end in a row: what ends at once must not take a core."""
+        for name, kept in self._kept.items():
+            process = self.running.get(name)
+            if process is not None and process.poll() is not None:
+                del self.running[name]
+                _kill_group(process)
+                self._put_off(name, kept, _how_ended(process))
+            elif process is None and time.monotonic() >= kept.due_at:
+                try:
+                    self.start(name, kept.command)
+                    kept.started_at = time.monotonic()
+                except OSError as error:
+                    self._put_off(name, kept, f"could not be started ({error.strerror})")
+
+    def _put_off(self, name: str, kept: _Kept, why: str) -> None:
+        now = time.monotonic()
+        if now - kept.started_at >= STEADY_SECONDS:
+            kept.ends = 0
+        pause_seconds = PAUSES_SECONDS[min(kept.ends, len(PAUSES_SECONDS) - 1)]
+        kept.ends, kept.due_at = kept.ends + 1, now + pause_seconds
+        say(f"The {name} {why}. It is started again in {pause_seconds:g} s; until then its work waits.")
 
     def stop_all(self) -> None:
         """Ask each to end; who does not within STOP_SECONDS is ended, with all that it started."""
@@ -81,6 +119,11 @@ class Processes:
         self.running.clear()
 
 
+def _how_ended(process: subprocess.Popen[bytes]) -> str:
+    code = process.returncode
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     if os.name == "nt":
         process.kill()
@@ -88,6 +131,12 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def _under_us() -> dict[str, Any]:
+    """For `subprocess.Popen`: no input, and a session of its own: a Ctrl-C reaches us alone, and we stop each."""
+    preexec = _die_with(os.getpid()) if sys.platform == "linux" else None
+    return {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": preexec}
 
 
 def _die_with(parent: int) -> Callable[[], None]:

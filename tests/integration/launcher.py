@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any
+from unittest.mock import patch
 
-from studio.environment import read_environment
-from studio.launch.installing import Setup
-from studio.launch.serving import serve
+from studio.launch import commands
 from tests.servers import ROOT
 
 
@@ -18,9 +16,13 @@ class Installed:
 
     root = ROOT
 
+    def __init__(self, *_: Any, **__: Any) -> None:
+        """Takes what `Setup` takes."""
+
     def ensure(self, _lock: object) -> Path:
         return Path(sys.executable)
 
 
 if __name__ == "__main__":
-    sys.exit(serve(cast("Setup", Installed()), read_environment(os.environ, base_dir=ROOT)))
+    with patch.object(commands, "Setup", Installed):
+        sys.exit(commands.run([]))

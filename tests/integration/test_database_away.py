@@ -127,6 +127,7 @@ def _serves_what_it_holds(case: Case) -> None:
     reload = client.post("/api/v1/capability_skill_reload", json={"capability_id": "weights"})
     assert (reload.status_code, reload.content) == (200, case.held)
     _refused(client.get("/api/v1/capability_skill_load?capability_id=workouts"))
+    _refused(client.get("/api/v1/capability_skill_load?capability_id=nobody"))
     _refused(client.post("/api/v1/operator/capability_retire", json={"capability_id": "weights"}, headers=case.key))
     _refused(case.publish("away"))
     assert client.get("/healthz").status_code == 200
@@ -137,8 +138,8 @@ def _serves_what_it_holds(case: Case) -> None:
     port = case.studio.env["PORT"]
     page = client.get("/capabilities/", headers={"Cookie": f"studio_session_{port}={'x' * 32}"})
     assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
-    print(f"eleven answers took {time.monotonic() - began:.2f} s")
-    # Known to be away, it is not waited for: eleven waits of five seconds would be far beyond.
+    print(f"twelve answers took {time.monotonic() - began:.2f} s")
+    # Known to be away, it is not waited for: twelve waits of five seconds would be far beyond.
     assert time.monotonic() - began < 20
 
 

@@ -6,6 +6,7 @@ that nobody need have. Each copy shares pip's cache, so that packages come over 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -295,21 +296,52 @@ def _state(root: Path) -> dict[str, int]:
 def test_a_restored_database_is_prepared_again(again: Tree) -> None:
     for path in (again.root / ".data").glob("studio.sqlite3*"):
         path.unlink()
+    refused = again.start()
+    assert refused.wait(60) == 1, refused.text
+    assert "its database studio.sqlite3 is missing" in refused.text
+    assert "Traceback" not in refused.text
+    assert again.start("manage", "migrate", "--verbosity", "0").wait() == 0
     run = again.start()
     run.await_answer()
     assert "Preparing" in run.text
     assert run.stop() == 0
 
 
-def test_a_child_that_dies_ends_the_rest(again: Tree) -> None:
+def child_with(run: Run, word: str) -> int:
+    """The id of the process below this one that has the word on its command line."""
+    for pid in children_of(run.process.pid):
+        with contextlib.suppress(OSError):
+            if word in Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0"):
+                return pid
+    return 0
+
+
+def test_a_server_that_dies_ends_the_rest(again: Tree) -> None:
     run = again.start()
     run.await_answer()
     children = children_of(run.process.pid)
-    os.kill(children[0], signal.SIGKILL)
+    os.kill(child_with(run, "granian"), signal.SIGKILL)
     assert run.wait(60) == 1
     assert_gone(children)
-    assert "was ended by signal 9" in run.text
+    assert "The server was ended by signal 9" in run.text
     assert "Traceback" not in run.text
+
+
+def test_a_worker_that_dies_is_started_again(again: Tree) -> None:
+    run = again.start()
+    run.await_answer()
+    deadline = time.monotonic() + 60
+    while not (worker := child_with(run, "worker")):
+        assert time.monotonic() < deadline, run.text
+    os.kill(worker, signal.SIGKILL)
+    while child_with(run, "worker") in (0, worker):
+        assert time.monotonic() < deadline, run.text
+        assert answers(f"{run.url}/healthz")
+        time.sleep(0.05)
+    assert "The worker was ended by signal 9. It is started again in 1 s" in run.text
+    children = children_of(run.process.pid)
+    assert run.stop() == 0, run.text
+    assert_gone(children)
 
 
 if sys.platform == "linux":
@@ -360,6 +392,18 @@ def test_an_interrupted_setup_starts_again(tree: Tree, moment: str) -> None:
     second.await_answer()
     assert "unfinished" in second.text
     assert second.stop() == 0
+
+
+@pytest.mark.parametrize("gone", ["django/http/request.py", "granian*"])
+def test_a_setup_whose_files_are_gone_is_made_again(again: Tree, gone: str) -> None:
+    """A file of Django, and a package with all that says it was there."""
+    (packages,) = (again.root / ".venv/lib").glob("python*/site-packages")
+    for path in packages.glob(gone):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    run = again.start()
+    run.await_answer()
+    assert "damaged" in run.text
+    assert run.stop() == 0
 
 
 def test_a_setup_that_is_stopped_says_so(tree: Tree) -> None:

@@ -23,8 +23,12 @@ class Command(VerbCommand):
         parser.add_argument("--force", action="store_true", help="in the place of all that is there")
 
     def create(self, options: dict[str, Any]) -> int:
-        path, manifest = backup.create_backup(to=options["to"])
-        return self.tell({"path": str(path), "bytes": path.stat().st_size, **_row(manifest)}, str(path), options)
+        made = backup.create_backup(to=options["to"])
+        row = {"path": str(made.path), "bytes": made.path.stat().st_size, **_row(made.manifest)}
+        self.tell({**row, "damaged": list(made.damaged)}, str(made.path), options)
+        for name in made.damaged if options["format"] == "text" else ():
+            self.stderr.write(f"Warning: {name} is damaged, and so it is in the backup; see: registry check")
+        return 0
 
     def verify(self, options: dict[str, Any]) -> int:
         manifest = backup.check_archive(options["path"])
@@ -44,7 +48,7 @@ class Command(VerbCommand):
         self.tell(row, words, options)
         if options["format"] == "text":
             for name in done.damaged:
-                self.stderr.write(f"{name} was damaged when the backup was made: publish its texts anew")
+                self.stderr.write(f"{name} was damaged when the backup was made: publish its texts again")
             if done.audit_broken_at is not None:
                 self.stderr.write(
                     f"The audit log does not hold from row {done.audit_broken_at} on: so it was backed up"

@@ -14,9 +14,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
 from registry.background.worker import Worker
+from registry.outages import LASTING
+from registry.storage import find_storage_outage
 
 # Less than run.py waits before it ends what does not stop.
-GRACE_SECONDS: Final = 10.0
+GRACE_SECONDS: Final = 4.0
 
 
 class Command(BaseCommand):
@@ -32,6 +34,10 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             # In a thread of its own: the signal may come while the main one holds the event's lock.
             signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())
+        # What is away is waited for; this would be waited for until somebody looks here.
+        outage = find_storage_outage()
+        if outage in LASTING:
+            raise CommandError(outage.sentences())
         if not options["once"]:
             worker.run()
             return

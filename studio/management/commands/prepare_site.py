@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
+from registry.outages import LASTING, find_outage
 from studio.preparing import prepare_site, prepare_static_files
 
 
@@ -26,6 +27,8 @@ class Command(BaseCommand):
             else:
                 prepare_site(self.stdout)
         except OperationalError as error:
+            if find_outage(error) in LASTING:
+                raise
             raise CommandError(f"The database cannot be used: {error}".strip()) from error
         except OSError as error:
             raise CommandError(f"The data directory cannot be used: {error}") from error

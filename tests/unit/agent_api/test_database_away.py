@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
+from django.test import Client
 
 from registry.usage import tallies
 from tests.factories import bearer, publish
@@ -80,11 +81,16 @@ def test_what_is_not_held_is_a_503(api: Any, away: Any) -> None:
     _refused(api, api.get(LOAD, {"capability_id": "alpha", "revision": 7}))
 
 
-def test_an_unknown_id_is_still_unknown(api: Any, away: Any) -> None:
+def test_an_unknown_id_may_have_been_published_a_moment_ago(api: Any, away: Any) -> None:
     publish()
     api.get(LIST)
+    misses = tallies.TOTALS.misses
     away()
-    api.error(api.get(LOAD, {"capability_id": "nobody"}), 404, "CAPABILITY_NOT_FOUND")
+    _refused(api, api.get(LOAD, {"capability_id": "nobody"}))
+    _refused(api, api.post("prompt_render", {"capability_ids": ["nobody"]}))
+    for door in ("/.well-known/agent-skills/nobody/1/SKILL.md", "/clawhub/api/v1/skills/nobody"):
+        assert Client().get(door).status_code == 503
+    assert tallies.TOTALS.misses == misses
 
 
 def test_a_known_key_still_opens_and_a_bad_one_does_not(api: Any, away: Any, settings: Any) -> None:

@@ -1,13 +1,16 @@
-"""What a new registry needs is made once."""
+"""What a new registry needs is made once, and not without being shown."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from registry import publishing
+from registry.access import operators
 from registry.access.keys import hash_key
-from registry.first_start import FIRST_OPERATOR, make_first_things
-from registry.models import AgentKey, Capability, Operator
+from registry.first_start import FIRST_OPERATOR, FirstStart, is_waiting_for_first_sign_in, make_first_things
+from registry.models import AgentKey, Capability, Draft, Operator, Release, Revision
 from registry.snapshot.content import read_principals
 from tests.factories import OLGA
 from tests.servers import ROOT
@@ -15,8 +18,15 @@ from tests.servers import ROOT
 pytestmark = pytest.mark.django_db
 
 
+def start(*, examples: Path | None = ROOT / "examples") -> FirstStart:
+    made: list[FirstStart] = []
+    make_first_things(examples=examples, tell=made.append)
+    (only,) = made
+    return only
+
+
 def test_the_first_start_makes_an_operator_a_key_and_the_examples() -> None:
-    made = make_first_things(examples=ROOT / "examples")
+    made = start()
     operator = Operator.objects.get(username=FIRST_OPERATOR)
     assert made.password is not None
     assert made.agent_key is not None
@@ -29,14 +39,45 @@ def test_the_first_start_makes_an_operator_a_key_and_the_examples() -> None:
 
 
 def test_a_second_start_changes_nothing() -> None:
-    make_first_things(examples=ROOT / "examples")
+    start()
     publishing.retire(capability_id="weights", by=OLGA)
-    again = make_first_things(examples=ROOT / "examples")
-    assert (again.password, again.agent_key, again.examples) == (None, None, ())
+    assert start() == FirstStart(None, None, ())
     assert Capability.objects.get(capability_id="weights").status == "retired"
 
 
-def test_examples_can_be_left_out() -> None:
-    assert make_first_things(examples=None).examples == ()
+def test_deleted_examples_never_return() -> None:
+    start()
+    Release.objects.all().delete()
+    Capability.objects.update(status="draft", published_revision=None)
+    Draft.objects.all().delete()
+    Revision.objects.all().delete()
+    Capability.objects.all().delete()
+    assert start().examples == ()
+    assert not Capability.objects.exists()
+
+
+def test_what_cannot_be_shown_is_not_stored() -> None:
+    def fail(_: FirstStart) -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        make_first_things(examples=ROOT / "examples", tell=fail)
+    assert not Operator.objects.exists()
+    assert not AgentKey.objects.exists()
+    assert not Capability.objects.exists()
+    assert start().password is not None
+
+
+def test_examples_can_be_left_out_and_published_later() -> None:
+    assert start(examples=None).examples == ()
     assert not Capability.objects.exists()
     assert AgentKey.objects.count() == 1
+    assert len(start().examples) == 7
+
+
+def test_the_first_operator_is_waited_for_until_the_password_is_changed() -> None:
+    assert not is_waiting_for_first_sign_in()
+    start(examples=None)
+    assert is_waiting_for_first_sign_in()
+    operators.set_password(username=FIRST_OPERATOR, password="correct horse battery", by=OLGA)
+    assert not is_waiting_for_first_sign_in()

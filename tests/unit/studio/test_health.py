@@ -7,6 +7,8 @@ from django.db import DatabaseError
 from django.test import Client
 from pytest_django import Settings
 
+from registry import storage
+from registry.outages import DAMAGED, FULL, READ_ONLY, Outage
 from studio import health
 
 
@@ -32,15 +34,25 @@ def test_readyz_is_ready_with_a_database(client: Client) -> None:
 @pytest.mark.django_db
 def test_readyz_says_that_the_database_is_away(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     class Away:
+        vendor = "sqlite"
+
         def cursor(self) -> None:
             raise DatabaseError("gone")
 
         def close(self) -> None: ...
 
-    monkeypatch.setattr(health, "connection", Away())
+    monkeypatch.setattr(storage, "connection", Away())
     answer = client.get("/readyz")
     assert answer.status_code == 503
     assert answer.json() == {"ready": False, "database": "away"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("outage", [FULL, DAMAGED, READ_ONLY])
+def test_readyz_names_what_is_wrong(outage: Outage, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "find_storage_outage", lambda: outage)
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()) == (503, {"ready": False, "database": outage.state})
 
 
 @pytest.mark.django_db

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import OperationalError
 from django.test import Client
+from pytest_django import Settings
 
-from registry import queries
+from registry import drafts, queries
 from registry.models import Operator
+from registry.outages import NOTICED
+from tests.factories import publish
 
 
 def raise_locked(**_: object) -> None:
@@ -30,7 +35,10 @@ def test_a_page_says_that_the_database_is_away(client: Client, monkeypatch: pyte
     answer = client.get("/capabilities/")
     assert answer.status_code == 503
     assert answer["Retry-After"] == "5"
-    assert "still in the browser" in answer.content.decode()
+    page = answer.content.decode()
+    assert "The database cannot be reached" in page
+    # Nothing was written on a page that was only opened.
+    assert "What you wrote" not in page
 
 
 @pytest.mark.django_db
@@ -40,3 +48,53 @@ def test_a_page_says_that_somebody_else_is_writing(client: Client, monkeypatch: 
     answer = client.get("/capabilities/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "The registry is busy" in answer.content.decode()
+
+
+def raise_full(*_: object, **__: object) -> None:
+    error = sqlite3.OperationalError("database or disk is full")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL
+    raise OperationalError("database or disk is full") from error
+
+
+@pytest.fixture
+def author(client: Client) -> Iterator[Client]:
+    publish()
+    client.force_login(Operator.objects.create(username="ada", role="author"))
+    yield client
+    NOTICED.forget()
+
+
+SENT = {"skill.md": "# My <b>words</b>\nand more", "based_on": "", "capability.json": "", "new_password": "hemlock"}
+
+
+@pytest.mark.django_db
+def test_a_form_that_was_sent_is_in_the_page(author: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "save_draft", raise_full)
+    answer = author.post("/capabilities/alpha/draft/save/", SENT)
+    page = answer.content.decode()
+    assert answer.status_code == 503
+    assert "The disk is full" in page
+    assert "# My &lt;b&gt;words&lt;/b&gt;\nand more</textarea>" in page
+    assert "What you wrote is here" in page
+    assert "hemlock" not in page
+
+
+@pytest.mark.django_db
+def test_a_fragment_says_why_and_leaves_the_text_where_it_is(author: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "save_draft", raise_full)
+    page = author.post("/capabilities/alpha/draft/save/", SENT, headers={"HX-Request": "true"}).content.decode()
+    assert '<p id="why">The disk is full' in page
+    assert "<textarea" not in page
+
+
+@pytest.mark.django_db
+def test_a_session_that_cannot_be_stored_is_a_503(
+    author: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fails behind the view, where no middleware is asked."""
+    author.raise_request_exception = False
+    settings.SESSION_SAVE_EVERY_REQUEST = True
+    monkeypatch.setattr(SessionStore, "save", raise_full)
+    answer = author.get("/capabilities/")
+    assert answer.status_code == 503
+    assert "The disk is full" in answer.content.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +13,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from registry import audit
-from registry.background import job_messages, jobs
-from registry.background.job_handlers import HANDLERS
+from registry.background import job_desk, job_messages, jobs
+from registry.background.job_handlers import FOLLOWERS, HANDLERS
 from registry.background.jobs import Lease, LeaseLost
 from registry.models import AuditEvent, DemandMiss, Job
 from registry.writing import writing
+from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db
 Did = list[Lease]
@@ -364,3 +366,47 @@ def test_a_transaction_around_it_is_no_matter(did: Did) -> None:
     with transaction.atomic():
         _queue()
         assert jobs.run_next() == "done"
+
+
+@pytest.fixture
+def lost_follower(monkeypatch: pytest.MonkeyPatch, did: Did) -> None:
+    """One that writes something, and then cannot go on."""
+
+    def follow(_payload: dict[str, Any], _state: str) -> None:
+        DemandMiss.objects.create(capability_id="half")
+        raise KeyError("import")
+
+    monkeypatch.setitem(FOLLOWERS, "note", follow)
+
+
+@pytest.mark.usefixtures("lost_follower")
+def test_a_follower_that_fails_keeps_nobody_from_ending_the_job(caplog: pytest.LogCaptureFixture) -> None:
+    job = _queue()
+    job_desk.cancel_job(job_id=job.pk, by=OLGA)
+    assert _job().state == "cancelled"
+    Job.objects.update(state="parked")
+    job_desk.retry_job(job_id=job.pk, by=OLGA)
+    assert _job().state == "queued"
+    assert caplog.text.count(f"job {job.pk} note is ") == 2
+    assert not DemandMiss.objects.exists()
+
+
+def test_a_failure_that_no_database_can_keep_is_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_lease: Lease) -> None:
+        raise RuntimeError("half a pair: \ud800")
+
+    _handle(monkeypatch, fail)
+    _queue(tries_max=1)
+    assert jobs.run_next() == "parked"
+    assert "half a pair: ?" in _job().last_error
+
+
+def test_a_failure_that_cannot_be_noted_leaves_the_job_to_its_lease(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    _handle(monkeypatch, _failing)
+    _queue()
+    lease = _claimed()
+    assert jobs.execute(replace(lease, tries_max="many")) == "lost"  # type: ignore[arg-type] # as a row may have it
+    assert "is left until its lease ends" in caplog.text
+    assert _job().state == "running"

@@ -114,7 +114,7 @@ def test_a_database_that_is_away_is_waited_for(
     monkeypatch.setattr(jobs, "run_next", _away_at_first(jobs.run_next, waiting.stop))
     waiting.run()
     assert Job.objects.filter(state="done").count() == 1
-    assert caplog.text.count("the database is away") == 1
+    assert caplog.text.count("cannot be reached") == 1
 
 
 def test_once_says_that_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,3 +126,30 @@ def test_once_says_that_the_database_is_away(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(jobs, "run_next", away)
     with pytest.raises(CommandError, match="The database cannot be used: nobody there"):
         call_command("worker", "--once")
+
+
+def test_a_day_whose_jobs_cannot_all_be_queued_has_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> None:
+        raise ValueError("an odd row")
+
+    monkeypatch.setattr("registry.background.worker.revalidation.queue_outdated", fail)
+    assert Worker().run_due() == len(housekeeping.DAILY)
+    assert caplog.text.count("could not be queued") == 1
+
+
+def test_a_look_that_fails_ends_no_worker(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    working = Worker()
+    monkeypatch.setattr(worker, "FAULT_PAUSE_SECONDS", 0.01)
+    looks: list[int] = []
+
+    def look(**_options: Any) -> None:
+        looks.append(1)
+        if len(looks) == 3:
+            working.stop.set()
+        raise ValueError("an odd row")
+
+    monkeypatch.setattr(jobs, "run_next", look)
+    working.run()
+    assert caplog.text.count("the look for work failed") == 3

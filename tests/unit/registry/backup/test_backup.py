@@ -99,7 +99,7 @@ def _fill() -> str:
         remember(Revision.objects.filter(capability__capability_id="beta")[0], "0" * 64)
     source = followed_sources.add_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
     GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
-    tallies.count_load(capability_id="alpha", revision=1, key_name="agent")
+    tallies.count_load("alpha", 1, key_name="agent")
     tallies.count_miss("omega")
     tallies.flush()
     return key
@@ -113,7 +113,7 @@ def _rows() -> dict[str, Any]:
 
 
 def _backup(tmp_path: Path) -> Path:
-    return create_backup(to=tmp_path)[0]
+    return create_backup(to=tmp_path).path
 
 
 def test_everything_comes_back_and_the_counter_goes_on(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_it_is_one_moment_and_keeps_no_writer_waiting(tmp_path: Path, monkeypatc
         return table
 
     monkeypatch.setattr("registry.backup.creating.write_table", write)
-    _, manifest = create_backup(to=tmp_path)
+    manifest = create_backup(to=tmp_path).manifest
     rows = {table.name: table.rows for table in manifest.tables}
     assert [rows[name] for name in ("capability", "revision", "release", "auditevent")] == [1, 1, 1, 1]
     assert Capability.objects.count() == 5
@@ -275,7 +275,7 @@ def test_what_fails_midway_changes_nothing(tmp_path: Path, monkeypatch: pytest.M
     def fail() -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("registry.backup.restoring._damaged", fail)
+    monkeypatch.setattr("registry.backup.restoring.find_damaged", fail)
     with pytest.raises(ZeroDivisionError):
         restore_backup(path=path, by=OLGA, force=True)
     assert _rows() == before

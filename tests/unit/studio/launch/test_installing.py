@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,41 @@ def test_any_other_is_not(setup: Setup, changes: dict[str, Any], monkeypatch: py
     finish(setup, **changes)
     asked: list[str] = []
     monkeypatch.setattr(Setup, "_set_up", lambda _, lock: asked.append(lock))
+    setup.ensure(RUNTIME_LOCK)
+    assert asked == [RUNTIME_LOCK]
+
+
+def package(setup: Setup, name: str) -> Path:
+    """A package of two files, as pip leaves it."""
+    folder = setup._packages / name
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "a, b.py").touch()
+    info = setup._packages / f"{name}-1.0.dist-info"
+    info.mkdir()
+    names = [
+        f"{name}/__init__.py,,",
+        f'"{name}/a, b.py",,',
+        f"{name}/__pycache__/x.pyc,,",
+        f"{name}-1.0.dist-info/RECORD,,",
+    ]
+    (info / "RECORD").write_text("\n".join(names) + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("gone", ["one/a, b.py", "one", "one-1.0.dist-info", "one*"])
+def test_a_package_whose_files_are_gone_is_installed_again(
+    setup: Setup, gone: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish(setup, packages=["one", "two"])
+    package(setup, "one")
+    package(setup, "two")
+    asked: list[str] = []
+    monkeypatch.setattr(Setup, "_set_up", lambda _, lock: asked.append(lock))
+    setup.ensure(RUNTIME_LOCK)
+    assert asked == []
+    for path in setup._packages.glob(gone):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     setup.ensure(RUNTIME_LOCK)
     assert asked == [RUNTIME_LOCK]
 

@@ -66,7 +66,7 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
     scheme, _, key = header.partition(" ")
     principal = _principal(held, hash_key(key.strip())) if scheme.lower() == "bearer" else None
     if principal is None:
-        limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
+        limits.spend("guess", limits.guess_subject("agent key", request.META.get("REMOTE_ADDR")))
         raise Unauthenticated(
             "The key is unknown, revoked or at its end; ask the operator of this registry for a new one"
         )

@@ -91,8 +91,9 @@ def _explain(error: Exception) -> _Explained:
     if isinstance(error, SuspiciousOperation):
         return "INVALID_REQUEST", "The request is malformed", {}, {}
     if isinstance(error, DatabaseError | InterfaceError):
-        logger.warning("a request could not be answered: %s", error)
-        return "REGISTRY_UNAVAILABLE", outages.words_for(error), {}, _headers("REGISTRY_UNAVAILABLE", error)
+        outage = outages.notice(error)
+        logger.warning("a request could not be answered. %s", outage.sentences(error))
+        return "REGISTRY_UNAVAILABLE", outage.words, {}, _headers("REGISTRY_UNAVAILABLE", error)
     return _explain_rest(error)
 
 

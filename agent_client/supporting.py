@@ -13,15 +13,39 @@ from agent_client.digest import text_digest
 FOLDERS: Final = ("references", "scripts", "assets")
 COUNT_MAX: Final = 100
 BYTES_MAX: Final = 1024 * 1024
-# A path may come from a registry: no step leads up, none is hidden, and none means something else on another system.
-_PATH: Final = re.compile(
-    r"(?:references|scripts|assets)(?:/[^/\\:*?\"<>|\x00-\x1f\x7f.][^/\\:*?\"<>|\x00-\x1f\x7f]*)+"
-)
+PATH_MAX: Final = 200
+# Paths come from others and are read by models and written to disks: no look-alike or invisible characters, no step
+# that leads up, is hidden or looks like an option, and none that means something else on another system.
+_ODD: Final = re.compile(r"[^A-Za-z0-9._/ -]")
+_STEP: Final = re.compile(r"[A-Za-z0-9_](?:.*[A-Za-z0-9_-])?")
+_DEVICES: Final = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))})
+
+
+def path_fault(path: str) -> str:
+    """Why a supporting file cannot have this path, in words; empty where it can."""
+    odd = _ODD.search(path)
+    if odd is not None:
+        return f"it has {_describe_character(odd[0])}; a path has ASCII letters, digits, '.', '_', '-', spaces and '/'"
+    if len(path) > PATH_MAX:
+        return f"it has more than {PATH_MAX} characters"
+    steps = path.split("/")
+    if not all(_STEP.fullmatch(step) for step in steps):
+        return "a step of it is empty, begins with a dot, a hyphen or a space, or ends with a dot or a space"
+    if "  " in path:
+        return "it has two spaces in a row, which can push the rest of it out of view"
+    device = next((step for step in steps if step.partition(".")[0].rstrip().lower() in _DEVICES), "")
+    return f"Windows reserves {device} for a device" if device else ""
+
+
+def _describe_character(char: str) -> str:
+    if char.isascii() and char.isprintable():
+        return repr(char)
+    return f"'{char}' (U+{ord(char):04X})" if char.isalnum() and char.isprintable() else f"U+{ord(char):04X}"
 
 
 def is_path(path: str) -> bool:
-    """Whether a file of a skill can have this path."""
-    return len(path) <= 200 and _PATH.fullmatch(path) is not None
+    """Whether a file in the folders of a skill can have this path."""
+    return path.partition("/")[0] in FOLDERS and "/" in path and not path_fault(path)
 
 
 def texts_of(folder: Path) -> dict[str, str]:

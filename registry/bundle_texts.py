@@ -32,9 +32,10 @@ class BundleTexts(models.Model):
 
     @property
     def files(self) -> dict[str, str]:
-        """`{file name: text}` of the files that are there."""
+        """`{file name: text}` of the files that are there. Of a damaged row what is text: its digest does not agree."""
         texts = {name: getattr(self, column) for name, column in self.COLUMNS.items()}
-        return {**{name: text for name, text in texts.items() if text is not None}, **self.supporting_files}
+        beside = self.supporting_files if isinstance(self.supporting_files, dict) else {}
+        return {name: text for name, text in {**texts, **beside}.items() if isinstance(text, str)}
 
     @files.setter
     def files(self, files: dict[str, str]) -> None:

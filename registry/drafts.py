@@ -25,6 +25,7 @@ from registry.validation.supporting import (
     COUNT_MAX,
     FOLDERS_SAID,
     MARK,
+    describe_path_fault,
     in_folder,
     parts_of,
     path_fault,
@@ -133,22 +134,23 @@ def storable(capability_id: str, files: Mapping[str, str], *, held: Collection[s
 def require_known(files: Mapping[str, str], *, held: Collection[str] = ()) -> None:
     """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be.
 
-    `held` are files that the draft has: a line of the mark that somebody edited must not cost a text.
+    `held` are files that the draft already has: an edited line of the mark, or a path that was valid under older rules,
+    must not lose a text. Publishing refuses such a path.
     """
     known = {*parts_of(files), *held}
     for name in sorted(files):
         if name not in known:
             files_said = f"{', '.join(BUNDLE_FILES)}, what is in {FOLDERS_SAID} and what metadata.{MARK} names"
             raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {files_said}")
-        if name not in BUNDLE_FILES and path_fault(name):
-            raise InvalidRequest(f"No file can have the path {name[:80]!r}: {path_fault(name)}")
+        if name not in BUNDLE_FILES and name not in held and path_fault(name):
+            raise InvalidRequest(describe_path_fault(name, path_fault(name)))
     if len(supporting_of(files)) > COUNT_MAX:
         raise InvalidRequest(f"A bundle has at most {COUNT_MAX} supporting files")
 
 
 def _held(capability_id: str, files: Mapping[str, str]) -> Collection[str]:
-    """What the draft, or else the release, has of files that nobody names."""
-    if len(parts_of(files)) == len(files):
+    """The files of the draft, or of the release, where some of these could not be added to a new draft."""
+    if len(parts_of(files)) == len(files) and not any(path_fault(name) for name in supporting_of(files)):
         return ()
     capability = Capability.objects.filter(capability_id=capability_id).first()
     return editable_files(capability)[0].keys() if capability is not None else ()
@@ -222,7 +224,7 @@ def change_supporting(
     """
     for path in (*(put or {}), *(name for name in remove if name in BUNDLE_FILES)):
         if path_fault(path):
-            raise InvalidRequest(f"No file beside the four can have the path {path[:80]!r}: {path_fault(path)}")
+            raise InvalidRequest(describe_path_fault(path, path_fault(path)))
     files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove} | dict(put or {})
     outside = [path for path in put or {} if not in_folder(path)]
     if "capability.json" in files or outside:

@@ -109,13 +109,13 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
         return _elsewhere(request, redirect_to_login(back_to or "/")["Location"])
     # The address of a form is no page to come back to: the page that had the form is.
     sign_in = redirect_to_login(_page_before(request))["Location"]
-    written = _written(request.POST)
-    if request.htmx or not written:
+    texts = written(request.POST)
+    if request.htmx or not texts:
         return _elsewhere(request, sign_in)
-    return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": written}, status=401)
+    return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": texts}, status=401)
 
 
-def _written(sent: QueryDict) -> list[tuple[str, str]]:
+def written(sent: QueryDict) -> list[tuple[str, str]]:
     """`(field, text)` in the order of the page; a secret is typed again."""
     return [
         (name.replace("_", " ").replace("-", " "), "\n".join(texts))

@@ -340,3 +340,10 @@ def parse_days(text: str) -> int:
     if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 365:
         return int(text)
     raise ValueError(f"is '{text[:60]}': expected whole days from 0 (none) to 365, for example 30")
+
+
+def parse_threads(text: str) -> int:
+    """How many threads a web process has."""
+    if re.fullmatch(r"[0-9]{1,2}", text) and 1 <= int(text) <= 64:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 64, for example 4")

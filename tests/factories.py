@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry import publishing
-from registry.access import keys
+from registry.access import keys, sign_ins
 from registry.actors import Actor
 from registry.browsing import facets
-from registry.limits import LIMITER
+from registry.limits import FAILURE_THROTTLE, LIMITER
 from registry.models import AgentKey, Capability, Revision
 from registry.publishing import Outcome
 from registry.snapshot import HOLDER, pins, skills
@@ -38,6 +38,8 @@ def _forget() -> None:
     skills.forget()
     facets.forget()
     LIMITER.forget()
+    FAILURE_THROTTLE.forget()
+    sign_ins.forget()
     pins._find.cache_clear()
     tallies._held = tallies._Held()
     # Loaded with the first message that is matched, as in a process.

@@ -66,7 +66,7 @@ def skill_artifact(request: Request, name: str, revision: str, file: str, token:
         raise NotFound(f"No skill '{name}' is published here")
     artifact = "SKILL.md" if file == "SKILL.md" else ZIP
     rendered = load_artifact(visitor.snapshot, _revision_id(entry, int(revision)), artifact)
-    tallies.count_load(capability_id=entry.capability_id, revision=int(revision), key_name=visitor.caller.key_name)
+    tallies.count_load(entry.capability_id, int(revision), key_name=visitor.caller.key_name)
     return respond(request, visitor.caller, rendered, content_type=_MEDIA_TYPES[artifact])
 
 

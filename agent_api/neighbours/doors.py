@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from agent_api.authentication import Caller, require_scope
 from registry import limits, log_context
 from registry.errors import NotFound
-from registry.snapshot import Entry, Principal, Snapshot
+from registry.snapshot import Entry, Principal, Snapshot, require_fresh
 from registry.snapshot.share_links import find_share
 from registry.snapshot.visibility import may_take_whole
 
@@ -31,9 +31,12 @@ class Visit:
         return [entry for entry in self.snapshot.entries.values() if self._sees(entry)]
 
     def entry(self, capability_id: str) -> Entry | None:
-        """One of them."""
+        """One of them. Raises `RegistryUnavailable` where it is not known and cannot be looked for."""
         entry = self.snapshot.entries.get(capability_id)
-        return entry if entry is not None and self._sees(entry) else None
+        if entry is not None and self._sees(entry):
+            return entry
+        require_fresh()
+        return None
 
     def _sees(self, entry: Entry) -> bool:
         if self.skill_group and self.skill_group not in entry.skill_groups:
@@ -50,7 +53,7 @@ def visit(request: Request, held: Snapshot, token: str) -> Visit:
         return Visit(require_scope(request, held, "read"), held)
     share = find_share(held, token)
     if share is None:
-        limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
+        limits.spend("guess", limits.guess_subject("share link", request.META.get("REMOTE_ADDR")))
         raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
     caller = Caller(Principal(f"share:{share.name}", _READ))
     log_context.note(key=caller.key_name)

@@ -33,7 +33,7 @@ def source_hook(request: Request, number: str) -> Response:
     try:
         heard = source_hooks.hear(source_id=int(number), delivery=_delivery(request))
     except Forbidden:
-        limits.spend("guess", str(request.META.get("REMOTE_ADDR")))
+        limits.spend("guess", limits.guess_subject("source hook", request.META.get("REMOTE_ADDR")))
         raise
     response = Response({"status": heard.status, "message": heard.words}, status=202 if _is_due(heard.status) else 200)
     response["Cache-Control"] = "no-store"

@@ -25,7 +25,10 @@ def capability_install(request: Request, caller: Caller) -> Response:
     code = parameters.text(parameters.json_object(request), "code", most=100)
     if not code:
         raise InvalidRequest("code is missing: SKILL-XXXX-XXXX-XXXX")
-    guessers = (str(request.META.get("REMOTE_ADDR")), f"install {caller.key_name}")
+    guessers = (
+        limits.guess_subject("install code", request.META.get("REMOTE_ADDR")),
+        f"install code by {caller.key_name}",
+    )
     _refuse_guessers(guessers)
     try:
         revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
 
 import orjson
+from django.core import signing
 from django.http import HttpRequest
+from django.utils import timezone
 
 from agent_api import parameters
 from registry.errors import InvalidRequest
 from registry.snapshot import HOLDER, Entry, Principal, Snapshot
 from registry.snapshot.bodies import Rendered
 from registry.snapshot.content import FULL
-from registry.snapshot.visibility import is_restricted, seen
+from registry.snapshot.visibility import is_restricted, restrict_past, seen
 
 LIMIT_MAX: Final = 1000
 OS: Final = ("common", "darwin", "win32", "linux")
 # Answers kept with one snapshot; a client that varies its filters must not fill the memory.
 ANSWERS_KEPT_MAX: Final = 64
+# How long a cursor stays valid after the registry has moved past its revision. Counted from that moment and not from
+# the creation of the cursor: the first page is cached, and its bytes and ETag stay the same until something changes.
+CURSOR_LIFETIME: Final = timedelta(hours=1)
+_BEGIN_AGAIN: Final = "begin again from the first page, without a cursor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +81,70 @@ def _with_cursor(asked: ListQuery, given: Mapping[str, Any]) -> ListQuery:
         return asked
     at_revision, after, fingerprint = _read_cursor(cursor)
     if fingerprint != asked.fingerprint:
-        raise InvalidRequest("The cursor belongs to a list with other filters; begin again without it")
+        raise InvalidRequest(f"The cursor belongs to a list with other filters; {_BEGIN_AGAIN}")
     return ListQuery(asked.group, asked.os, asked.since, asked.limit, asked.is_minimal, after, at_revision)
+
+
+def _signer() -> signing.Signer:
+    """Signs cursors: without a signature, anyone could open any past list by the number of its revision."""
+    return signing.Signer(sep=".", salt="capability_registry_list")
 
 
 def _read_cursor(cursor: str) -> tuple[int, str, str]:
     try:
-        values: Any = orjson.loads(base64.urlsafe_b64decode(cursor[:500] + "=" * (-len(cursor) % 4)))
-        at_revision, after, fingerprint = values
-    except (binascii.Error, orjson.JSONDecodeError, ValueError, TypeError):
-        raise InvalidRequest("The cursor is not one of ours; begin again without it") from None
-    if not (isinstance(at_revision, int) and 0 <= at_revision < 2**53 and isinstance(after, str)):
-        raise InvalidRequest("The cursor is not one of ours; begin again without it")
-    return at_revision, after, str(fingerprint)
+        raw = _signer().unsign(cursor)
+    except signing.BadSignature:
+        raise _invalid_cursor() from None
+    at_revision, after, fingerprint = orjson.loads(base64.urlsafe_b64decode(raw + "=" * (-len(raw) % 4)))
+    return at_revision, after, fingerprint
 
 
 def _cursor(asked: ListQuery, at_revision: int, after: str) -> str:
     raw = orjson.dumps([at_revision, after, asked.fingerprint])
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    return _signer().sign(base64.urlsafe_b64encode(raw).decode().rstrip("="))
+
+
+def _invalid_cursor() -> InvalidRequest:
+    return InvalidRequest(f"The cursor was not issued by this registry; {_BEGIN_AGAIN}")
 
 
 def list_answer(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rendered:
-    """The page, rendered once a snapshot for all keys that see the same. A cursor reads the registry as it was when its
-    first page was made."""
+    """The page, rendered once a snapshot for all keys that see the same.
+
+    A cursor reads the registry as it was when its first page was made, without what has been hidden from the reader
+    since. Raises `InvalidRequest` for a cursor that has expired.
+    """
     if asked.at_revision is not None and asked.at_revision != snapshot.registry_revision:
-        pinned = HOLDER.at(asked.at_revision)
-        if pinned is None:
-            raise InvalidRequest("The cursor is not one of ours; begin again without it")
-        return _render(pinned, asked, principal)
-    key: Any = asked if principal.sight is FULL else (asked, principal.sight)
+        pinned = _pinned_snapshot(asked.at_revision)
+        return _render(pinned, restrict_past(pinned, HOLDER.snapshot, principal), asked, principal)
+    key = _cache_key(asked, principal)
     kept = snapshot.answers.get(key)
     if kept is None:
-        kept = snapshot.answers[key] = _render(snapshot, asked, principal)
+        kept = snapshot.answers[key] = _render(snapshot, seen(snapshot, principal), asked, principal)
         while len(snapshot.answers) > ANSWERS_KEPT_MAX:
             snapshot.answers.popitem(last=False)
     rendered: Rendered = kept
     return rendered
 
 
-def _render(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rendered:
-    known = seen(snapshot, principal)
+def _pinned_snapshot(at_revision: int) -> Snapshot:
+    pinned = HOLDER.at(at_revision)
+    if pinned is None:
+        raise _invalid_cursor()
+    if pinned.ended_at is not None and timezone.now() - pinned.ended_at > CURSOR_LIFETIME:
+        raise InvalidRequest(f"The cursor has expired: the registry has changed since; {_BEGIN_AGAIN}")
+    return pinned
+
+
+def _cache_key(asked: ListQuery, principal: Principal) -> Any:
+    """Everything that an answer depends on besides the snapshot."""
+    if asked.since is None:
+        return asked if principal.sight is FULL else (asked, principal.sight)
+    return asked, principal.sight, max(asked.since, principal.sight_since)
+
+
+def _render(snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Principal) -> Rendered:
+    """A page of the snapshot; `known` is the part of it that the key sees."""
     following = _entries_after(known, asked, principal)
     # One more than the page: it tells whether there is another page.
     taken = list(islice(following, asked.limit + 1))
@@ -127,8 +157,8 @@ def _render(snapshot: Snapshot, asked: ListQuery, principal: Principal) -> Rende
     if snapshot.first_run in known.entries:
         tail["first_run"] = snapshot.first_run
     if snapshot.exclusive:
-        named = {group for entry in known.entries.values() for group in entry.skill_groups}
-        tail |= {"exclusive_groups": sorted(snapshot.exclusive & named)} if snapshot.exclusive & named else {}
+        named = snapshot.exclusive & known.groups
+        tail |= {"exclusive_groups": sorted(named)} if named else {}
     return Rendered(b'{"capabilities":[' + rows + b"]," + orjson.dumps(tail)[1:])
 
 
@@ -149,11 +179,23 @@ def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> I
 def _removed(snapshot: Snapshot, known: Snapshot, asked: ListQuery, since: int, principal: Principal) -> list[str]:
     """Ids to forget: what went since, and what a change took out of the filter."""
     left = [e.capability_id for e in known.entries.values() if e.changed_at > since and not asked.takes(e)]
-    if is_restricted(snapshot, principal):
-        # What the key saw then and does not see now: the id of anything else is not told.
-        past = HOLDER.at(since)
-        before = seen(past, principal).entries if past is not None else {}
-        gone = [capability_id for capability_id in before if capability_id not in known.entries]
-    else:
-        gone = [capability_id for capability_id, at in snapshot.retired.items() if at > since]
+    gone = _find_gone(snapshot, known, since, principal)
     return sorted([*gone, *(left if asked.group or asked.os else [])])
+
+
+def _find_gone(snapshot: Snapshot, known: Snapshot, since: int, principal: Principal) -> set[str]:
+    """Ids that the key saw at `since` and does not see now.
+
+    What was hidden, and not retired, before the key existed is left out: the key can never have seen it.
+    """
+    if not is_restricted(snapshot, principal) and all(at <= since for at in snapshot.retired.values()):
+        return set()
+    gone = _ids_seen_at(since, principal) - known.entries.keys()
+    if gone and principal.sight_since > since:
+        gone &= snapshot.retired.keys() | _ids_seen_at(principal.sight_since, principal)
+    return gone
+
+
+def _ids_seen_at(registry_revision: int, principal: Principal) -> set[str]:
+    past = HOLDER.at(registry_revision)
+    return set(seen(past, principal).entries) if past is not None else set()

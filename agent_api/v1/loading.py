@@ -9,7 +9,7 @@ from agent_api import parameters
 from agent_api.authentication import Caller
 from registry.errors import InvalidRequest, RevisionNotFound
 from registry.queries import not_found
-from registry.snapshot import Entry, Snapshot
+from registry.snapshot import Entry, Snapshot, require_fresh
 from registry.snapshot.bodies import Rendered, load_body
 from registry.snapshot.files import load_file
 from registry.snapshot.pins import pinned_revision
@@ -26,7 +26,7 @@ def load_answer(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *
     entry, revision_id, revision = _wanted(snapshot, caller, values)
     rendered = load_body(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
     if entry.draft is None:
-        tallies.count_load(capability_id=entry.capability_id, revision=revision, key_name=caller.key_name)
+        tallies.count_load(entry.capability_id, revision, key_name=caller.key_name)
     return rendered
 
 
@@ -55,9 +55,11 @@ def _wanted(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tu
 
 
 def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Entry:
-    """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead."""
+    """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead, and
+    `RegistryUnavailable` where that cannot be known."""
     entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
+        require_fresh()
         tallies.count_miss(capability_id, key_name=caller.key_name)
         known = seen(snapshot, caller.principal)
         raise not_found(capability_id, known.ids, known.names)

@@ -12,7 +12,7 @@ from agent_api import parameters
 from agent_api.authentication import Caller
 from agent_api.v1.listing import OS
 from registry.errors import InvalidRequest
-from registry.snapshot import Snapshot
+from registry.snapshot import Principal, Snapshot
 from registry.snapshot.visibility import is_restricted, seen
 from registry.usage import tallies
 
@@ -45,7 +45,8 @@ def match_answer(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> d
         )  # fmt: skip
     matched = [one for one in verdict.matches if not one.is_below_threshold]
     groups = [group for one in matched for group in index.groups_of(one.capability_id)]
-    groups += [group for group in index.match_groups(message, top=top) if _may_know(caller, group)]
+    near = index.match_groups(message, top=top)
+    groups += [group for group in near if _may_know(held, caller.principal, group)]
     groups = list(dict.fromkeys(groups))
     return {
         "decision": verdict.decision,
@@ -103,9 +104,12 @@ def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:
     return text
 
 
-def _may_know(caller: Caller, group: str) -> bool:
-    groups = caller.principal.sight.groups
-    return groups is None or group in groups
+def _may_know(held: Snapshot, principal: Principal, group: str) -> bool:
+    """Whether a skill group may be named to the key: not where it has members and the key sees none of them."""
+    limit = principal.sight.groups
+    if limit is not None and group not in limit:
+        return False
+    return group not in held.groups or group in seen(held, principal).groups
 
 
 def _filter(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> Callable[[Any], bool] | None:

@@ -42,7 +42,7 @@ _LIST_PARAMETERS = (
     query("os", "Only what works there; common is included.", enum=list(OS)),
     query("updated_since_revision", "Only what changed after this registry_revision.", kind=whole_number(0)),
     query("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=whole_number(1, LIMIT_MAX)),
-    query("cursor", "next_cursor of the page before."),
+    query("cursor", "next_cursor of the page before; it expires an hour after the registry has changed."),
     query("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
 )
 _PIN_PARAMETERS = (

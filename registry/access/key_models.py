@@ -19,6 +19,9 @@ class AgentKey(models.Model):
     groups = models.JSONField(null=True, default=None, help_text="The skill groups that it knows; null: all.")
     read_only_tools = models.BooleanField(default=False, db_default=False, help_text="It is given no write tools.")
     preview = models.BooleanField(default=False, db_default=False, help_text="It sees drafts as if published.")
+    sight_since = models.BigIntegerField(
+        default=0, db_default=0, help_text="The registry revision at which it was created or its groups were changed."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     last_used_at = models.DateTimeField(null=True)

@@ -54,7 +54,8 @@ def create_key(
     with writing() as state:
         if AgentKey.objects.filter(name=name).exists():
             raise NameTaken(f"There is a key named '{name}'")
-        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), hint=key[:8], created_by=str(by), **given)
+        given_to = {"created_by": str(by), "sight_since": state.registry_revision}
+        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), hint=key[:8], **given_to, **given)
         move_access(state)
         audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(given))
     return row, key
@@ -80,9 +81,11 @@ def change_key(
         given = _given(scopes, groups, read_only_tools, preview, None if is_same_end else expires_at)
         given["expires_at"] = expires_at
         if any(getattr(row, column) != value for column, value in given.items()):
-            for column, value in given.items():
+            has_other_groups = row.groups != given["groups"]
+            changed = given | ({"sight_since": state.registry_revision} if has_other_groups else {})
+            for column, value in changed.items():
                 setattr(row, column, value)
-            row.save(update_fields=list(given))
+            row.save(update_fields=list(changed))
             move_access(state)
             audit.record(by=by, verb="agent_key.change", subject=name, detail=_detail(given))
     return row

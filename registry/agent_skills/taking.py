@@ -134,8 +134,15 @@ def _note_others(files: Mapping[str, Any], used: set[str], losses: Losses) -> No
     others = sorted(set(files) - used)
     if not others:
         return
-    named = ", ".join(name[:100] for name in others[:_NAMED_MAX])
+    named = ", ".join(_describe_left_out(name) for name in others[:_NAMED_MAX])
     more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
     message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
-    hint = f"A bundle keeps texts alone, at most {COUNT_MAX}, under paths that every file system takes."
+    hint = (
+        f"A bundle keeps texts alone, at most {COUNT_MAX}. Rename the files that agents need and whose path is invalid."
+    )
     losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)
+
+
+def _describe_left_out(name: str) -> str:
+    fault = path_fault(name)
+    return f"{ascii(name)[1:-1][:100]} ({fault})" if fault else name[:100]

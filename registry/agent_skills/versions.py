@@ -47,7 +47,7 @@ def begun(capability_ids: Collection[str]) -> dict[str, datetime]:
         found = Capability.objects.filter(capability_id__in=capability_ids)
         return dict(found.values_list("capability_id", "created_at"))
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error
 
 
 def by_age() -> list[str]:
@@ -55,7 +55,7 @@ def by_age() -> list[str]:
     try:
         return list(Capability.objects.order_by("-pk").values_list("capability_id", flat=True))
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error
 
 
 def _read(found: QuerySet[Revision]) -> list[Version]:
@@ -63,4 +63,4 @@ def _read(found: QuerySet[Revision]) -> list[Version]:
         rows = found.values_list("pk", "number", "created_at", "note")
         return [Version(*row) for row in rows]
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error

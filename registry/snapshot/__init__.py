@@ -5,6 +5,6 @@ that thread does not run (tests, commands) each call looks at the counters itsel
 """
 
 from registry.snapshot.content import PUBLIC, Entry, Principal, Snapshot
-from registry.snapshot.holder import HOLDER, current, is_stale, look_again
+from registry.snapshot.holder import HOLDER, current, is_stale, look_again, require_fresh
 
-__all__ = ["HOLDER", "PUBLIC", "Entry", "Principal", "Snapshot", "current", "is_stale", "look_again"]
+__all__ = ["HOLDER", "PUBLIC", "Entry", "Principal", "Snapshot", "current", "is_stale", "look_again", "require_fresh"]

@@ -104,14 +104,18 @@ class BodyCache:
         return made
 
     def peek(self, key: Any) -> Rendered | None:
-        """The kept answer; None where it is not held or not good."""
+        """The kept answer, which `count_hits` counts when it was sent; None where it is not held or not good."""
         with self._lock:
             kept = self._items.get(key)
             if not isinstance(kept, Rendered):
                 return None
             self._items.move_to_end(key)
-            self.hits += 1
         return kept
+
+    def count_hits(self, count: int) -> None:
+        """Answers that were found in memory and sent."""
+        with self._lock:
+            self.hits += count
 
     def __len__(self) -> int:
         """How many answers are held."""
@@ -203,7 +207,7 @@ def bundle_for(entry: Entry, revision_id: int) -> tuple[Bundle, str, int]:
     try:
         return _draft(entry) if entry.draft is not None else _published(revision_id)
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error
 
 
 def _published(revision_id: int) -> tuple[Bundle, str, int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +19,8 @@ from registry.likeness import letter_pairs
 from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release, SkillGroup
 from registry.queries import LISTED, list_entry
 from registry.usage.confidence import NEUTRAL, Score
+
+logger = logging.getLogger(__name__)
 
 MINIMAL_FIELDS = ("capability_id", "name", "description", "intent_triggers")
 
@@ -66,13 +70,15 @@ FULL = Sight()
 class Principal:
     """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
 
-    `until` is when the key ends, in seconds since 1970; None: never.
+    `until` is when the key ends, in seconds since 1970; None: never. `sight_since` is the registry revision at which
+    the key was created, or its groups were last changed.
     """
 
     name: str
     scopes: frozenset[str]
     sight: Sight = FULL
     until: float | None = None
+    sight_since: int = 0
 
 
 PUBLIC = Principal("", frozenset({"read"}))
@@ -104,6 +110,8 @@ class Snapshot:
     exclusive: frozenset[str] = frozenset()
     # Of drafts that pass, where a key sees them.
     drafts: dict[str, Entry] = field(default_factory=dict)
+    # When the next registry revision was made; None for the newest snapshot.
+    ended_at: datetime | None = None
 
     def principal(self, key_hash: str) -> Principal | None:
         """Who holds the key; None for one that is unknown, revoked, or has ended: by the clock, so that nobody need be
@@ -139,6 +147,11 @@ class Snapshot:
     def names(self) -> dict[str, str]:
         """`{capability_id: name}`."""
         return {entry.capability_id: entry.name for entry in self.entries.values()}
+
+    @cached_property
+    def groups(self) -> frozenset[str]:
+        """The skill groups of which an entry is a member."""
+        return frozenset(group for entry in self.entries.values() for group in entry.skill_groups)
 
 
 class Readable(NamedTuple):
@@ -242,13 +255,15 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
     read = _with(released, Readable(entries, *gone))
-    return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn)
+    following = Release.objects.filter(registry_revision__gt=registry_revision).order_by("registry_revision")
+    ended_at = following.values_list("at", flat=True).first()
+    return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn, ended_at=ended_at)
 
 
 def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
     """The last one of each capability."""
     last = released.values("capability").annotate(last=Max("registry_revision")).values("last")
-    heavy = ("revision__skill_md", "revision__tools_json", "revision__ui_schemas_json")
+    heavy = [f"revision__{name}" for name in ("skill_md", "tools_json", "ui_schemas_json", "supporting_files")]
     found = Release.objects.filter(registry_revision__in=last).select_related("capability", "revision").defer(*heavy)
     return found.iterator(chunk_size=500)
 
@@ -256,16 +271,10 @@ def last_releases(released: QuerySet[Release]) -> Iterable[Release]:
 def entry_of(release: Release) -> Entry:
     """A release as readers see it."""
     revision = release.revision
-    fields = _listed_fields(
+    return _entry(
         revision.capability_json,
         {"capability_id": release.capability.capability_id, "name": revision.name, "description": revision.name},
-        digest=revision.digest,
-        status=release.status,
-        replaced_by=release.replaced_by or None,
-    )
-    return _entry(
-        fields,
-        capability_json=revision.capability_json,
+        {"digest": revision.digest, "status": release.status, "replaced_by": release.replaced_by or None},
         revision_id=revision.pk,
         revision=revision.number,
         changed_at=release.registry_revision,
@@ -274,31 +283,31 @@ def entry_of(release: Release) -> Entry:
     )
 
 
-def _entry(fields: dict[str, Any], *, capability_json: str | None, **more: Any) -> Entry:
+def _entry(capability_json: str | None, known: dict[str, Any], facts: dict[str, Any], **more: Any) -> Entry:
+    try:
+        capability = json.loads(capability_json or "")
+        more["is_playbook"] = capability.get("skill_profile") == "playbook"
+        return _made_of(list_entry(capability, **facts), more)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        # A damaged row stays listed by what is known of it, and keeps nothing else from being read: loading it tells
+        # the incident.
+        return _made_of(list_entry(known, **facts), more)
+
+
+def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> Entry:
+    """Raises ValueError or TypeError for values that were never published so."""
+    lists = [fields[key] for key in ("intent_triggers", "skill_groups", "os")]
+    texts = [fields[key] for key in ("capability_id", "name", "description")]
+    if not all(isinstance(one, list) for one in lists) or not all(isinstance(one, str) for one in sum(lists, texts)):
+        raise ValueError("an entry is made of texts and lists of texts")
     return Entry(
         **{key: fields[key] for key in ("capability_id", "status", "replaced_by", "digest", "name")},
         skill_groups=tuple(fields["skill_groups"]),
         os=tuple(fields["os"]),
         rendered=orjson.dumps(fields),
         rendered_minimal=orjson.dumps({key: fields[key] for key in MINIMAL_FIELDS}),
-        is_playbook=_is_playbook(capability_json),
         **more,
     )
-
-
-def _is_playbook(capability_json: str | None) -> bool:
-    try:
-        return bool(json.loads(capability_json or "").get("skill_profile") == "playbook")
-    except (ValueError, AttributeError):
-        return False
-
-
-def _listed_fields(capability_json: str | None, known: dict[str, Any], **facts: Any) -> dict[str, Any]:
-    try:
-        return list_entry(json.loads(capability_json or ""), **facts)
-    except (ValueError, KeyError, TypeError):
-        # A damaged row stays listed by what is known of it: loading it tells the incident.
-        return list_entry(known, **facts)
 
 
 def read_drafts() -> dict[str, Entry]:
@@ -311,11 +320,10 @@ def read_drafts() -> dict[str, Entry]:
 
 def _draft_entry(draft: Any) -> Entry:
     name = draft.capability.capability_id
-    known = {"capability_id": name, "name": name, "description": name}
-    fields = _listed_fields(draft.capability_json, known, digest=draft.digest, status="draft", replaced_by=None)
     return _entry(
-        fields,
-        capability_json=draft.capability_json,
+        draft.capability_json,
+        {"capability_id": name, "name": name, "description": name},
+        {"digest": draft.digest, "status": "draft", "replaced_by": None},
         revision_id=0,
         revision=(draft.last or 0) + 1,
         changed_at=0,
@@ -332,7 +340,12 @@ def read_principals() -> dict[str, Principal]:
         redeemed.setdefault(pk, set()).add(name)
     found: dict[str, Principal] = {}
     for key in keys:
-        principal = _principal(key, redeemed.get(key.pk, set()))
+        try:
+            principal = _principal(key, redeemed.get(key.pk, set()))
+        except TypeError:
+            # Scopes or groups that are not a list: this key opens nothing, and the others are as ever.
+            logger.exception("the key '%s' is damaged and refused", key.name)
+            continue
         found[key.key_hash] = principal
         if key.previous_until is not None:
             ends = [key.previous_until.timestamp(), principal.until]
@@ -348,7 +361,7 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     is_limited = groups is not None or key.read_only_tools
     scopes = frozenset(key.scopes) - ({"publish"} if is_limited else set())
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, scopes, FULL if sight == FULL else sight, until)
+    return Principal(key.name, scopes, FULL if sight == FULL else sight, until, key.sight_since)
 
 
 def read_confidences() -> dict[str, Score]:

@@ -6,13 +6,15 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError
+from django.utils import timezone
 
 from registry import outages
 from registry.errors import RegistryUnavailable
+from registry.outages import Outage
 from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.content import EMPTY, Counters, Snapshot, counters, read_snapshot, snapshot_at
 
@@ -35,6 +37,7 @@ class Holder:
     has_read: bool = False
     is_watched: bool = False
     failed_at: float | None = None
+    outage: Outage = outages.AWAY
     confirmed_at: float | None = None
     read_at: float | None = None
     _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
@@ -43,12 +46,12 @@ class Holder:
     def refresh(self, *, at_once: bool = True) -> Snapshot:
         """Read what has moved; unless `at_once`, what was told of confidence alone waits for a moment.
 
-        Raises `RegistryUnavailable` where the database is away and nothing is held.
+        Raises `RegistryUnavailable` where the database cannot be read and nothing is held.
         """
         with self._lock:
             try:
                 self._read(at_once=at_once)
-            except (DatabaseError, InterfaceError) as error:
+            except Exception as error:  # noqa: BLE001 (a row of which nothing can be made is an outage as well)
                 self._failed(error)
         return self.snapshot
 
@@ -60,7 +63,7 @@ class Holder:
                 # The database was put back from a backup: what numbers and keys of rows meant is gone.
                 self._forget_past()
             elif self.snapshot.registry_revision > held.registry_revision:
-                self._remember(held)
+                self._remember(replace(held, ended_at=timezone.now()))
         self.has_read, self.failed_at, self.confirmed_at = True, None, time.monotonic()
 
     def _has_moved(self, held: Snapshot, now: Counters, *, at_once: bool) -> bool:
@@ -82,16 +85,21 @@ class Holder:
         pins.forget()
 
     def _failed(self, error: Exception) -> None:
+        outage = self.outage = outages.notice(error)
         if self.failed_at is None:
-            logger.warning("the database is away, the last snapshot goes on serving: %s", error)
+            is_known = isinstance(error, DatabaseError | InterfaceError)
+            words = "the last snapshot goes on serving. %s"
+            logger.warning(words, outage.sentences(error), exc_info=None if is_known else error)
             self.failed_at = time.monotonic()
         if not self.has_read:
-            raise RegistryUnavailable(outages.AWAY) from error
+            raise RegistryUnavailable(outage.words) from error
 
     def _remember(self, past: Snapshot) -> None:
         # Without its answers and keys, which belong to the present.
         self._past[past.registry_revision] = Snapshot(
-            past.registry_revision, 0, past.entries, past.retired, withdrawn=past.withdrawn
+            *(past.registry_revision, 0, past.entries, past.retired),
+            withdrawn=past.withdrawn,
+            ended_at=past.ended_at,
         )
         while len(self._past) > PAST_MAX:
             self._past.popitem(last=False)
@@ -141,6 +149,13 @@ def look_again() -> Snapshot:
         return HOLDER.snapshot
     with BOUNDS.within(LOOK_SECONDS):
         return HOLDER.refresh(at_once=False)
+
+
+def require_fresh() -> None:
+    """Raise `RegistryUnavailable` where the database was away when it was last asked: what the snapshot does not know
+    may have been published since, or seconds before."""
+    if HOLDER.failed_at is not None:
+        raise RegistryUnavailable(HOLDER.outage.words)
 
 
 def is_stale() -> bool:

@@ -34,7 +34,7 @@ def pinned_revision(
     except _Unknown:
         return None
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error
 
 
 def forget() -> None:

@@ -42,4 +42,4 @@ def _read() -> dict[str, Share]:
         )
         return {token_hash: Share(name, group, expires_at) for token_hash, name, group, expires_at in rows}
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error

@@ -90,7 +90,7 @@ def _read_facts(history: str, revision_ids: list[int]) -> None:
             except SkillMalformed:
                 continue
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error
 
 
 def _facts(revision: Revision) -> SkillFacts:
@@ -136,4 +136,4 @@ def _render(revision_id: int, artifact: str) -> Rendered:
         revision = Revision.objects.select_related("capability").get(pk=revision_id)
         return Rendered(_bytes(skill_files(_sound_bundle(revision), for_agents=True), artifact))
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.words_for(error)) from error
+        raise RegistryUnavailable(outages.notice(error).words) from error

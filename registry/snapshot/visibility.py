@@ -41,6 +41,16 @@ def may_take_whole(principal: Principal, entry: Entry) -> bool:
 def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False) -> Entry | None:
     """The entry as the key sees it, or with `published` the published one in any case; None for what it knows nothing
     of."""
+    entry = _entry_for(snapshot, principal, capability_id, published=published)
+    if entry is None or entry.replaced_by is None:
+        return entry
+    return entry if _entry_for(snapshot, principal, entry.replaced_by) is not None else without_replacement(entry)
+
+
+def _entry_for(
+    snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False
+) -> Entry | None:
+    """As `entry_for`, without the check that the key may see the replacement."""
     sight = principal.sight
     if sight is FULL:
         entry = snapshot.entries.get(capability_id)
@@ -50,6 +60,13 @@ def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, p
     if entry is None or not visible(principal, entry):
         return None
     return without_write_tools(entry) if sight.read_only_tools else entry
+
+
+@lru_cache(maxsize=20_000)
+def without_replacement(entry: Entry) -> Entry:
+    """The entry for readers who do not see the capability that replaces it."""
+    fields = orjson.loads(entry.rendered) | {"replaced_by": None}
+    return replace(entry, replaced_by=None, rendered=orjson.dumps(fields))
 
 
 @lru_cache(maxsize=20_000)
@@ -90,6 +107,18 @@ def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
         while len(snapshot.views) > VIEWS_KEPT_MAX:
             snapshot.views.popitem(last=False)
     return kept
+
+
+def restrict_past(past: Snapshot, now: Snapshot, principal: Principal) -> Snapshot:
+    """The entries of a past snapshot that the key could see then and can see now: nothing that has been hidden or
+    retired since."""
+    visible_now = seen(now, principal).entries
+    entries = {
+        name: entry if entry.replaced_by is None or entry.replaced_by in visible_now else without_replacement(entry)
+        for name, entry in seen(past, principal).entries.items()
+        if name in visible_now
+    }
+    return Snapshot(past.registry_revision, 0, entries, {})
 
 
 def _ids(snapshot: Snapshot, principal: Principal) -> list[str]:

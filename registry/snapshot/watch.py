@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, connection, connections
 
+from registry.access import sign_ins
 from registry.errors import RegistryUnavailable
 from registry.postgresql.bounds import BOUNDS
 from registry.snapshot.holder import HOLDER
@@ -40,10 +41,16 @@ def start() -> None:
     if HOLDER.is_watched or not _started.acquire(blocking=False):
         return
     threading.Thread(target=_run, name="registry-watch", daemon=True).start()
-    atexit.register(tallies.flush)
+    atexit.register(_flush_counts)
     # A process that multiprocessing has forked, as granian's are, ends without atexit.
-    Finalize(None, tallies.flush, exitpriority=0)
+    Finalize(None, _flush_counts, exitpriority=0)
     HOLDER.is_watched = True
+
+
+def _flush_counts() -> None:
+    """Write what is only in memory, before the process ends."""
+    tallies.flush()
+    sign_ins.flush(everything=True)
 
 
 def _run() -> None:
@@ -61,6 +68,7 @@ def _keep_fresh() -> None:
             if time.monotonic() - last_tally > TALLY_SECONDS:
                 last_tally = time.monotonic()
                 tallies.flush()
+                sign_ins.flush()
         except Exception:
             logger.debug("the watch could not reach the database", exc_info=True)
             _reconnect_later()

@@ -13,7 +13,7 @@ FILES: Final = (
     Code("BUNDLE_TOO_LARGE", "error", "The files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
     Code("FILE_UNKNOWN", "warning", "A file that is not one of the four, nor in `references/`, `scripts/` or `assets/`, nor named in `metadata.supporting_files`; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, name it in `metadata.supporting_files` if agents need it, or ignore the warning."),
     Code("FILE_NOT_TEXT", "warning", "A supporting file that is no text in UTF-8, such as an image; it is left out.", "`assets/logo.png`", "Ignore the warning, or save the file as UTF-8 where it is a text."),
-    Code("FILE_PATH_INVALID", "error", "A supporting file has, or `metadata.supporting_files` names, a path that not every file system takes, that differs from another one in the case of letters alone, or that belongs to a file of the bundle, of an export or of a tool.", "`references/a:b.md`, `references/tools.json`, `../notes.md`, `SKILL.md`", "Rename the file, or take its line out."),
+    Code("FILE_PATH_INVALID", "error", "A supporting file has, or `metadata.supporting_files` names, a path with a character other than ASCII letters, digits, `.`, `_`, `-`, space and `/`; that some file system refuses; that differs from another one in the case of letters alone; or that belongs to a file of the bundle, of an export or of a tool. Models read file names too, so that nothing in them may be invisible or look like something else.", "`references/a:b.md`, `references/Größe.md`, `references/CON.md`, `references/tools.json`, `../notes.md`, `SKILL.md`", "Rename the file, or take its line out."),
     Code("FILE_NAMED_MISSING", "warning", "A line of `metadata.supporting_files` in capability.json names a file that is not there: an agent would look for it in vain.", '`{"supporting_files": "forms.md"}` without forms.md', "Add the file, or take the line out."),
     Code("FILES_TOO_MANY", "error", "More than 100 supporting files.", "a folder of a thousand pages", "Join some of them, or leave some out."),
     Code("TEXT_NOT_UTF8", "error", "Bytes that are not UTF-8, or half of a surrogate pair.", "a file saved as Latin-1 or UTF-16", "Save the file as UTF-8."),
@@ -95,6 +95,9 @@ IMPORT: Final = (
     Code("IMPORT_PROFILE_CHOSEN", "warning", "The text has every section of a playbook or a runbook; that profile was chosen in the place of agent_skill.", "`## Goal`, `## Prerequisites`, `## Steps`", "Set skill_profile to agent_skill if it is none."),
     Code("IMPORT_EXPORT_CHANGED", "warning", "SKILL.md says something else than the capability.json that was exported with it; SKILL.md counts.", "a description that was edited in SKILL.md", "Nothing, if it is meant."),
 )  # fmt: skip
+STORED: Final = (
+    Code("DIGEST_MISMATCH", "error", "What the database holds of a published revision is not what was published: agents get `SKILL_MALFORMED`. Somebody, or a disk, has changed it behind the registry's back.", "an UPDATE by hand of a stored text", "Publish the texts again, or restore a backup."),
+)  # fmt: skip
 LIMITS: Final = (
     Code("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
     Code("FINDINGS_CUT", "warning", "There were more than 3,000 findings in all.", "a thousand faults each of four kinds", "Mend the ones that are shown, then check again."),
@@ -109,7 +112,7 @@ def all_codes() -> dict[str, Code]:
 def _all() -> Iterator[Code]:
     from registry.validation import security, ui
 
-    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *IMPORT, *LIMITS)
+    yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *IMPORT, *STORED, *LIMITS)
     yield from ui.CODES
     yield from security.CODES
 

@@ -14,7 +14,15 @@ from registry.validation.findings import Finding, in_order
 from registry.validation.json_places import Span
 from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, FileName, Path, Problem, Severity, upto
 from registry.validation.skill_text import SkillText
-from registry.validation.supporting import COUNT_MAX, MARK, colliding, is_part, named_places, path_fault
+from registry.validation.supporting import (
+    COUNT_MAX,
+    MARK,
+    colliding,
+    describe_path_fault,
+    is_part,
+    named_places,
+    path_fault,
+)
 
 BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
 REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
@@ -148,7 +156,8 @@ class Documents:
             if file == "skill.md":
                 self._report_skill(found)
             elif file not in BUNDLE_FILES:
-                self.findings += [self._finding(problem, "", problem.offset or 0) for problem in found]
+                # A problem without an offset concerns the file as a whole, such as its path.
+                self.findings += [self._finding(problem, "", problem.offset) for problem in found]
             elif document is not None and document.readable:
                 self._report_json(document, found)
             else:
@@ -250,7 +259,7 @@ def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -
             continue
         shown, fault, path = name[:200], path_fault(name), ("metadata", MARK)
         code = "FILE_PATH_INVALID" if fault else "FILE_NAMED_MISSING"
-        message = f"No file can have the path '{shown}': {fault}" if fault else f"The file '{shown}' is not there"
+        message = describe_path_fault(name, fault) if fault else f"The file '{shown}' is not there"
         hint = f"Take the line out of metadata.{MARK}{', or add the file' if not fault else ''}."
         place = offset if is_placed else None
         yield Problem(code, "capability.json", path, message, hint, offset=place, subject=shown)
@@ -279,8 +288,8 @@ def _read_supporting(documents: Documents, files: Mapping[str, bytes | str], nam
         _read_file(documents, name, files[name])
         fault = path_fault(name) or ("it is another file's, but for the case of letters" if name in collisions else "")
         if fault:
-            message = f"No file can have the path '{name[:200]}': {fault}"
-            documents.report_at(Problem("FILE_PATH_INVALID", name, (), message, "Rename the file."), None, "")
+            problem = Problem("FILE_PATH_INVALID", name, (), describe_path_fault(name, fault), "Rename the file.")
+            documents.report_at(problem, None, "")
     if len(names) > COUNT_MAX:
         message = f"There are {len(names):,} supporting files; at most {COUNT_MAX} are allowed"
         problem = Problem("FILES_TOO_MANY", names[COUNT_MAX], (), message, "Join some of them, or leave some out.")

@@ -17,6 +17,7 @@ _FAMILIES = (
     ("Security", "Which pattern was seen, and where; never that a text is safe.", security.CODES),
     ("The gate", "Differences from the release that readers have.", codes.GATE),
     ("Import", "What taking in an Agent Skill mapped, kept elsewhere or left out.", codes.IMPORT),
+    ("Stored revisions", "What `registry check` finds beside the rules.", codes.STORED),
     ("Limits", "Where a check could not go to its end.", codes.LIMITS),
 )
 

@@ -7,12 +7,11 @@ digest of a bundle is over the four files alone, as the contract says; each of t
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar, get_args
 
+from agent_client import supporting
 from agent_client.supporting import facts_of
 from registry.validation import json_text
 from registry.validation.problems import FileName
@@ -23,7 +22,7 @@ FOLDERS_SAID: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
 # The key below `metadata` of capability.json that names those outside of the folders.
 MARK: Final = "supporting_files"
 COUNT_MAX: Final = 100
-PATH_MAX: Final = 200
+PATH_MAX: Final = supporting.PATH_MAX
 # What tools leave behind; nobody meant it to be part of a bundle, and no reader looks into it.
 JUNK: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
 PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
@@ -31,12 +30,6 @@ PASSED_OVER: Final = JUNK | {"node_modules", ".venv", "__pycache__"}
 RESERVED: Final = frozenset(
     f"references/{name}" for name in ("capability.json", "tools.json", "ui_schemas.json", "skill-front-matter.yaml")
 )
-# One step of a path that every file system and every address takes as it is.
-_STEP: Final = re.compile(
-    r"[^\s/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff.]"
-    r"(?:[^/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff]*[^\s/\\:*?\"<>|\x00-\x1f\x7f\ud800-\udfff.])?"
-)
-_STEP_BYTES_MAX: Final = 255
 _FOUR: Final = frozenset(get_args(FileName))
 Content = TypeVar("Content", str, bytes | str)
 
@@ -95,18 +88,15 @@ def supporting_of(files: Mapping[str, str]) -> dict[str, str]:
 
 def path_fault(name: str) -> str:
     """Why a supporting file cannot have this path; empty where it can."""
-    if len(name) > PATH_MAX:
-        return f"it has more than {PATH_MAX} characters"
-    steps = name.split("/")
-    if not all(_STEP.fullmatch(step) for step in steps):
-        return (
-            "a step of it is empty, begins or ends with a dot or a space, or has a character that file systems refuse"
-        )
-    if any(len(step.encode("utf-8")) > _STEP_BYTES_MAX for step in steps):
-        return f"a step of it has more than {_STEP_BYTES_MAX} bytes"
-    if name.lower() in RESERVED:
-        return "an export puts a file of its own there"
-    return "" if in_folder(name) else _fault_outside(name, steps)
+    fault = supporting.path_fault(name)
+    if not fault and name.lower() in RESERVED:
+        fault = "an export puts a file of its own there"
+    return fault or ("" if in_folder(name) else _fault_outside(name, name.split("/")))
+
+
+def describe_path_fault(name: str, fault: str) -> str:
+    """The message for a path with this fault; characters that are not ASCII are escaped."""
+    return f"No file can have the path {name[:PATH_MAX]!a}: {fault}"
 
 
 def _fault_outside(name: str, steps: Sequence[str]) -> str:
@@ -121,7 +111,7 @@ def _fault_outside(name: str, steps: Sequence[str]) -> str:
 
 def colliding(names: Sequence[str]) -> list[str]:
     """Names that are another one's, or a folder of another one's, on a file system that takes A for a."""
-    folded = {name: unicodedata.normalize("NFC", name).casefold() for name in names}
+    folded = {name: name.lower() for name in names}
     count = Counter(folded.values())
     folders = {one[:at] for one in count for at, letter in enumerate(one) if letter == "/"}
     inside = {one for one in count if any(one[:at] in count for at, letter in enumerate(one) if letter == "/")}

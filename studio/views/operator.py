@@ -22,6 +22,7 @@ from registry.access import operators
 from registry.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.known_devices import remember_device
 from studio.templatetags.vocabulary import WORDS
 from studio.views.given import line_of, text_in
 from studio.views.telling import tell
@@ -167,7 +168,10 @@ def welcome(request: HttpRequest, number: int, token: str) -> HttpResponse:
             # Whoever else was signed in here is not the one who goes on.
             logout(request)
             messages.success(request, _("Your password is set. Sign in with it."))
-            return redirect("studio:sign_in")
+            # Reached by a link for this account: an attacker elsewhere must not slow its first sign-in down.
+            response = redirect("studio:sign_in")
+            remember_device(request, response, operator.get_username())
+            return response
     return _welcomed(request, {"form": form, "operator": operator}, 400 if form.errors else 200)
 
 

@@ -263,15 +263,20 @@ def test_a_server_that_is_gone_is_said_and_the_text_stays(
 
 
 @pytest.mark.parametrize(
-    ("status", "words"),
-    [(500, "Something went wrong"), (503, "Something went wrong"), (404, "no longer on the server")],
+    ("status", "body", "words"),
+    [
+        (500, "<p>no</p>", "Something went wrong"),
+        (503, "<p>no</p>", "Something went wrong"),
+        (503, '<p id="why">The disk is full.</p>', "The disk is full. What you typed is still here."),
+        (404, "<p>no</p>", "no longer on the server"),
+    ],
 )
 def test_a_fault_of_the_server_is_said_and_the_text_stays(
-    status: int, words: str, editor: Page, allowed_on_console: list[str]
+    status: int, body: str, words: str, editor: Page, allowed_on_console: list[str]
 ) -> None:
     allowed_on_console.append(str(status))
     area = open_file(editor, "skill.md")
-    editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body="<p>no</p>"))
+    editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body=body))
     area.fill(TYPED)
     editor.get_by_role("button", name="Save and review").click()
     with editor.expect_response("**/draft/check/"):

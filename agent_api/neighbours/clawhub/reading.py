@@ -193,7 +193,7 @@ def download(request: Request, token: str = "") -> HttpResponse:
     found = _version(visitor, entry, _wanted(given))
     rendered = load_artifact(visitor.snapshot, found.revision_id, ZIP)
     caller = visitor.caller
-    tallies.count_load(capability_id=entry.capability_id, revision=found.number, key_name=caller.key_name)
+    tallies.count_load(entry.capability_id, found.number, key_name=caller.key_name)
     response = respond(request, caller, rendered, content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{_slug(entry)}-{version_of(found.number)}.zip"'
     return response

@@ -872,7 +872,7 @@ export interface components {
                  * @enum {string}
                  */
                 status?: "published" | "deprecated" | "draft";
-                /** @description The capability_id to use instead. */
+                /** @description The capability_id to use instead; null where there is none that the reader sees. */
                 replaced_by?: string | null;
                 skill_groups?: string[];
                 os?: string[];
@@ -933,7 +933,7 @@ export interface components {
              * @enum {string}
              */
             status: "published" | "deprecated" | "draft";
-            /** @description The capability_id to use instead. */
+            /** @description The capability_id to use instead; null where there is none that the reader sees. */
             replaced_by: string | null;
             /** @description Markdown for the agent. */
             skill_doc: string;
@@ -1724,7 +1724,7 @@ export interface operations {
     capability_registry_list: {
         parameters: {
             query?: {
-                /** @description next_cursor of the page before. */
+                /** @description next_cursor of the page before; it expires an hour after the registry has changed. */
                 cursor?: string;
                 /** @description minimal: the first four keys of an entry alone. */
                 fields?: "minimal";

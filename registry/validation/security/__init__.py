@@ -9,7 +9,7 @@ from __future__ import annotations
 from registry.validation.security.codes import CODES
 from registry.validation.security.identity import check_identity
 from registry.validation.security.policies import check_policies
-from registry.validation.security.scan import check_texts
+from registry.validation.security.scan import check_paths, check_texts
 from registry.validation.security.texts import AuthorText, json_texts
 
-__all__ = ["CODES", "AuthorText", "check_identity", "check_policies", "check_texts", "json_texts"]
+__all__ = ["CODES", "AuthorText", "check_identity", "check_paths", "check_policies", "check_texts", "json_texts"]

@@ -44,6 +44,8 @@ MOST_PER_CODE = OF_ONE_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
 _WEIGHED_MAX = 200
 _LONGEST_QUOTE = 60
+# Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
+_WORD_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NEAR = 60
 
 # Prose may be wrapped anywhere; a command ends with its line.
@@ -79,6 +81,34 @@ def check_texts(texts: Iterable[AuthorText]) -> list[Problem]:
     return [problem for document in joined for problem in _check(document, has_write_tool=has_write_tool)]
 
 
+def check_paths(paths: Iterable[str]) -> list[Problem]:
+    """Every pattern seen in the paths of supporting files, as written and as words, each code once per path.
+
+    A model reads `ignore-all-previous-instructions.md` as words. Unlike a passage of text, a path is never taken for an
+    example in a page about attacks.
+    """
+    found: dict[tuple[str, str], Problem] = {}
+    for document in documents(AuthorText("", (path,), said) for path in paths for said in _readings_of(path)):
+        context = Context(document)
+        hits = [replace(hit, discount="never") for hit in _hits(document, context)]
+        for hit in sorted(_weigh(hits, context, has_write_tool=False), key=lambda h: h.severity != "error"):
+            problem = _problem(hit, 0, document)
+            path = str(problem.path[0])
+            found.setdefault((path, hit.code), _of_path(problem, path))
+    return list(found.values())
+
+
+def _readings_of(path: str) -> Iterator[str]:
+    """The path as written, and as words."""
+    yield path
+    yield " ".join(_WORD_BOUNDARY.sub(" ", path).split())
+
+
+def _of_path(problem: Problem, path: str) -> Problem:
+    message = problem.message.replace("Seen:", "Seen in the path:", 1)
+    return replace(problem, file=path, path=(), offset=None, message=message, hint="Rename the file.")
+
+
 def _declares_write_tool(document: Document) -> bool:
     return document.file == "tools.json" and any(
         part.text == "write" and part.path[-2:] == ("policy", "kind") and not part.is_key for part in document.parts
@@ -87,18 +117,22 @@ def _declares_write_tool(document: Document) -> bool:
 
 def _check(document: Document, *, has_write_tool: bool) -> Iterator[Problem]:
     context = Context(document)
-    budget = Budget(left=40_000 + len(document.text) // 4)
-    hits = list(_hits(document, context, budget))
-    if budget.spent:
-        hits.append(
-            Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote="")
-        )
-    weighed = _weigh(hits, context, has_write_tool=has_write_tool)
+    weighed = _weigh(_hits(document, context), context, has_write_tool=has_write_tool)
     for hit, more in _capped(_distinct(weighed, document.text)):
         yield _problem(hit, more, document)
 
 
-def _hits(document: Document, context: Context, budget: Budget) -> Iterator[Hit]:
+def _hits(document: Document, context: Context) -> list[Hit]:
+    budget = Budget(left=40_000 + len(document.text) // 4)
+    hits = list(_hits_within(budget, document, context))
+    if budget.spent:
+        hits.append(
+            Hit("SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote="")
+        )
+    return hits
+
+
+def _hits_within(budget: Budget, document: Document, context: Context) -> Iterator[Hit]:
     text = document.text
     yield from islice(secrets.find(text), MOST_COUNTED)
     yield from hidden_text.find(text)

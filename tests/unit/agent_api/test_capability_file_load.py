@@ -150,7 +150,8 @@ def test_an_agent_skill_brings_its_texts_along(api: Any, tmp_path: Path) -> None
     (result,) = import_all(read_source(str(tmp_path / "alpha")), by=OLGA, mode="publish")
     assert result.status == "published"
     (finding,) = [one for one in result.findings if one.code == "IMPORT_FILE_LEFT_OUT"]
-    assert finding.message.endswith(": assets/logo.png, references/tools.json")
+    named = "assets/logo.png, references/tools.json (an export puts a file of its own there)"
+    assert finding.message.endswith(f": {named}")
     assert [row["path"] for row in _load(api)["files"]] == ["LICENSE.txt", "references/units.md", "scripts/sum.py"]
     assert _file(api).json()["text"] == UNITS
 

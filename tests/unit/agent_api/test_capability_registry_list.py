@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from registry import publishing
 from registry.drafts import save_draft
@@ -231,7 +233,8 @@ def test_a_cursor_reads_the_registry_as_it_was(api: Any) -> None:
     publish("e", body="Two.", name="Changed")
     publishing.retire(capability_id="g", by=OLGA)
     second = _list(api, limit=2, cursor=first["next_cursor"])
-    assert (_ids(first), _ids(second)) == (["a", "c"], ["e", "g"])
+    # What was retired since is not listed any more.
+    assert (_ids(first), _ids(second)) == (["a", "c"], ["e"])
     assert second["registry_revision"] == first["registry_revision"] == 4
     assert second["capabilities"][0]["name"] == "E"
     assert second["next_cursor"] is None
@@ -276,18 +279,64 @@ def test_a_cursor_of_another_question_is_refused(api: Any, other: dict[str, Any]
     assert _ids(_list(api, limit=5, cursor=cursor)) == ["b"]
 
 
-@pytest.mark.parametrize("at", [99, -1, 1.5, None, "1", 2**60, True])
+@pytest.mark.parametrize("at", [0, 1, 2, 99, -1, 1.5, None, "1", 2**60, True])
 def test_a_forged_cursor_is_refused(api: Any, at: Any) -> None:
     publish("a")
     publish("b")
-    cursor = _list(api, limit=1)["next_cursor"]
-    _, after, fingerprint = json.loads(base64.urlsafe_b64decode(cursor + "=="))
+    raw, _, signature = _list(api, limit=1)["next_cursor"].partition(".")
+    _, after, fingerprint = json.loads(base64.urlsafe_b64decode(raw + "=" * (-len(raw) % 4)))
     forged = base64.urlsafe_b64encode(json.dumps([at, after, fingerprint]).encode()).decode().rstrip("=")
-    response = api.get(LIST, {"limit": 1, "cursor": forged})
-    if at is True:
-        assert response.status_code in (200, 400)
-    else:
-        api.error(response, 400, "INVALID_REQUEST")
+    for cursor in (forged, f"{forged}.", f"{forged}.{signature}", f"{raw}.{signature[:-1]}", f"{raw}.{signature}x"):
+        error = api.error(api.get(LIST, {"limit": 1, "cursor": cursor}), 400, "INVALID_REQUEST")
+        assert "begin again from the first page" in error["message"]
+
+
+def test_a_cursor_of_another_registry_is_refused(api: Any, settings: Any) -> None:
+    publish("a")
+    publish("b")
+    cursor = _list(api, limit=1)["next_cursor"]
+    settings.SECRET_KEY = "another registry's"
+    api.error(api.get(LIST, {"limit": 1, "cursor": cursor}), 400, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("is_another_process", [False, True])
+def test_a_cursor_ends_an_hour_after_the_registry_moved_on(
+    api: Any, monkeypatch: pytest.MonkeyPatch, is_another_process: bool
+) -> None:
+    publish("a")
+    publish("b")
+    cursor = _list(api, limit=1)["next_cursor"]
+    now = timezone.now()
+
+    def ask_after(**passed: int) -> Any:
+        with monkeypatch.context() as patched:
+            patched.setattr("agent_api.v1.listing.timezone.now", lambda: now + timedelta(**passed))
+            return api.get(LIST, {"limit": 1, "cursor": cursor})
+
+    # Nothing has moved: the first page, which a client may have kept, goes on where it did.
+    assert _ids(ask_after(days=30).json()) == ["b"]
+
+    publish("c")
+    _list(api)
+    for minutes, is_good in ((59, True), (61, False)):
+        if is_another_process:
+            HOLDER.forget()
+        response = ask_after(minutes=minutes)
+        if is_good:
+            assert _ids(response.json()) == ["b"]
+        else:
+            error = api.error(response, 400, "INVALID_REQUEST")
+            assert "expired" in error["message"]
+            assert "begin again from the first page" in error["message"]
+
+
+def test_a_first_page_is_the_same_in_every_process(api: Any) -> None:
+    publish("a")
+    publish("b")
+    first = api.get(LIST, {"limit": 1})
+    HOLDER.forget()
+    again = api.get(LIST, {"limit": 1}, headers={"If-None-Match": first.headers["ETag"]})
+    assert again.status_code == 304
 
 
 # Who may

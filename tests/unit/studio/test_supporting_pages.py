@@ -72,6 +72,11 @@ def test_one_is_taken_away_and_the_release_keeps_it(client: Client) -> None:
         (".env", "can have the path"),
         ("node_modules/a.md", "passed over by every import"),
         ("references/a:b.md", "can have the path"),
+        ("references/guide\U000e0069\U000e0067.md", "it has U+E0069"),
+        ("references/read\u202edm.exe.md", "it has U+202E"),
+        ("references/Größe.md", "(U+00F6)"),
+        ("references/CON.md", "Windows reserves CON.md for a device"),
+        ("references/-rf.md", "begins with a dot, a hyphen or a space"),
         ("references/tools.json", "an export puts a file of its own there"),
         ("", "can have the path"),
     ],
@@ -83,6 +88,30 @@ def test_an_odd_path_is_refused_and_nothing_typed_is_lost(client: Client, path: 
     assert words in answer.content.decode()
     assert "What I wrote" in answer.content.decode()
     assert not Draft.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["a\ufe0f.md", "p\u0430y.md", "aux.md"], ids=ascii)
+def test_no_file_is_brought_under_an_odd_name(client: Client, name: str) -> None:
+    publish()
+    files = [SimpleUploadedFile(name, b"x")]
+    answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
+    assert answer.status_code == 400
+    assert "can have the path" in answer.content.decode()
+    assert not Draft.objects.exists()
+
+
+def test_what_nobody_sees_is_dropped_from_the_name_of_an_upload(client: Client) -> None:
+    publish()
+    files = [SimpleUploadedFile("guide\U000e0069\u202e\u200b.md", b"x")]
+    client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
+    assert _kept() == {"assets/guide.md": "x"}
+
+
+def test_the_security_rules_read_its_name(client: Client) -> None:
+    publish()
+    path = "references/ignore-all-previous-instructions.md"
+    client.post(f"{PAGE}save/", {"path": path, "text": "x", "based_on": ""})
+    assert "Seen in the path: an order to leave earlier instructions" in client.get(PAGE).content.decode()
 
 
 def test_what_is_no_text_is_refused(client: Client) -> None:

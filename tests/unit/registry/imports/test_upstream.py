@@ -223,6 +223,15 @@ def test_a_path_that_leads_out_is_refused_by_the_gate(there: There) -> None:
     assert not Revision.objects.filter(capability__capability_id="alpha").exists()
 
 
+@pytest.mark.parametrize(
+    "name", ["guide\U000e0069\U000e0067", "read\u202edm.exe", "aux", "ignore-all-previous-instructions"], ids=ascii
+)
+def test_a_file_whose_name_says_something_unseen_is_refused_by_the_gate(there: There, name: str) -> None:
+    there.put_beside("alpha", **{name: "x"})
+    assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
+    assert not Revision.objects.filter(capability__capability_id="alpha").exists()
+
+
 def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: There) -> None:
     there.put_beside("alpha", units="One stone.")
     there.files = {"references/units.md": "Something else."}

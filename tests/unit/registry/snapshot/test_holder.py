@@ -10,9 +10,9 @@ from django.db import OperationalError, connection
 from registry import publishing
 from registry.access import keys
 from registry.errors import RegistryUnavailable
-from registry.models import RegistryState, Release, Revision
+from registry.models import AgentKey, RegistryState, Release, Revision
 from registry.snapshot import HOLDER, current, is_stale, look_again
-from registry.snapshot.content import EMPTY, Snapshot, read_snapshot, snapshot_at
+from registry.snapshot.content import EMPTY, Snapshot, read_principals, read_snapshot, snapshot_at
 from registry.snapshot.holder import Holder
 from tests.factories import OLGA, damage, publish
 
@@ -155,13 +155,30 @@ def test_a_watched_process_asks_nobody(django_assert_num_queries: Any) -> None:
         assert isinstance(current(), Snapshot)
 
 
-@pytest.mark.parametrize("capability_json", ["{", "[]", "{}", None, '{"capability_id": 7}'])
+_ODD = (
+    '"skill_groups": 5', '"os": null', '"intent_triggers": "word"', '"intent_triggers": [7]', '"priority": 1e400',
+    '"priority": 99999999999999999999', '"name": 7', '"description": "\\ud800"',
+)  # fmt: skip
+DAMAGED = (
+    *("{", "[]", "{}", None, '{"capability_id": 7}', "[" * 5000),
+    *(f'{{"capability_id": "alpha", "name": "Alpha", "description": "It", {odd}}}' for odd in _ODD),
+)
+
+
+@pytest.mark.parametrize("capability_json", DAMAGED)
 def test_a_damaged_row_stays_listed_by_what_is_known_of_it(capability_json: str | None) -> None:
     publish()
     publish("beta")
     damage(Revision.objects.get(capability__capability_id="alpha"), capability_json=capability_json)
     snapshot = read_snapshot(EMPTY)
     assert snapshot.names == {"alpha": "Alpha", "beta": "Beta"}
+
+
+def test_a_damaged_key_is_refused_and_the_others_are_not() -> None:
+    for name in ("odd", "good"):
+        keys.create_key(name=name, by=OLGA)
+    AgentKey.objects.filter(name="odd").update(scopes=5)
+    assert [one.name for one in read_principals().values()] == ["good"]
 
 
 def test_who_is_not_known_yet_is_looked_for_once_more(

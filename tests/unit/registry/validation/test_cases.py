@@ -22,6 +22,7 @@ RAISED_ELSEWHERE = {
     "FILES_TOO_MANY": "test_supporting.py",
     "FILE_PATH_INVALID": "test_supporting.py",
     "FINDINGS_CUT": "test_limits.py",
+    "DIGEST_MISMATCH": "management/test_registry_check.py",
     "LOOSENING_NOT_ALLOWED": "test_rules.py",
     "COMMENTS_OPEN": "test_review_comments.py",
     "NOTE_REQUIRED": "test_rules.py",

@@ -13,10 +13,18 @@ from studio.server.rsgi import HeaderList
 
 @dataclass
 class MadeHeaders:
+    """`pairs` whose values are ASCII are readable; of the others there is only the name, as with granian."""
+
     pairs: HeaderList = field(default_factory=list)
 
     def items(self) -> HeaderList:
-        return self.pairs
+        return [pair for pair in self.pairs if pair[1].isascii()]
+
+    def keys(self) -> list[str]:
+        return list({name: None for name, _ in self.pairs})
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.keys()
 
 
 @dataclass

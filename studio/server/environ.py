@@ -39,6 +39,7 @@ def build_environ(scope: Scope) -> Environ:
     for name, value in scope.headers.items():
         if "_" not in name:
             _add_header(environ, name, value)
+    _add_unreadable(environ, scope.headers.keys())
     if scope.authority and "HTTP_HOST" not in environ:
         environ["HTTP_HOST"] = scope.authority
     return environ
@@ -49,12 +50,26 @@ def _add_header(environ: Environ, name: str, value: str) -> None:
         # The server refuses two lengths that differ.
         environ.setdefault(key, value)
         return
-    key = "HTTP_" + name.upper().replace("-", "_")
+    key = _http_key(name)
     if key not in environ:
         environ[key] = value
     else:
         # RFC 9110 5.3; cookies are parted by semicolons (RFC 6265 5.4).
         environ[key] += (";" if name == "cookie" else ",") + value
+
+
+def _add_unreadable(environ: Environ, names: list[str]) -> None:
+    """Add a header whose value is not ASCII as an empty one: granian names it, and leaves it out of the items.
+
+    A key or an Idempotency-Key that cannot be read is refused; without it the request would be another one.
+    """
+    for name in names:
+        if "_" not in name:
+            environ.setdefault(_UNPREFIXED.get(name) or _http_key(name), "")
+
+
+def _http_key(name: str) -> str:
+    return "HTTP_" + name.upper().replace("-", "_")
 
 
 def _as_latin_1(text: str) -> str:

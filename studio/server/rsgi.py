@@ -9,9 +9,13 @@ HeaderList = list[tuple[str, str]]
 
 
 class Headers(Protocol):
-    """Lower-case names; a header that came twice has two items."""
+    """Lower-case names; a header that came twice has two items. One whose value is not ASCII has a name and no item."""
 
     def items(self) -> HeaderList: ...
+
+    def keys(self) -> list[str]: ...
+
+    def __contains__(self, name: str) -> bool: ...
 
 
 class Scope(Protocol):

@@ -11,7 +11,8 @@ from studio.server.rsgi import HeaderList, HttpProtocol, Scope
 from studio.values import Network
 
 # What makes a difference to a list or a load, and what a trusted proxy may say. All else is passed over.
-_SIGNIFICANT: Final = frozenset({"accept-encoding", "authorization", "host", "if-none-match", "origin"})
+_KEY: Final = "authorization"
+_SIGNIFICANT: Final = frozenset({"accept-encoding", _KEY, "host", "if-none-match", "origin"})
 _FORWARDING: Final = frozenset({"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"})
 
 
@@ -58,11 +59,16 @@ class WarmReads:
         """Whatever tells the request from another one, and the id that a trusted proxy gave it."""
         significant: HeaderList = []
         forwarding: HeaderList = []
+        has_key = False
         for item in scope.headers.items():
             if item[0] in _SIGNIFICANT:
                 significant.append(item)
+                has_key = has_key or item[0] == _KEY
             elif item[0] in _FORWARDING:
                 forwarding.append(item)
+        if not has_key and _KEY in scope.headers:
+            # Its value is not ASCII: whoever sends a key that cannot be read is not the public.
+            significant.append((_KEY, ""))
         origin, request_id = (scope.scheme, ""), None
         if forwarding and self._trusted:
             origin, request_id = self._forwarded(scope, forwarding)

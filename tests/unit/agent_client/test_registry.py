@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import hashlib
 import json
@@ -20,6 +19,7 @@ from agent_client.core import Limits
 from agent_client.exchange import NoReply
 from agent_client.lockfile import LockFile
 from agent_client.registry import AsyncRegistry, Registry
+from tests.event_loop import run_async
 from tests.unit.agent_client.registries import Asked, Given, fake_registry, foul_registry, listing, load_answer
 
 QUICK = Limits(total=2.0, tries=3, backoff=0.01, backoff_max=0.02)
@@ -49,7 +49,7 @@ class Blocking:
                 registry.core = self.core
                 return await getattr(registry, name)(*args, **named)
 
-        return lambda *args, **named: asyncio.run(run(*args, **named))
+        return lambda *args, **named: run_async(run(*args, **named))
 
 
 @pytest.fixture(params=["sync", "async"])

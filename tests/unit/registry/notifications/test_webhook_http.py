@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import subprocess
 import time
@@ -15,6 +14,7 @@ import pytest
 
 from registry.errors import InvalidRequest
 from registry.notifications.webhook_http import Answer, check_url, post
+from tests.event_loop import run_async
 from tests.receivers import Receiver, Reply, flood, hang, say, status, trickle
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -253,4 +253,4 @@ def test_a_caller_with_an_event_loop_of_its_own_may_post(receiver: Receiver) -> 
     async def call() -> Answer:
         return post(receiver.url, body=b"{}", headers={})
 
-    assert asyncio.run(call()).is_success
+    assert run_async(call()).is_success

@@ -17,6 +17,7 @@ from studio.server import application as server
 from studio.server import wsgi_call
 from studio.server.application import Application
 from studio.server.warm_reads import WarmReads
+from tests.event_loop import run_async
 from tests.rsgi import MadeHeaders, MadeScope, SentProtocol
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
@@ -34,7 +35,7 @@ def _application(wsgi: Wsgi = _echo, *, threads: int = 2) -> Application:
 def _ask(
     application: Application, path: str = "/x", body: bytes = b"", headers: dict[str, str] | None = None
 ) -> tuple[int, Any, bytes]:
-    sent: tuple[int, Any, bytes] = asyncio.run(_send(application, path, body, headers))
+    sent: tuple[int, Any, bytes] = run_async(_send(application, path, body, headers))
     return sent
 
 
@@ -69,8 +70,8 @@ def test_probes_wait_for_no_request() -> None:
         await asyncio.gather(*waiting)
         return [headers[0][1] for _, headers, _ in probes]
 
-    names = asyncio.run(ask())
-    assert names == ["MainThread", "probe_0"]
+    names = run_async(ask())
+    assert names == ["event-loop_0", "probe_0"]
 
 
 def test_a_refusal_is_an_envelope_and_closes() -> None:
@@ -91,7 +92,7 @@ def test_more_than_can_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         application = _application(slow, threads=1)
         return [sent[0] for sent in await asyncio.gather(*[_send(application, "/x") for _ in range(4)])]
 
-    assert sorted(asyncio.run(ask())) == [201, 201, 503, 503]
+    assert sorted(run_async(ask())) == [201, 201, 503, 503]
 
 
 def test_a_large_response_goes_through_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,4 +131,4 @@ def test_the_file_of_a_large_response_is_removed(monkeypatch: pytest.MonkeyPatch
         await asyncio.sleep(0.2)
         assert not Path(files[0]).exists()
 
-    asyncio.run(ask())
+    run_async(ask())

@@ -54,3 +54,9 @@ def test_a_name_with_an_underscore_takes_nobodys_place() -> None:
 @pytest.mark.parametrize(("headers", "host"), [([], "b:90"), ([("host", "a")], "a")])
 def test_the_host_of_an_absolute_address(headers: list[tuple[str, str]], host: str) -> None:
     assert _environ(*headers, authority="b:90")["HTTP_HOST"] == host
+
+
+def test_a_header_that_cannot_be_read_is_empty() -> None:
+    found = _environ(("idempotency-key", "ä"), ("content-type", "ä"), ("x-a", "ä"), ("x-a", "1"), ("x_b", "ä"))
+    assert (found["HTTP_IDEMPOTENCY_KEY"], found["CONTENT_TYPE"], found["HTTP_X_A"]) == ("", "", "1")
+    assert "HTTP_X_B" not in found

@@ -19,6 +19,7 @@ from studio.server.refusals import (
     TooManyBodies,
 )
 from studio.server.request_body import BodyReceiver
+from tests.event_loop import run_async
 from tests.rsgi import SentProtocol
 
 
@@ -37,7 +38,7 @@ def _receive(
     receiver = receiver or BodyReceiver()
     environ: dict[str, Any] = {**head, "wsgi.input": io.BytesIO()}
     try:
-        asyncio.run(receiver.receive(environ, SentProtocol(pieces)))
+        run_async(receiver.receive(environ, SentProtocol(pieces)))
         return environ.get("CONTENT_LENGTH", ""), environ["wsgi.input"].read()
     finally:
         receiver.release(environ)
@@ -78,7 +79,7 @@ def test_what_arrives_earns_time() -> None:
 def test_all_bodies_together_have_a_bound() -> None:
     receiver = BodyReceiver()
     first = {"CONTENT_LENGTH": "900"}
-    asyncio.run(receiver.receive(first, SentProtocol([b"x" * 900])))
+    run_async(receiver.receive(first, SentProtocol([b"x" * 900])))
     with pytest.raises(TooManyBodies):
         _receive([b"x" * 900], {"CONTENT_LENGTH": "900"}, receiver)
     receiver.release(first)
@@ -106,4 +107,4 @@ def test_a_stop_ends_the_waiting() -> None:
         receiver.release(early)
         receiver.release(late)
 
-    asyncio.run(receive())
+    run_async(receive())

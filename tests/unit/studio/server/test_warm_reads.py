@@ -60,7 +60,7 @@ def _ask(warm: WarmReads, scope: MadeScope) -> tuple[list[tuple[str, str]], byte
 def _scopes() -> list[MadeScope]:
     values = {
         "host": [[], ["a"], ["b"], ["a", "b"]],
-        "authorization": [[], ["x"], ["x", "y"]],
+        "authorization": [[], ["x"], ["x", "y"], ["ä"]],
         "accept-encoding": [[], ["gzip"]],
         "if-none-match": [[], ['"x"']],
         "x-forwarded-host": [[], ["c"]],

@@ -241,11 +241,13 @@ def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
     return (revision.files if revision else {}), None
 
 
-def discard_draft(*, capability_id: str, by: Actor, note: str = "") -> None:
-    """Put the draft away; it can be restored for 30 days."""
+def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_version: int | None = None) -> None:
+    """Put the draft away; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
     with writing():
         require_may_change(capability_id, by)
         draft = get_draft(capability_id)
+        if draft_version not in (None, draft.version):
+            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
         set_aside(draft)
         audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
 

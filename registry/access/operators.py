@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 
 from registry import audit
 from registry.actors import Actor
-from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
 from registry.models import Operator
 from registry.writing import writing
 
@@ -44,7 +44,7 @@ def _check_password(password: str, operator: Operator) -> None:
 
 def set_password(*, username: str, password: str, by: Actor, must_change_password: bool = False) -> Operator:
     """Raises `NotFound`, or `InvalidRequest` for a weak password."""
-    operator = _get(username)
+    operator = get_operator(username)
     _check_password(password, operator)
     operator.set_password(password)
     operator.must_change_password = must_change_password
@@ -61,7 +61,7 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
             validate_email(email)
         except ValidationError:
             raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
-    operator = _get(username)
+    operator = get_operator(username)
     with writing():
         operator.email = email
         operator.save(update_fields=["email"])
@@ -84,12 +84,13 @@ def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, s
 def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
     """Take the password away and end every session; the second of the pair opens the page to choose another on.
 
-    Raises `NotFound`, and `StatusConflict` where they are shut out.
+    Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` where they are deactivated.
     """
+    require_other(username, by, "reset your own password; change it on the page Password")
     with writing():
-        operator = _get(username)
+        operator = get_operator(username)
         if not operator.is_active:
-            raise StatusConflict(f"'{username}' is shut out: let them in first")
+            raise StatusConflict(f"'{username}' is deactivated: reactivate them first")
         operator.set_unusable_password()
         operator.must_change_password = False
         operator.save(update_fields=["password", "must_change_password"])
@@ -124,17 +125,19 @@ def choose_password(*, key: int, token: str, password: str) -> Operator:
 
 
 def set_role(*, username: str, role: str, by: Actor) -> Operator:
-    """Another role. A lesser one ends every session of theirs. Raises `InvalidRequest`, `NotFound`, `StatusConflict`.
+    """Another role. A lesser one ends every session of theirs. Raises `InvalidRequest`, `NotFound`, `StatusConflict`,
+    and `Forbidden` for oneself.
 
     The last admin stays one. The same role changes nothing.
     """
     _require_role(role)
+    require_other(username, by, "change your own role; ask another admin")
     with writing():
-        operator = _get(username)
+        operator = get_operator(username)
         was = operator.role
         if role != was:
             if was == Operator.Role.ADMIN:
-                _require_another_admin(operator)
+                require_another_admin(operator)
             _take_role(operator, role)
             if ROLES.index(role) < ROLES.index(was):
                 operator.session_epoch += 1
@@ -144,21 +147,36 @@ def set_role(*, username: str, role: str, by: Actor) -> Operator:
 
 
 def disable_operator(*, username: str, by: Actor) -> Operator:
-    """Shut the door; what this person did stays in the log. Raises `NotFound`, `StatusConflict` for the last admin."""
+    """Deactivate a member and end their sessions; their entries in the audit log stay. Doing it twice changes nothing.
+
+    Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` for the last admin.
+    """
+    require_other(username, by, "deactivate yourself; ask another admin")
     with writing():
-        operator = _get(username)
-        _require_another_admin(operator)
-        operator.is_active = False
-        operator.session_epoch += 1
-        operator.save(update_fields=["is_active", "session_epoch"])
-        audit.record(by=by, verb="operator.disable", subject=username)
+        operator = get_operator(username)
+        require_another_admin(operator)
+        if operator.is_active:
+            operator.is_active = False
+            operator.session_epoch += 1
+            operator.save(update_fields=["is_active", "session_epoch"])
+            audit.record(by=by, verb="operator.disable", subject=username)
     return operator
+
+
+def require_other(username: str, by: Actor, action: str) -> None:
+    """Raises `Forbidden` where a signed-in operator would do `action` to their own account.
+
+    Only `operator` actors can lock themselves out: someone at the command line of the server has the same access
+    whatever becomes of an account of that name, and an agent key is not an account.
+    """
+    if by.kind == "operator" and by.name == username:
+        raise Forbidden(f"You can't {action}")
 
 
 def enable_operator(*, username: str, by: Actor) -> Operator:
     """Let them in again, with the password and the role that they had. Raises `NotFound`."""
     with writing():
-        operator = _get(username)
+        operator = get_operator(username)
         if not operator.is_active:
             operator.is_active = True
             operator.save(update_fields=["is_active"])
@@ -166,7 +184,8 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
     return operator
 
 
-def _require_another_admin(operator: Operator) -> None:
+def require_another_admin(operator: Operator) -> None:
+    """Raises `StatusConflict` for the last active admin."""
     if operator.role != Operator.Role.ADMIN or not operator.is_active:
         return
     if not Operator.objects.filter(role=Operator.Role.ADMIN, is_active=True).exclude(pk=operator.pk).exists():
@@ -228,7 +247,8 @@ def members(*, search: str = "") -> list[Member]:
     ]
 
 
-def _get(username: str) -> Operator:
+def get_operator(username: str) -> Operator:
+    """Raises `NotFound`."""
     operator = Operator.objects.filter(username=username).first()
     if operator is None:
         raise NotFound(f"There is no operator named '{username}'")

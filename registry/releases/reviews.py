@@ -18,8 +18,16 @@ from registry.access.teams import require_may_change
 from registry.actors import Actor
 from registry.bundle_texts import BundleTexts
 from registry.drafts import active_draft, draft_report, editors_of, get_draft
-from registry.errors import BundleRefused, DraftConflict, InvalidRequest, NotFound, OwnReview, ReviewConflict
-from registry.models import Capability, Draft, Review, ReviewEntry
+from registry.errors import (
+    BundleRefused,
+    DraftConflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    OwnReview,
+    ReviewConflict,
+)
+from registry.models import Capability, Draft, Operator, Review, ReviewEntry
 from registry.queries import texts_digest
 from registry.releases.rules import groups_in, rule_for
 from registry.validation import Report
@@ -138,15 +146,30 @@ def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Revi
 
 
 def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
-    """Ask nobody any more. Raises `ReviewConflict` where it has ended already."""
+    """End a review without a decision. Raises `ReviewConflict` if it has ended already, and `Forbidden` for anyone but
+    the author and admins."""
     with writing():
         review = get_review(review_id)
         if not review.is_active:
             raise ReviewConflict(f"The review has ended: it is {review.state}")
         require_may_change(review.capability.capability_id, by)
+        if not may_withdraw(review, by):
+            raise Forbidden("Only the author of the review and admins can withdraw it")
         _end(review, Review.State.WITHDRAWN, by, words)
         record(review, by, "review.withdraw", words=words.strip())
     return review
+
+
+def may_withdraw(review: Review, by: Actor) -> bool:
+    """Whether `by` asked for the review, is an admin, or acts for the registry itself.
+
+    A publisher who finds fault with a review requests changes; withdrawing it would hide that from its author.
+    """
+    if person_of(str(by)) == person_of(review.asked_by):
+        return True
+    if by.kind == "operator":
+        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+    return by.kind != "agent_key"
 
 
 def _decidable(review_id: int, round_seen: int) -> Review:

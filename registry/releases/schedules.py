@@ -123,10 +123,16 @@ def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
     return release
 
 
-def _waiting(scheduled_id: int) -> ScheduledRelease:
+def get_release(scheduled_id: int) -> ScheduledRelease:
+    """Raises `NotFound`."""
     release = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id).first()
     if release is None:
         raise NotFound(f"There is no planned release {scheduled_id}")
+    return release
+
+
+def _waiting(scheduled_id: int) -> ScheduledRelease:
+    release = get_release(scheduled_id)
     if release.state != State.WAITING:
         raise StatusConflict(f"The release waits no more: it is {release.state}")
     return release

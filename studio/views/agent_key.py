@@ -19,6 +19,8 @@ from registry.access import keys
 from registry.errors import NotFound, RegistryError
 from registry.models import AgentKey
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.confirmations import access as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of, one_of
 from studio.views.telling import tell
 
@@ -188,7 +190,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:agent_key_show")
+@confirmed_first(questions.rotate_key, page="studio:agent_key_show")
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
     row, hours = _key_or_404(number), request.POST.get("overlap", "0")
@@ -202,7 +204,7 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:agent_key_list")
+@confirmed_first(questions.revoke_key, page="studio:agent_key_list")
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""
     name = line_of(request, "name", most=80)

@@ -23,6 +23,8 @@ from studio.access import (
     posted_from,
     publisher_required,
 )
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of, note_of
 
 
@@ -87,7 +89,7 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
 
 
 @publisher_required
-@posted_from("studio:capability_show")
+@confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take it from agents."""
     return _told(

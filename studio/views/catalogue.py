@@ -21,6 +21,8 @@ from registry.browsing.catalogue import FINDINGS, NO_GROUP, SORTS, STATUSES, Cat
 from registry.browsing.facets import LEVELS, PROFILES, SYSTEMS
 from registry.errors import RegistryError
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of, note_of, text_in
 
 PAGE_SIZE: Final = 50
@@ -126,15 +128,12 @@ def capability_ids(request: StudioRequest) -> HttpResponse:
 
 
 @publisher_required
-@posted_from("studio:capability_list")
+@confirmed_first(questions.deprecate_chosen, page="studio:capability_list")
 def bulk_deprecate(request: StudioRequest) -> HttpResponse:
-    """Ask for a note and a replacement first; deprecate with them then."""
-    chosen = _chosen(request)
-    if chosen and "confirmed" not in request.POST:
-        return render(request, "studio/capability/deprecate.html", {"chosen": chosen})
+    """Deprecate several, with a note and a replacement."""
     try:
         told = bulk.deprecate_each(
-            capability_ids=chosen,
+            capability_ids=_chosen(request),
             by=actor_of(request),
             replaced_by=line_of(request, "replaced_by", most=64) or None,
             note=note_of(request),

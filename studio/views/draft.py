@@ -27,6 +27,8 @@ from registry.schemas import read_schema
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.sections import sections_of_profile
 from studio.access import StudioRequest, actor_of, author_required, posted_from
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.capability import get_capability_or_404
 from studio.views.given import line_of, number_of
 from studio.views.telling import tell
@@ -266,13 +268,12 @@ def _merged_file(name: str, chunks: Sequence[merging.Chunk]) -> MergedFile:
 
 
 @author_required
-@posted_from("studio:capability_show")
+@confirmed_first(questions.discard_draft, page="studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Put the draft away for 30 days."""
-    get_capability_or_404(capability_id)
-    words = _("The draft is put away. It is kept for 30 days and can be brought back below.")
-    to = redirect("studio:capability_show", capability_id)
-    return tell(request, drafts.discard_draft, words, to=to, capability_id=capability_id)
+    words = _("The draft is discarded. You can restore it below for 30 days.")
+    to, version = redirect("studio:capability_show", capability_id), number_of(request, "draft_version")
+    return tell(request, drafts.discard_draft, words, to=to, capability_id=capability_id, draft_version=version)
 
 
 @author_required

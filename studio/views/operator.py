@@ -22,6 +22,8 @@ from registry.access import operators
 from registry.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.confirmations import access as questions
+from studio.confirmations.page import confirmed_first
 from studio.known_devices import remember_device
 from studio.templatetags.vocabulary import WORDS
 from studio.views.given import line_of, text_in
@@ -82,7 +84,7 @@ def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, s
 
 
 @admin_required
-@posted_from("studio:operator_list")
+@confirmed_first(questions.reset_password, page="studio:operator_list")
 def operator_reset(request: StudioRequest) -> HttpResponse:
     """Take somebody's password away and show the link to choose another."""
     try:
@@ -114,17 +116,17 @@ def operator_role(request: StudioRequest) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:operator_list")
+@confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
-    """Shut the door."""
-    return _told(request, _("%(name)s is shut out, and every session of theirs has ended."), operators.disable_operator)
+    """Deactivate a member."""
+    return _told(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
 
 
 @admin_required
 @posted_from("studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
-    """Open it again."""
-    return _told(request, _("%(name)s may sign in again."), operators.enable_operator)
+    """Reactivate a member."""
+    return _told(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
 
 
 class ChosenPasswordForm(forms.Form):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import UUID
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,6 +15,8 @@ from registry.errors import ProposalNotFound
 from registry.models import Proposal
 from registry.releases import proposals
 from studio.access import StudioRequest, author_required, keep_to_reading, operator_required, posted_from
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import note_of, one_of
 from studio.views.telling import tell
 
@@ -77,14 +78,9 @@ def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
 
 
 @author_required
-@posted_from("studio:proposal_show")
+@confirmed_first(questions.reject_proposal, page="studio:proposal_show")
 def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     """Decline it, with a note for whoever proposed it."""
-    _proposal_or_404(proposal_id)
-    note = note_of(request)
-    if not note:
-        messages.error(request, _("Write a note: whoever proposed it reads why."))
-        return redirect("studio:proposal_show", proposal_id)
     return tell(
         request,
         proposals.reject_proposal,
@@ -92,5 +88,5 @@ def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
         to=redirect("studio:proposal_list"),
         back=redirect("studio:proposal_show", proposal_id),
         proposal_id=proposal_id,
-        note=note,
+        note=note_of(request),
     )

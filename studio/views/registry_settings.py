@@ -11,7 +11,9 @@ from django.views.decorators.http import require_http_methods
 
 from registry.errors import RegistryError
 from registry.releases import rules
-from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.access import StudioRequest, actor_of, admin_required
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of
 from studio.views.telling import tell
 
@@ -67,7 +69,7 @@ def _set(request: StudioRequest) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:release_rule_list")
+@confirmed_first(questions.remove_policy, page="studio:release_rule_list")
 def release_rule_drop(request: StudioRequest) -> HttpResponse:
     """Take a group's rule away."""
     group_id = line_of(request, "group_id", most=80)

@@ -16,6 +16,8 @@ from registry.errors import DraftConflict, DraftNotFound, RegistryError
 from registry.models import ScheduledRelease
 from registry.releases import schedules
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required, why_not
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
@@ -103,13 +105,13 @@ def release_change(request: StudioRequest) -> HttpResponse:
 
 
 @publisher_required
-@posted_from("studio:release_list")
+@confirmed_first(questions.cancel_release, page="studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
     """Call it off."""
 
     def words(release: ScheduledRelease) -> str:
         capability_id = release.capability.capability_id
-        return _("The release of %(capability_id)s is called off.") % {"capability_id": capability_id}
+        return _("The release of %(capability_id)s is canceled.") % {"capability_id": capability_id}
 
     number = number_of(request, "release") or 0
     return tell(request, schedules.cancel_release, words, to=redirect("studio:release_list"), scheduled_id=number)

@@ -31,6 +31,8 @@ from registry.releases.audience import audience_of
 from registry.releases.review_comments import Thread
 from registry.validation import BUNDLE_FILES
 from studio.access import StudioRequest, actor_of, keep_to_reading, operator_required, posted_from, why_not
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_context, gate_page, no_draft
 from studio.views.given import line_of, note_of, number_of
@@ -123,6 +125,7 @@ def _page(
         "answering": answering,
         "is_current": is_current,
         "needs_other": needs_other,
+        "can_withdraw": review.is_active and request.user.can_edit and reviews.may_withdraw(review, actor),
         "can_decide": review.state == "open" and request.user.can_publish,
         "audience": audience_of(review.capability.capability_id),
         "error": error,
@@ -240,9 +243,7 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @operator_required
-@posted_from("studio:review_show")
+@confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
-    """Nobody need look any more."""
-    if not request.user.can_edit:
-        return _refused(request, number, _("withdraw"))
+    """End it without a decision."""
     return _tried(request, number, reviews.withdraw, _("Withdrawn."))

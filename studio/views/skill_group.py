@@ -17,6 +17,8 @@ from registry import skill_groups
 from registry.errors import NotFound, RegistryError
 from registry.skill_groups import EXAMPLES_MAX, GroupPage
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.telling import tell
 
 PAGE_SIZE: Final = 50
@@ -118,11 +120,10 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
 
 
 @publisher_required
-@posted_from("studio:skill_group_show")
+@confirmed_first(questions.delete_group_details, page="studio:skill_group_show", gone="studio:skill_group_list")
 def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
-    """Forget its words; capabilities go on naming it."""
-    _group_or_404(group_id)
-    words = _("The description of %(group)s is removed.") % {"group": group_id}
+    """Delete its description; capabilities still name it."""
+    words = _("The details of %(group)s are deleted.") % {"group": group_id}
     return tell(request, skill_groups.remove_group, words, to=redirect("studio:skill_group_list"), group_id=group_id)
 
 

@@ -21,6 +21,8 @@ from registry.imports.followed_sources import EVERY_MINUTES_MAX, EVERY_MINUTES_M
 from registry.imports.source_pages import SourcePage
 from registry.models import GitSource
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from, publisher_required
+from studio.confirmations import connections as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of
 from studio.views.telling import tell
 
@@ -212,7 +214,7 @@ def source_look(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:source_show")
+@confirmed_first(questions.replace_source_secret, page="studio:source_show")
 def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     """A new secret for its pushes, shown once."""
     _found_or_404(number)
@@ -238,7 +240,7 @@ def source_secret_keep(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:source_show")
+@confirmed_first(questions.accept_source_list, page="studio:source_show")
 def source_accept(request: StudioRequest, number: int) -> HttpResponse:
     """Take the list that was refused as it is."""
     words = _("The list is taken as it is; a worker looks at it now.")
@@ -246,7 +248,7 @@ def source_accept(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:source_show")
+@confirmed_first(questions.end_old_source_secret, page="studio:source_show")
 def source_secret_end(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
     words = _("The old secret is void; the new one alone is taken.")
@@ -254,7 +256,7 @@ def source_secret_end(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:source_show")
+@confirmed_first(questions.delete_source_secret, page="studio:source_show")
 def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
     """Take no more pushes."""
     words = _("Nothing is taken there any more; it is looked at in its time.")
@@ -262,10 +264,11 @@ def source_secret_drop(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:source_show")
+@confirmed_first(questions.remove_source, page="studio:source_show", gone="studio:source_list")
 def source_remove(request: StudioRequest, number: int) -> HttpResponse:
-    """Follow it no more."""
-    _found_or_404(number)
-    source = followed_sources.remove_source(source_id=number, by=actor_of(request))
-    messages.success(request, _("%(spec)s is followed no more. What was taken in stays.") % {"spec": source.spec})
-    return redirect("studio:source_list")
+    """Stop following it."""
+
+    def words(source: GitSource) -> str:
+        return _("%(spec)s is removed. Capabilities that came from it stay.") % {"spec": source.spec}
+
+    return tell(request, followed_sources.remove_source, words, to=redirect("studio:source_list"), source_id=number)

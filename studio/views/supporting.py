@@ -19,6 +19,8 @@ from registry.validation import Finding, Report
 from registry.validation.supporting import COUNT_MAX, FOLDERS, MARK, file_facts, in_folder, supporting_of
 from registry.validation.texts import FILE_BYTES_MAX, decode
 from studio.access import StudioRequest, actor_of, author_required, operator_required, posted_from
+from studio.confirmations import bundles as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.capability import get_capability_or_404
 from studio.views.given import line_of, number_of
 
@@ -121,7 +123,7 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
 
 
 @author_required
-@posted_from("studio:supporting_list")
+@confirmed_first(questions.remove_file, page="studio:supporting_list")
 def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take one away; a release that has it keeps it."""
     capability = get_capability_or_404(capability_id)

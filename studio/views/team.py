@@ -17,6 +17,8 @@ from registry.access import operators, teams
 from registry.access.teams import TeamPage
 from registry.errors import NotFound, RegistryError
 from studio.access import StudioRequest, actor_of, admin_required, operator_required, posted_from
+from studio.confirmations import access as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import line_of
 from studio.views.telling import tell
 
@@ -118,7 +120,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:team_show")
+@confirmed_first(questions.remove_team_member, page="studio:team_show")
 def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Somebody less."""
     name = line_of(request, "username", most=150)
@@ -136,7 +138,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:team_show")
+@confirmed_first(questions.remove_team_capability, page="studio:team_show")
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Take it away again."""
     name = line_of(request, "owned", most=64)
@@ -145,10 +147,9 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:team_show")
+@confirmed_first(questions.delete_team, page="studio:team_show", gone="studio:team_list")
 def team_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Once it owns nothing."""
-    _team_or_404(number)
 
     def words(name: str) -> str:
         return _("The team %(name)s is deleted.") % {"name": name}

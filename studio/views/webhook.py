@@ -20,6 +20,8 @@ from registry.models import Webhook
 from registry.notifications import webhooks
 from registry.notifications.webhook_events import CHATTY, EVENT_KINDS
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
+from studio.confirmations import connections as questions
+from studio.confirmations.page import confirmed_first
 from studio.views.given import number_of
 from studio.views.telling import tell
 
@@ -136,7 +138,7 @@ def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:webhook_show")
+@confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Tell it nothing more."""
     return _told(request, number, _("It is told nothing more, and not later either."), webhooks.disable_webhook)
@@ -159,7 +161,7 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:webhook_show")
+@confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
 def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new secret, shown once."""
     webhook = _webhook_or_404(number)
@@ -169,10 +171,9 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
 
 
 @admin_required
-@posted_from("studio:webhook_show")
+@confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
-    """Forget it."""
-    webhook = _webhook_or_404(number)
-    webhooks.delete_webhook(name=webhook.name, by=actor_of(request))
-    messages.success(request, _("The webhook %(name)s is deleted.") % {"name": webhook.name})
-    return redirect("studio:webhook_list")
+    """Delete it with its log."""
+    name = _webhook_or_404(number).name
+    words = _("The webhook %(name)s is deleted.") % {"name": name}
+    return tell(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

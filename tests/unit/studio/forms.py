@@ -95,6 +95,23 @@ def forms_in(response: Any) -> list[Form]:
     return reader.forms
 
 
+def confirmation_in(response: Any) -> Form:
+    """The form of a confirmation page."""
+    found = [form for form in forms_in(response) if "seen_state" in form.values]
+    assert len(found) == 1, response.content.decode()
+    return found[0]
+
+
+def confirm(client: Any, asked: Any, **changes: Any) -> Any:
+    """Press the button of the confirmation page `asked`."""
+    return confirmation_in(asked).submit(client, confirmed="yes", **changes)
+
+
+def ask_and_confirm(client: Any, address: str, about: dict[str, Any] | None = None, **changes: Any) -> Any:
+    """Open a confirmation page and press its button."""
+    return confirm(client, client.get(address, about or {}), **changes)
+
+
 def form_with(response: Any, button: str) -> Form:
     """The form that has a button of these words."""
     found = [form for form in forms_in(response) if button in form.buttons]

@@ -17,7 +17,7 @@ from registry.models import AgentKey
 from registry.snapshot import current
 from tests.factories import OLGA
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,7 @@ def test_an_odd_key_is_refused_beside_its_field(changes: dict[str, Any], client:
 
 def test_revoking_without_scripts(client: Client) -> None:
     keys.create_key(name="bot", by=OLGA)
-    answer = form_with(client.get("/keys/"), "Revoke").submit(client)
+    answer = confirm(client, form_with(client.get("/keys/"), "Revoke").submit(client))
     assert answer["Location"] == "/keys/"
     page = client.get("/keys/?state=ended").content.decode()
     assert "The key &#x27;bot&#x27; is revoked." in page
@@ -153,7 +153,7 @@ def test_a_new_key_is_shown_once_and_the_old_one_is_taken_meanwhile(client: Clie
     assert held.principal(keys.hash_key(old)) == replace(
         held.principals[keys.hash_key(new)], until=held.principals[keys.hash_key(old)].until
     )
-    client.post(f"/keys/{row.pk}/rotate/", {"overlap": "999999999999999"})
+    confirm(client, client.post(f"/keys/{row.pk}/rotate/", {"overlap": "999999999999999"}))
     assert current().principal(keys.hash_key(new)) is None
 
 

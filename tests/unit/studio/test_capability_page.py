@@ -11,7 +11,7 @@ from registry import drafts, incidents, publishing
 from registry.models import AuditEvent, Capability, Revision
 from tests.factories import OLGA, bundle, damage, publish, tool
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with, forms_in
+from tests.unit.studio.forms import confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,11 @@ def _status() -> str:
 
 
 def _press(client: Client, button: str, **changes: Any) -> str:
-    answer = form_with(client.get(PAGE), button).submit(client, **changes)
+    form = form_with(client.get(PAGE), button)
+    # What takes it from agents is asked about first.
+    answer = (
+        form.submit(client, **changes) if form.method == "post" else confirm(client, form.submit(client), **changes)
+    )
     assert answer["Location"] == PAGE
     return str(client.get(PAGE).content.decode())
 
@@ -78,13 +82,13 @@ def test_deprecate_retire_and_restore_without_scripts(client: Client) -> None:
     assert "alpha is deprecated" in _press(client, "Deprecate", replaced_by="beta", note="Use beta.")
     assert Capability.objects.get(capability_id="alpha").replaced_by_id is not None
     assert "Replaced by" in client.get(PAGE).content.decode()
-    assert "alpha is retired" in _press(client, "Retire")
+    assert "alpha is retired" in _press(client, "Retire", note="Nobody needs it.")
     assert "alpha is published again" in _press(client, "Restore")
     assert _status() == "published"
     written = AuditEvent.objects.filter(actor_name="the-publisher").values_list("verb", "detail__note")
     assert list(written) == [
         ("capability.deprecate", "Use beta."),
-        ("capability.retire", ""),
+        ("capability.retire", "Nobody needs it."),
         ("capability.restore", ""),
     ]
 
@@ -116,10 +120,12 @@ def test_an_odd_note_is_kept_as_far_as_it_goes(note: str, client: Client) -> Non
 
 def test_a_verb_that_does_not_fit_the_status_is_refused_in_words(client: Client) -> None:
     publish()
-    answers = [client.post(f"{PAGE}{verb}/", follow=True) for verb in ("restore", "retire", "retire")]
-    assert [answer.status_code for answer in answers] == [200, 200, 200]
-    assert "there is nothing to restore" in answers[0].content.decode()
-    assert "only what readers can load can be retired" in answers[2].content.decode()
+    assert "there is nothing to restore" in client.post(f"{PAGE}restore/", follow=True).content.decode()
+    publishing.retire(capability_id="alpha", by=OLGA)
+    assert "alpha is already retired." in client.post(f"{PAGE}retire/", follow=True).content.decode()
+    drafts.save_draft(capability_id="beta", files={"skill.md": ""}, based_on=None, by=OLGA)
+    page = client.get("/capabilities/beta/retire/", follow=True).content.decode()
+    assert "beta is not published" in page
 
 
 @pytest.mark.parametrize("name", ["nowhere", "Alpha", "alpha_", "a%00b", "x" * 65, "x" * 3000, "%E2%80%AE", "..", "-"])

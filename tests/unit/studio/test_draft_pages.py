@@ -13,7 +13,7 @@ from registry.models import AuditEvent, Draft
 from studio.views.draft import FIELDS
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import Form, form_with
+from tests.unit.studio.forms import Form, confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -273,7 +273,7 @@ def test_a_missing_field_is_an_absent_file(client: Client) -> None:
 def test_discarding_puts_the_draft_away(client: Client) -> None:
     publish()
     _save(bundle(body="New."))
-    answer = form_with(client.get(EDIT), "Discard the draft").submit(client)
+    answer = confirm(client, form_with(client.get(EDIT), "Discard draft").submit(client))
     assert answer["Location"] == "/capabilities/alpha/"
     assert Draft.objects.get(version=1).discarded_at is not None
     assert client.post("/capabilities/alpha/draft/discard/", follow=True).status_code == 200
@@ -281,7 +281,7 @@ def test_discarding_puts_the_draft_away(client: Client) -> None:
 
 def test_there_is_nothing_to_discard_before_the_first_save(client: Client) -> None:
     publish()
-    assert "Discard the draft" not in client.get(EDIT).content.decode()
+    assert "Discard draft" not in client.get(EDIT).content.decode()
 
 
 def test_a_finding_leads_to_its_place(client: Client) -> None:

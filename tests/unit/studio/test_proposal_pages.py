@@ -16,7 +16,7 @@ from registry.models import AuditEvent, Capability, Draft, Proposal
 from registry.releases import proposals
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, confirmation_in, form_with
 
 pytestmark = pytest.mark.django_db
 AGENT = Actor("agent_key", "<i>bot</i>")
@@ -43,7 +43,7 @@ def test_an_open_proposal_is_on_home_in_the_list_and_has_a_page(signed_in: SignI
     assert "Against what agents get now" in page
     # The words that differ are marked.
     assert "As the agent would." in strip_tags(page)
-    assert "Decline it" not in page
+    assert "Decline proposal" not in page
 
 
 def test_accepting_puts_the_other_draft_aside(signed_in: SignIn) -> None:
@@ -67,10 +67,13 @@ def test_accepting_puts_the_other_draft_aside(signed_in: SignIn) -> None:
 def test_declining_needs_a_note_that_the_proposer_reads(signed_in: SignIn) -> None:
     proposal = _propose()
     client = signed_in("author")
-    form = form_with(client.get(_address(proposal)), "Decline it")
-    assert form.submit(client, note="  ")["Location"] == _address(proposal)
-    assert "Write a note" in client.get(_address(proposal)).content.decode()
-    assert form.submit(client, note="Too <long>")["Location"] == "/proposals/"
+    asked = form_with(client.get(_address(proposal)), "Decline proposal").submit(client)
+    refused = confirm(client, asked, note="  ")
+    assert refused.status_code == 400
+    assert "Write a note" in refused.content.decode()
+    proposal.refresh_from_db()
+    assert proposal.status == "draft"
+    assert confirmation_in(refused).submit(client, confirmed="yes", note="Too <long>")["Location"] == "/proposals/"
     proposal.refresh_from_db()
     assert (proposal.status, proposal.decision_note, proposal.decided_by) == (
         "rejected",
@@ -79,7 +82,7 @@ def test_declining_needs_a_note_that_the_proposer_reads(signed_in: SignIn) -> No
     )
     page = client.get(_address(proposal)).content.decode()
     assert "Too &lt;long&gt;" in page
-    assert "Decline it" not in page
+    assert "Decline proposal" not in page
     assert "Handed in" not in client.get("/proposals/").content.decode()
     assert "declined" in client.get("/proposals/?status=rejected").content.decode()
 
@@ -90,7 +93,7 @@ def test_deciding_twice_is_told(signed_in: SignIn) -> None:
     client = signed_in("author")
     for verb in ("accept", "decline"):
         page = client.post(f"{_address(proposal)}{verb}/", {"note": "x"}, follow=True).content.decode()
-        assert "was decided on already" in page
+        assert "was decided on already" in page or "was already decided by olga" in page
 
 
 def test_near_duplicates_lead_to_what_they_are_like(signed_in: SignIn) -> None:
@@ -108,14 +111,14 @@ def test_who_is_not_in_the_team_reads_and_decides_nothing(signed_in: SignIn) -> 
     team = teams.create_team(name="Owners", by=OLGA)
     teams.set_owner(capability_id="alpha", key=team.pk, by=OLGA)
     client = signed_in("author")
-    assert "Decline it" not in client.get(_address(proposal)).content.decode()
+    assert "Decline proposal" not in client.get(_address(proposal)).content.decode()
     written = AuditEvent.objects.count()
     for verb in ("accept", "decline"):
         page = client.post(f"{_address(proposal)}{verb}/", {"note": "x"}, follow=True).content.decode()
         assert "belongs to the team" in page
     assert AuditEvent.objects.count() == written
     teams.add_member(key=team.pk, username="the-author", by=OLGA)
-    assert "Decline it" in client.get(_address(proposal)).content.decode()
+    assert "Decline proposal" in client.get(_address(proposal)).content.decode()
     assert operators.members()[0].teams == ("Owners",)
 
 

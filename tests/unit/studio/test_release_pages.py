@@ -15,7 +15,7 @@ from registry.models import Job, Operator, Revision, ScheduledRelease
 from registry.releases.schedules import KIND
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -99,11 +99,11 @@ def test_changed_and_called_off(client: Client) -> None:
     for odd in ("", "2001-01-01T00:00"):
         form.submit(client, due_at=odd)
     assert f'value="{later}"' in client.get("/releases/").content.decode()
-    form.action = "/releases/cancel/"
-    assert form.submit(client).status_code == 302
+    asked = form_with(client.get("/releases/"), "Cancel release").submit(client)
+    assert confirm(client, asked).status_code == 302
     assert ScheduledRelease.objects.get().state == "cancelled"
-    form.submit(client)
-    assert "waits no more" in client.get("/capabilities/").content.decode()
+    confirm(client, asked)
+    assert "no longer waits" in client.get("/capabilities/").content.decode()
     assert "called off" in client.get("/releases/").content.decode()
 
 

@@ -16,7 +16,7 @@ from registry.releases import review_comments, reviews
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import Form, form_with
+from tests.unit.studio.forms import Form, confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -213,8 +213,13 @@ def test_withdrawn_and_who_reads_along(signed_in: SignIn) -> None:
     viewer = signed_in("viewer").get(address).content.decode()
     assert "You may read along" in viewer
     assert "<form" not in viewer.partition("<main")[2]
-    assert _say(client, address, "withdraw").status_code == 302
-    assert _say(client, address, "withdraw").status_code == 409
+    asked = _say(client, address, "withdraw", words="Too early")
+    assert ">\nToo early</textarea>" in asked.content.decode()
+    assert Review.objects.get().state == "open"
+    assert confirm(client, asked).status_code == 302
+    assert Review.objects.get().state == "withdrawn"
+    assert "The review has already ended" in client.get(confirm(client, asked)["Location"]).content.decode()
+    assert Review.objects.get().entries.filter(kind="withdrawn").count() == 1
 
 
 def test_the_list_by_state_and_asker(signed_in: SignIn) -> None:

@@ -8,7 +8,7 @@ from django.test import Client
 from registry.models import AuditEvent, ReleaseRule, SkillGroup
 from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with, forms_in
+from tests.unit.studio.forms import confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -40,13 +40,14 @@ def test_a_groups_rule_comes_and_goes(client: Client) -> None:
     assert '<option value="health"></option>' in page.content.decode()
     assert form_with(page, "Add the rule").submit(client, group_id="health", note_required=["on"]).status_code == 302
     assert ReleaseRule.objects.get().group_id == "health"
-    form = form_with(client.get(RULES), "Remove the rule")
-    assert (form.values["group_id"], form.values["note_required"]) == ("health", ["on"])
-    form.action = f"{RULES}drop/"
-    assert form.submit(client).status_code == 302
+    form = form_with(client.get(RULES), "Remove policy")
+    assert form.values["group_id"] == "health"
+    asked = form.submit(client)
+    assert "A release note is no longer required by this policy." in asked.content.decode()
+    assert confirm(client, asked).status_code == 302
     assert not ReleaseRule.objects.exists()
-    form.submit(client)
-    assert "There is no rule for" in client.get(RULES).content.decode()
+    confirm(client, asked)
+    assert "There is no policy for" in client.get(RULES).content.decode()
 
 
 @pytest.mark.parametrize("group_id", ["", "Not An Id", "x" * 65])
@@ -64,5 +65,6 @@ def test_an_odd_choice_is_refused(client: Client) -> None:
 def test_every_rule_has_its_own_form(client: Client) -> None:
     set_rule("health", four_eyes=True)
     set_rule("food")
-    ids = [form.values["group_id"] for form in forms_in(client.get(RULES)) if form.values.get("group_id")]
+    forms = [form for form in forms_in(client.get(RULES)) if "Save" in form.buttons]
+    ids = [form.values["group_id"] for form in forms if form.values.get("group_id")]
     assert ids == ["food", "health"]

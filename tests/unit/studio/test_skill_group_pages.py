@@ -11,7 +11,7 @@ from registry import skill_groups
 from registry.models import AuditEvent, SkillGroup
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +54,8 @@ def test_a_group_is_made_changed_and_removed(publisher: Client) -> None:
     form.submit(publisher, name="Body", examples="", is_exclusive="on")
     group.refresh_from_db()
     assert (group.name, group.examples, group.is_exclusive) == ("Body", [], True)
-    form_with(publisher.get("/skill-groups/health/"), "Remove").submit(publisher)
+    asked = form_with(publisher.get("/skill-groups/health/"), "Delete details").submit(publisher)
+    assert confirm(publisher, asked)["Location"] == "/skill-groups/"
     assert not SkillGroup.objects.exists()
     assert "not described" in publisher.get("/skill-groups/health/").content.decode()
     verbs = AuditEvent.objects.filter(subject="health").values_list("verb", "actor_name")
@@ -109,7 +110,7 @@ def test_a_group_that_is_not_there_has_no_page(publisher: Client) -> None:
     # It is named, but nobody has described it.
     assert publisher.get("/skill-groups/health/").status_code == 200
     page = publisher.post("/skill-groups/health/remove/", follow=True).content.decode()
-    assert "no description of a skill group" in page
+    assert "The details of health are already deleted." in page
 
 
 def test_who_may_not_publish_reads_alone(signed_in: SignIn) -> None:

@@ -18,7 +18,7 @@ from registry.notifications.webhook_signatures import new_secret
 from registry.writing import writing
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, form_with
 
 pytestmark = pytest.mark.django_db
 URL = "https://git.example/skills"
@@ -117,7 +117,7 @@ def test_a_viewer_reads_and_changes_nothing(signed_in: SignIn, source: GitSource
     client = signed_in("viewer")
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "Bundles" in page
-    for words in ("Look now", "How it is followed", "/hooks/sources/", "Remove the source"):
+    for words in ("Look now", "How it is followed", "/hooks/sources/", "Remove source"):
         assert words not in page
     assert "Follow it" not in _text(client.get("/sources/"))
 
@@ -147,15 +147,15 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     assert secret not in page
     assert f"http://testserver/hooks/sources/{source.pk}" in page
     assert "Old secret" not in page
-    answer = form_with(client.get(address), "Make a new secret").submit(client)
+    answer = confirm(client, form_with(client.get(address), "Replace secret").submit(client))
     assert "What is signed with the old one is taken until" in _text(answer)
     assert GitSource.objects.get().hook_secret not in ("", secret)
     shown = client.get(address)
     assert "Old secret</dt> <dd> taken until" in _text(shown)
-    form_with(shown, "End the old secret now").submit(client)
+    confirm(client, form_with(shown, "End old secret").submit(client))
     assert GitSource.objects.get().previous_hook_secret == ""
     assert "Old secret" not in client.get(address).content.decode()
-    form_with(client.get(address), "Take nothing more").submit(client)
+    confirm(client, form_with(client.get(address), "Delete secret").submit(client))
     assert GitSource.objects.get().hook_secret == ""
 
 
@@ -173,7 +173,7 @@ def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: Gi
     page = client.get(address).content.decode()
     assert secret not in page
     assert f"http://testserver/hooks/sources/{registry.pk}" in page
-    form_with(client.get(address), "Take nothing more").submit(client)
+    confirm(client, form_with(client.get(address), "Delete secret").submit(client))
     assert GitSource.objects.get().hook_secret == ""
 
 
@@ -184,11 +184,11 @@ def test_a_list_that_was_refused_is_taken_by_an_admin(client: Client, registry: 
     with writing():
         GitSource.objects.update(doubted_list="sha256:" + "0" * 64, failures=1, last_error="Doubted")
         open_source_incident(source=registry, message="It cannot be read", details="Doubted", by=OLGA)
-    assert "Take the list as it is" not in signed_in("publisher").get(address).content.decode()
-    answer = form_with(client.get(address), "Take the list as it is").submit(client)
+    assert "Accept list" not in signed_in("publisher").get(address).content.decode()
+    answer = confirm(client, form_with(client.get(address), "Accept list").submit(client))
     page = _text(client.get(answer["Location"]))
     assert "The list is taken as it is; a worker looks at it now." in page
-    assert "Take the list as it is" not in page
+    assert "Accept list" not in page
     assert GitSource.objects.get().accepted_list == "sha256:" + "0" * 64
 
 
@@ -209,7 +209,7 @@ def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, 
 
 
 def test_a_source_is_removed_and_what_it_brought_stays(client: Client, source: GitSource) -> None:
-    answer = form_with(client.get(f"/sources/{source.pk}/"), "Remove the source").submit(client)
+    answer = confirm(client, form_with(client.get(f"/sources/{source.pk}/"), "Remove source").submit(client))
     assert answer["Location"] == "/sources/"
     assert not GitSource.objects.exists()
     assert client.get(f"/sources/{source.pk}/").status_code == 404

@@ -14,7 +14,7 @@ from registry import drafts, publishing
 from registry.models import AuditEvent, Capability, Draft
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import ask_and_confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -57,7 +57,7 @@ def test_one_is_taken_away_and_the_release_keeps_it(client: Client) -> None:
     publishing.publish(files=bundle() | {"references/units.md": UNITS, "references/other.md": "x"}, by=OLGA)
     page = client.get(PAGE).content.decode()
     assert page.count("Remove") >= 2
-    client.post(f"{PAGE}remove/", {"path": "references/other.md", "based_on": ""})
+    ask_and_confirm(client, f"{PAGE}remove/", {"path": "references/other.md"})
     assert _kept() == {"references/units.md": UNITS}
     assert AuditEvent.objects.filter(verb="draft.save").count() == 1
 
@@ -214,8 +214,8 @@ def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None
     assert client.get(f"{PAGE}read/LICENSE.txt").status_code == 200
     form_with(client.get(f"{PAGE}read/forms.md"), "Put it into the draft").submit(client, text="Short.")
     assert (_kept()["forms.md"], _mark()) == ("Short.", "forms.md\nLICENSE.txt")
-    for number, path in enumerate(["forms.md", "LICENSE.txt"], start=4):
-        client.post(f"{PAGE}remove/", {"path": path, "based_on": str(number - 1)})
+    for path in ("forms.md", "LICENSE.txt"):
+        ask_and_confirm(client, f"{PAGE}remove/", {"path": path})
     assert (_kept(), Draft.objects.get().capability_json) == ({}, before)
 
 
@@ -260,13 +260,13 @@ def test_a_capability_json_that_cannot_be_read_is_not_touched(client: Client) ->
     assert "What I wrote" in answer.content.decode()
     assert "capability.json cannot be read" in answer.content.decode()
     client.post(f"{PAGE}save/", {"path": "references/b.md", "text": "x", "based_on": "1"})
-    client.post(f"{PAGE}remove/", {"path": "references/a.md", "based_on": "2"})
+    ask_and_confirm(client, f"{PAGE}remove/", {"path": "references/a.md"})
     assert Draft.objects.get().files == {"capability.json": "{", "skill.md": files["skill.md"], "references/b.md": "x"}
 
 
 def test_none_of_the_four_is_taken_away_here(client: Client) -> None:
     publish()
-    answer = client.post(f"{PAGE}remove/", {"path": "skill.md", "based_on": ""})
-    assert answer.status_code == 400
-    assert "it is one of the four files of a bundle" in answer.content.decode()
+    given = {"path": "skill.md", "based_on": "", "confirmed": "yes"}
+    answer = client.post(f"{PAGE}remove/", given, follow=True)
+    assert "There is no file “skill.md” in the draft." in answer.content.decode()
     assert not Draft.objects.exists()

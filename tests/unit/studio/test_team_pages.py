@@ -13,7 +13,7 @@ from registry.actors import SYSTEM
 from registry.models import Draft, Team
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import ask_and_confirm, confirm, form_with
 
 pytestmark = pytest.mark.django_db
 
@@ -42,9 +42,10 @@ def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     assert '<a href="/capabilities/alpha/">alpha</a>' in page.content.decode()
     assert "owned by" in client.get("/capabilities/alpha/").content.decode()
     form_with(page, "Save").submit(client, name="Payments")
-    form_with(client.get(address), "Take away").submit(client)
-    form_with(client.get(address), "Take out").submit(client)
-    assert form_with(client.get(address), "Delete the team").submit(client)["Location"] == "/teams/"
+    ask_and_confirm(client, f"{address}disown/", {"owned": "alpha"})
+    ask_and_confirm(client, f"{address}remove-member/", {"username": "the-admin"})
+    asked = form_with(client.get(address), "Delete team").submit(client)
+    assert confirm(client, asked)["Location"] == "/teams/"
     assert not Team.objects.exists()
 
 
@@ -74,8 +75,8 @@ def test_viewers_see_teams_and_no_forms(signed_in: SignIn) -> None:
     client = signed_in("viewer")
     assert "New team" not in client.get("/teams/").content.decode()
     page = client.get(f"/teams/{team.pk}/").content.decode()
-    assert "Take away" not in page
-    assert "Delete the team" not in page
+    assert "Remove" not in page
+    assert "Delete team" not in page
     assert "&lt;b&gt;Owners&lt;/b&gt;" in page
 
 

@@ -15,7 +15,7 @@ from registry.notifications import webhooks
 from tests.factories import OLGA, publish
 from tests.receivers import Receiver, status
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import confirm, form_with
 
 pytestmark = pytest.mark.django_db
 URL = "https://hooks.example.com/secret-path"
@@ -111,12 +111,12 @@ def test_a_test_and_a_retry_reach_a_receiver(client: Client, settings: Any) -> N
 
 def test_disabling_enabling_and_a_new_secret(client: Client, hook: Webhook) -> None:
     address = f"/webhooks/{hook.pk}/"
-    form_with(client.get(address), "Disable").submit(client)
+    confirm(client, form_with(client.get(address), "Disable").submit(client))
     assert "is told nothing" in client.get(address).content.decode()
     page = client.post(f"{address}test/", follow=True).content.decode()
     assert "Enable it first" in page
     form_with(client.get(address), "Enable").submit(client)
-    answer = form_with(client.get(address), "Make a new secret").submit(client)
+    answer = confirm(client, form_with(client.get(address), "Replace secret").submit(client))
     hook.refresh_from_db()
     assert answer.context["secret"] == hook.secret
     assert "<b>chat" not in answer.content.decode()
@@ -128,7 +128,7 @@ def test_deleting_forgets_it_with_what_waits(client: Client, hook: Webhook) -> N
     assert parked is not None
     webhooks.send_test(name=hook.name, by=OLGA)
     Job.objects.filter(pk=parked.pk).update(state="parked", finished_at=hook.created_at)
-    answer = form_with(client.get(f"/webhooks/{hook.pk}/"), "Delete the webhook").submit(client)
+    answer = confirm(client, form_with(client.get(f"/webhooks/{hook.pk}/"), "Delete webhook").submit(client))
     assert answer["Location"] == "/webhooks/"
     assert not Webhook.objects.exists()
     assert not WebhookDelivery.objects.exists()

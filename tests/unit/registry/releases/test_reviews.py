@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from registry import drafts, publishing
+from registry.access import operators
 from registry.actors import Actor
 from registry.errors import (
     BundleRefused,
     DraftConflict,
     DraftNotFound,
+    Forbidden,
     InvalidRequest,
     NotFound,
     OwnReview,
@@ -148,6 +150,20 @@ def test_withdrawn_ends_it_and_another_can_begin() -> None:
     with pytest.raises(ReviewConflict):
         reviews.withdraw(review_id=review.pk, by=OLGA)
     assert _ask(body="Later.").pk != review.pk
+
+
+def test_only_its_author_and_admins_withdraw_a_review() -> None:
+    review = _ask()
+    for role in ("publisher", "admin"):
+        operators.create_operator(username=f"the-{role}", password="Correct-horse-battery-9", role=role, by=OLGA)
+    others = (PAUL, Actor("operator", "the-publisher"), Actor("agent_key", "ci"))
+    for by in others:
+        with pytest.raises(Forbidden, match="Only the author of the review and admins"):
+            reviews.withdraw(review_id=review.pk, by=by)
+    assert reviews.get_review(review.pk).state == "open"
+    assert reviews.may_withdraw(review, Actor("command_line", "root"))
+    reviews.withdraw(review_id=review.pk, by=Actor("operator", "the-admin"))
+    assert reviews.get_review(review.pk).state == "withdrawn"
 
 
 def test_other_texts_that_are_published_end_it() -> None:

@@ -1,0 +1,112 @@
+"""What an irreversible action would affect, in figures: the Studio says it before it asks for a confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.db.models import QuerySet, Sum
+
+from registry.access.operators import get_operator
+from registry.models import (
+    Capability,
+    Draft,
+    GitSourceItem,
+    LoadCount,
+    Review,
+    ScheduledRelease,
+    TeamMember,
+    Webhook,
+    WebhookDelivery,
+)
+
+DAYS: Final = 30
+NAMES_SHOWN: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityUse:
+    """Loads of the last `DAYS` days (UTC), today included. `keyless_loads` are those of them without a key;
+    `busiest` are the names of the keys that loaded it most, at most `NAMES_SHOWN` of the `keys`."""
+
+    loads: int
+    keys: int
+    keyless_loads: int
+    busiest: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """Loads of the last `DAYS` days by one key, and how many capabilities they were of."""
+
+    loads: int
+    capabilities: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberWork:
+    """What stands in somebody's name: names of teams, ids of capabilities with a draft that they saved last, and how
+    many reviews and scheduled releases of theirs are open."""
+
+    is_active: bool
+    is_invited: bool
+    teams: Sequence[str]
+    drafts: Sequence[str]
+    reviews: int
+    releases: int
+
+
+def _recent_loads() -> QuerySet[LoadCount]:
+    today = datetime.now(UTC).date()
+    return LoadCount.objects.filter(day__gt=today - timedelta(days=DAYS), day__lte=today)
+
+
+def use_of_capability(capability_id: str) -> CapabilityUse:
+    """In one query. What was counted in the last seconds may be missing."""
+    rows = _recent_loads().filter(capability_id=capability_id).values("key_name").annotate(total=Sum("count"))
+    loads = {row["key_name"]: row["total"] for row in rows.order_by("-total", "key_name")}
+    named = [name for name in loads if name]
+    return CapabilityUse(sum(loads.values()), len(named), loads.get("", 0), named[:NAMES_SHOWN])
+
+
+def use_of_key(name: str) -> KeyUse:
+    """In one query. What was counted in the last seconds may be missing."""
+    rows = _recent_loads().filter(key_name=name).values("capability_id").annotate(total=Sum("count")).order_by()
+    loads = [row["total"] for row in rows]
+    return KeyUse(sum(loads), len(loads))
+
+
+def work_of_member(username: str) -> MemberWork:
+    """Raises `NotFound`."""
+    operator, actor = get_operator(username), f"operator:{username}"
+    drafts = Draft.objects.filter(saved_by=actor, discarded_at__isnull=True)
+    return MemberWork(
+        is_active=operator.is_active,
+        is_invited=not operator.has_usable_password(),
+        teams=list(
+            TeamMember.objects.filter(operator=operator).order_by("team__name").values_list("team__name", flat=True)
+        ),
+        drafts=list(drafts.order_by("capability__capability_id").values_list("capability__capability_id", flat=True)),
+        reviews=Review.objects.filter(asked_by=actor, state__in=["open", "approved", "sent_back"]).count(),
+        releases=ScheduledRelease.objects.filter(scheduled_by=actor, state="waiting").count(),
+    )
+
+
+def capabilities_of_source(source_id: int) -> Sequence[str]:
+    """The ids of the capabilities in the registry that came from the source."""
+    found = GitSourceItem.objects.filter(source_id=source_id, is_ours=True).exclude(capability_id="")
+    return list(found.order_by("capability_id").values_list("capability_id", flat=True).distinct())
+
+
+def deliveries_of_webhook(webhook: Webhook) -> tuple[int, int]:
+    """How many deliveries are logged, and how many of them are queued."""
+    logged = WebhookDelivery.objects.filter(webhook=webhook)
+    return logged.count(), logged.filter(state="queued").count()
+
+
+def replaced_by(capability_id: str) -> Sequence[str]:
+    """The ids of the deprecated capabilities that this one replaces."""
+    found = Capability.objects.filter(replaced_by__capability_id=capability_id, status="deprecated")
+    return list(found.order_by("capability_id").values_list("capability_id", flat=True))

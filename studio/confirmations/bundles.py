@@ -16,7 +16,6 @@ from registry.browsing.effects import CapabilityUse
 from registry.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.models import Capability, Draft
 from registry.releases import proposals, reviews, rules, schedules
-from registry.releases.rules import is_group_id
 from registry.validation.supporting import supporting_of
 from studio.access import StudioRequest, actor_of, keep_to_reading, why_not
 from studio.confirmations.page import (
@@ -125,7 +124,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         draft: Draft = drafts.get_draft(capability_id)
     except DraftNotFound:
         raise NothingToConfirm(_("There is no draft: it was discarded or published already.")) from None
-    told = [
+    told: list[str] = [
         format_html(
             _("Draft version {version}, saved by {who} {since}, is removed from the editor."),
             version=draft.version,
@@ -136,7 +135,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
     if capability.published_revision is not None:
         told.append(_("Agents notice nothing: they keep the published revision."))
     else:
-        told.append(_("It was never published: nothing else is stored of this capability."))
+        told.append(_("It was never published: agents do not know it."))
     standing = reviews.active_review(capability)
     if standing is not None:
         told.append(_("Its review can no longer be approved."))
@@ -210,7 +209,7 @@ def remove_policy(request: StudioRequest) -> Confirmation:
     """Whether a group goes without a publishing policy of its own."""
     group_id = sent_line(request, "group_id", most=80)
     rule = next((one for one in rules.rules()[1] if one.group_id == group_id), None)
-    if rule is None or not is_group_id(group_id):
+    if rule is None:
         raise NotFound(_("There is no policy for “%(group_id)s”") % {"group_id": group_id})
     asks = [
         words
@@ -271,7 +270,7 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
         raise NothingToConfirm(
             _("The review has already ended: it is %(state)s.") % {"state": review.get_state_display().lower()}
         )
-    told = [
+    told: list[str] = [
         format_html(
             _("Reviewers no longer see it as waiting. {who} asked for it {since}."),
             who=who(review.asked_by),

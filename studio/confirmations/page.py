@@ -59,7 +59,7 @@ class Confirmation:
     title: str
     button: str
     effects: Sequence[str]
-    undo: str
+    undo: str | Promise
     cancel: str
     fields: Mapping[str, str] = field(default_factory=dict)
     state: str = ""
@@ -108,7 +108,7 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
         @require_http_methods(["GET", "HEAD", "POST"])
         @wraps(view)
         def confirmed(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-            back = redirect(page, *args, **kwargs)
+            back: HttpResponse = redirect(page, *args, **kwargs)
             if request.method != "POST" and not kwargs and not request.GET:
                 return back
             try:

@@ -129,8 +129,9 @@ def test_leaving_asks_only_where_something_is_unsaved(editor: Page) -> None:
     open_file(editor, "skill.md").press_sequentially("y")
     save(editor)
     editor.reload()
-    editor.get_by_role("button", name="Discard the draft").click()
-    expect(editor.get_by_text("The draft is put away.")).to_be_visible()
+    editor.get_by_role("button", name="Discard draft").click()
+    editor.get_by_role("button", name="Discard draft").click()
+    expect(editor.get_by_text("The draft is discarded.")).to_be_visible()
     assert asked == ["beforeunload"]
 
 

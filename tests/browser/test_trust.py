@@ -77,7 +77,10 @@ def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], st
     page.get_by_role("button", name="Make a new key").click()
     second = page.locator("#new-key").inner_text()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
-    page.get_by_role("button", name="Revoke").click()
+    page.get_by_role("button", name="Revoke key").click()
+    expect(page.get_by_role("heading", name="Revoke key “night jobs”?")).to_be_visible()
+    assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
+    page.get_by_role("button", name="Revoke key").click()
     expect(page.get_by_text("The key 'night jobs' is revoked.")).to_be_visible()
     page.wait_for_timeout(1200)
     assert [_list(studio, key).status_code for key in (first, second)] == [401, 401]
@@ -112,7 +115,9 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         expect(page.get_by_role("cell", name="delivered")).to_be_visible(timeout=30_000)
         assert len(receiver.requests) == 2
         assert receiver.requests[0].headers["webhook-id"] == receiver.requests[1].headers["webhook-id"]
-        page.get_by_role("button", name="Delete the webhook").click()
+        page.get_by_role("button", name="Delete webhook").click()
+        expect(page.get_by_text("The log of 1 delivery is deleted.")).to_be_visible()
+        page.get_by_role("button", name="Delete webhook").click()
         expect(page.get_by_text("The webhook chat is deleted.")).to_be_visible()
     finally:
         receiver.stop()

@@ -395,9 +395,9 @@ def test_nobody_deactivates_resets_or_demotes_themselves(world: Client) -> None:
     world.post("/members/role/", given)
     assert "You can&#x27;t change your own role" in world.get("/members/").content.decode()
     assert _stored() == before
-    for verb in (operators.disable_operator, operators.reset_password):
+    for refuse in (operators.disable_operator, operators.reset_password):
         with pytest.raises(Forbidden):
-            verb(username="the-admin", by=ADMIN)
+            refuse(username="the-admin", by=ADMIN)
     # At the command line of the server a name is no account.
     operators.disable_operator(username="the-admin", by=Actor("command_line", "the-admin"))
     assert not Operator.objects.get(username="the-admin").is_active

@@ -1,0 +1,262 @@
+"""Irreversible actions are asked about first, with scripts and without: nothing happens before, Cancel leaves all."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+    from tests.servers import Studio
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+# One of each for each way of browsing.
+SETUP = """
+from datetime import UTC, datetime
+from registry import drafts
+from registry.access import keys, operators
+from registry.actors import SYSTEM
+from registry.imports import followed_sources
+from registry.models import LoadCount
+from registry.notifications import webhooks
+from tests.factories import bundle, publish
+for way in ("scripts", "plain"):
+    keys.create_key(name=f"{way} key", by=SYSTEM)
+    operators.create_operator(username=f"{way}.member", password="Correct-horse-battery-9", role="author", by=SYSTEM)
+    publish(f"{way}_one")
+    LoadCount.objects.create(
+        day=datetime.now(UTC).date(), capability_id=f"{way}_one", revision=1, key_name=f"{way} key", count=1520
+    )
+    publish(f"{way}_two")
+    drafts.save_draft(
+        capability_id=f"{way}_two", files=bundle(f"{way}_two", body="New."), based_on=None, by=SYSTEM
+    )
+    webhooks.create_webhook(name=f"{way} hook", url="https://hooks.example.com/x", by=SYSTEM)
+    followed_sources.add_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A button and what becomes of it; `{way}` is filled in."""
+
+    page: str
+    button: str
+    title: str
+    effect: str
+    confirm: str
+    done: str
+    cancel_to: str
+    types: tuple[tuple[str, str], ...] = ()
+    link: str = ""
+    opens: str = ""
+
+
+CASES = {
+    "revoke": Case(
+        page="/keys/",
+        button="Revoke {way} key",
+        title="Revoke key “{way} key”?",
+        effect="1,520 loads of 1 capability in the last 30 days.",
+        confirm="Revoke key",
+        done="The key '{way} key' is revoked.",
+        cancel_to="/keys/",
+    ),
+    "deactivate": Case(
+        page="/members/",
+        button="Deactivate {way}.member",
+        title="Deactivate member “{way}.member”?",
+        effect="{way}.member is signed out everywhere and can't sign in.",
+        confirm="Deactivate member",
+        done="{way}.member is deactivated and signed out everywhere.",
+        cancel_to="/members/",
+    ),
+    "retire": Case(
+        page="/capabilities/{way}_one/",
+        opens="Change its status",
+        button="Retire",
+        title="Retire capability “{way}_one”?",
+        effect="1,520 loads by 1 key in the last 30 days: such calls will fail.",
+        confirm="Retire capability",
+        types=(("Why is it retired?", "Nobody needs it."), ("Type {way}_one to confirm", "{way}_one")),
+        done="{way}_one is retired; no agent can load it.",
+        cancel_to="/capabilities/{way}_one/",
+    ),
+    "delete webhook": Case(
+        page="/webhooks/",
+        link="{way} hook",
+        button="Delete webhook",
+        title="Delete webhook “{way} hook”?",
+        effect="hooks.example.com gets no more events.",
+        confirm="Delete webhook",
+        done="The webhook {way} hook is deleted.",
+        cancel_to="/webhooks/",
+    ),
+    "remove source": Case(
+        page="/sources/",
+        link="https://git.example/{way}",
+        button="Remove source",
+        title="Remove source “https://git.example/{way}”?",
+        effect="No capability came from it.",
+        confirm="Remove source",
+        done="https://git.example/{way} is removed.",
+        cancel_to="/sources/",
+    ),
+    "discard draft": Case(
+        page="/capabilities/{way}_two/edit/",
+        button="Discard draft",
+        title="Discard draft of “{way}_two”?",
+        effect="Agents notice nothing: they keep the published revision.",
+        confirm="Discard draft",
+        done="The draft is discarded. You can restore it below for 30 days.",
+        cancel_to="/capabilities/{way}_two/edit/",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def furnished(studio: Studio) -> Studio:
+    """With something to end for each case."""
+    studio.manage("shell", "-c", SETUP)
+    return studio
+
+
+@pytest.fixture(params=["scripts", "plain"])
+def way(request: pytest.FixtureRequest) -> str:
+    """A browser with scripts, and one without."""
+    return str(request.param)
+
+
+@pytest.fixture
+def admin(furnished: Studio, as_role: Callable[[str], Page], way: str) -> Iterator[Page]:
+    """An admin's page."""
+    page = as_role("admin")
+    browser = page.context.browser
+    assert browser is not None
+    context = browser.new_context(java_script_enabled=way == "scripts", storage_state=page.context.storage_state())
+    yield context.new_page()
+    context.close()
+
+
+def _writes(studio: Studio) -> int:
+    """How many writes the registry has recorded that people have made."""
+    with closing(sqlite3.connect(f"file:{studio.data_dir / 'studio.sqlite3'}?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT COUNT(*) FROM registry_auditevent WHERE actor_name = 'the-admin'")
+        return int(found.fetchone()[0])
+
+
+def _press(page: Page, studio: Studio, case: Case, way: str) -> None:
+    """To the confirmation page."""
+    page.goto(f"{studio.url}{case.page.format(way=way)}")
+    if case.link:
+        page.get_by_role("link", name=case.link.format(way=way)).click()
+    if case.opens:
+        page.locator("summary", has_text=case.opens).click()
+    page.get_by_role("button", name=case.button.format(way=way), exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(case.title.format(way=way))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
+    name: str, way: str, admin: Page, furnished: Studio
+) -> None:
+    case, before = CASES[name], _writes(furnished)
+    _press(admin, furnished, case, way)
+    expect(admin.get_by_text(case.effect.format(way=way))).to_be_visible()
+    first = admin.get_by_label(case.types[0][0]) if case.types else admin.get_by_role("link", name="Cancel")
+    expect(first).to_be_focused()
+    admin.get_by_role("link", name="Cancel").click()
+    path = case.cancel_to.format(way=way)
+    assert admin.url.removeprefix(furnished.url).startswith(path)
+    # The browser's own way back is as good.
+    _press(admin, furnished, case, way)
+    admin.go_back()
+    assert admin.url.removeprefix(furnished.url).startswith(path)
+    assert _writes(furnished) == before
+    _press(admin, furnished, case, way)
+    if case.types:
+        admin.get_by_role("button", name=case.confirm).click()
+        expect(admin.get_by_text("Write a note")).to_be_visible()
+        expect(admin.get_by_label(case.types[0][0])).to_be_focused()
+        assert _writes(furnished) == before
+    for label, text in case.types:
+        admin.get_by_label(label.format(way=way)).fill(text.format(way=way))
+    admin.get_by_role("button", name=case.confirm).click()
+    expect(admin.get_by_text(case.done.format(way=way))).to_be_visible()
+    assert _writes(furnished) == before + 1
+    # Back leads to a page that asks nothing a second time.
+    admin.go_back()
+    expect(admin.get_by_role("heading", level=1)).to_be_visible()
+    assert _writes(furnished) == before + 1
+
+
+def test_an_admin_is_not_offered_to_deactivate_themselves_and_is_refused(
+    way: str, admin: Page, furnished: Studio
+) -> None:
+    before = _writes(furnished)
+    admin.goto(f"{furnished.url}/members/")
+    own = admin.get_by_role("row").filter(has=admin.get_by_text("you", exact=True))
+    expect(own).to_have_count(1)
+    expect(own).to_contain_text("the-admin")
+    expect(own.get_by_role("button")).to_have_count(0)
+    expect(own.get_by_role("combobox")).to_have_count(0)
+    expect(own.get_by_role("link", name="Change password")).to_be_visible()
+    token = admin.locator("[name=csrfmiddlewaretoken]").first.input_value()
+    for verb in ("disable", "reset"):
+        answer = admin.request.post(
+            f"{furnished.url}/members/{verb}/",
+            form={"csrfmiddlewaretoken": token, "username": "the-admin", "confirmed": "yes", "seen_state": ""},
+            headers={"Referer": f"{furnished.url}/members/"},
+        )
+        assert answer.status == 403, verb
+        assert "You can&#x27;t" in answer.text()
+    assert _writes(furnished) == before
+    admin.reload()
+    expect(admin.get_by_role("heading", name="Members", level=1)).to_be_visible()
+
+
+def test_a_press_on_a_page_that_is_out_of_date_says_so(admin: Page, furnished: Studio, way: str) -> None:
+    name = f"late {way}"
+    furnished.manage("agent_key", "create", name)
+    admin.goto(f"{furnished.url}/keys/")
+    admin.get_by_role("button", name=f"Revoke {name}").click()
+    furnished.manage("agent_key", "revoke", name)
+    before = _writes(furnished)
+    admin.get_by_role("button", name="Revoke key").click()
+    expect(admin.get_by_text(f"The key {name} was already revoked")).to_be_visible()
+    assert _writes(furnished) == before
+
+
+def test_a_double_click_acts_once(admin: Page, furnished: Studio, way: str) -> None:
+    name = f"double {way}"
+    furnished.manage("agent_key", "create", name)
+    before = _writes(furnished)
+    admin.goto(f"{furnished.url}/keys/")
+    admin.get_by_role("button", name=f"Revoke {name}").click()
+    admin.get_by_role("button", name="Revoke key").dblclick()
+    expect(admin.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    assert _writes(furnished) == before + 1
+
+
+def test_the_confirmation_page_fits_a_phone_and_is_accessible_by_keyboard(
+    admin: Page, furnished: Studio, way: str
+) -> None:
+    admin.set_viewport_size({"width": 320, "height": 700})
+    furnished.manage("agent_key", "create", f"phone {way}")
+    admin.goto(f"{furnished.url}/keys/revoke/?name=phone%20{way}")
+    assert admin.get_by_role("link", name="Cancel").bounding_box() is not None
+    if way == "scripts":
+        assert admin.evaluate("document.documentElement.scrollWidth") <= 320
+    expect(admin.get_by_role("link", name="Cancel")).to_be_focused()
+    admin.keyboard.press("Shift+Tab")
+    expect(admin.get_by_role("button", name="Revoke key")).to_be_focused()
+    admin.keyboard.press("Enter")
+    expect(admin.get_by_text(f"The key 'phone {way}' is revoked.")).to_be_visible()

@@ -89,6 +89,9 @@ ADDRESSES = {
     "webhook": "/webhooks/1/",
     "incidents": "/incidents/",
     "password": "/password/",
+    "confirmation, with a note and a name to type": "/capabilities/weights/retire/",
+    "confirmation": "/members/disable/?username=the-author",
+    "confirmation, discard": "/capabilities/weights/draft/discard/",
 }
 # A review with words on it, a release that waits and one that was called off, and a rule.
 ASKED = """

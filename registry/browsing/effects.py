@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -69,6 +69,12 @@ def use_of_capability(capability_id: str) -> CapabilityUse:
     loads = {row["key_name"]: row["total"] for row in rows.order_by("-total", "key_name")}
     named = [name for name in loads if name]
     return CapabilityUse(sum(loads.values()), len(named), loads.get("", 0), named[:NAMES_SHOWN])
+
+
+def count_loads(capability_ids: Collection[str]) -> int:
+    """Of all of them together, in one query."""
+    found = _recent_loads().filter(capability_id__in=capability_ids).aggregate(total=Sum("count"))
+    return int(found["total"] or 0)
 
 
 def use_of_key(name: str) -> KeyUse:

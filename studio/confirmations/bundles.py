@@ -95,7 +95,7 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
     chosen = list(dict.fromkeys(one.replace("\0", "").strip()[:64] for one in sent(request).getlist("chosen")))[:500]
     if not chosen:
         raise NotFound(_("No capability was chosen"))
-    loads = sum(effects.use_of_capability(one).loads for one in chosen)
+    loads = effects.count_loads(chosen)
     title = ngettext("Deprecate %(n)s capability?", "Deprecate %(n)s capabilities?", len(chosen))
     button = ngettext("Deprecate capability", "Deprecate capabilities", len(chosen))
     told = [_("Agents can still load them, and are told what to use instead.")]

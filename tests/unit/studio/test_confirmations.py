@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
@@ -290,6 +292,16 @@ def test_a_capability_that_nobody_loads_is_retired_with_a_note_alone(world: Clie
     assert "typed" not in confirmation_in(asked).values
     assert confirm(world, asked, note="Unused").status_code == 302
     assert Capability.objects.get(capability_id="beta").status == "retired"
+
+
+def test_several_say_how_often_they_are_loaded_in_one_query(world: Client) -> None:
+    counts = []
+    for chosen in (["beta"], ["alpha", "beta"], [f"c{number}" for number in range(100)]):
+        with CaptureQueriesContext(connection) as queries:
+            page = world.post("/bulk/deprecate/", {"chosen": chosen}).content.decode()
+        counts.append(len(queries))
+        assert ("1,520 loads in the last 30 days" in page) == ("alpha" in chosen)
+    assert len(set(counts)) == 1
 
 
 def test_a_key_says_what_it_may_do_and_when_it_was_used(world: Client) -> None:

@@ -154,7 +154,7 @@ def _faults(request: StudioRequest, question: Confirmation) -> dict[str, str]:
     if question.state != request.POST.get(STATE, ""):
         faults[STATE] = _("This has changed since you opened the page. Check what it says now.")
     if question.note and question.note.is_required and not sent_line(request, question.note.name, most=1):
-        faults["note"] = _("Write a note: it appears in the history.")
+        faults["note"] = _("Write a note.")
     if question.typed and sent_line(request, TYPED, most=200) != question.typed:
         faults[TYPED] = _("Type %(name)s to confirm.") % {"name": question.typed}
     return faults

@@ -24,6 +24,7 @@ from registry.access import teams
 from registry.actors import Actor
 from registry.errors import Forbidden
 from registry.models import Operator
+from studio.time_zones import ZONE_SUFFIX, typed_zone, zone_name
 
 View = Callable[..., HttpResponse]
 # What a form carries beside what a person has written: all else is theirs, and a session that ended must not take it.
@@ -116,12 +117,18 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
 
 
 def written(sent: QueryDict) -> list[tuple[str, str]]:
-    """`(field, text)` in the order of the page; a secret is typed again."""
+    """`(field, text)` in the order of the page, a time with the zone in which it was typed; a secret is typed again."""
     return [
-        (name.replace("_", " ").replace("-", " "), "\n".join(texts))
+        (_field_words(name, sent), "\n".join(texts))
         for name, texts in sent.lists()
-        if any(texts) and name not in CARRIED and not _NEVER_SHOWN.search(name)
+        if any(texts) and name not in CARRIED and not _NEVER_SHOWN.search(name) and not name.endswith(ZONE_SUFFIX)
     ]
+
+
+def _field_words(name: str, sent: QueryDict) -> str:
+    zone = typed_zone(sent, name)
+    words = name.replace("_", " ").replace("-", " ")
+    return f"{words} ({zone_name(zone)})" if zone else words
 
 
 def _elsewhere(request: StudioRequest, address: str) -> HttpResponse:

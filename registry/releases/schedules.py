@@ -83,7 +83,7 @@ def schedule_release(
 def _require_time(due_at: datetime) -> None:
     now = timezone.now()
     if due_at <= now:
-        raise InvalidRequest("The time is past: name one to come (UTC)")
+        raise InvalidRequest("The time is in the past. Choose a later one")
     if due_at > now + AHEAD_MAX:
         raise InvalidRequest("The time is more than a year ahead")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from django import template
@@ -14,6 +14,7 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 
 from studio.script_words import Part, translations
+from studio.time_zones import ZONE_SUFFIX, moment_words, utc_words, zone_name, zone_words
 
 register = template.Library()
 _CODE: Final = re.compile(r"`([^`\n]+)`")
@@ -42,23 +43,41 @@ def ago(moment: datetime) -> str:
 @register.filter
 @register.simple_tag
 def since(moment: datetime) -> SafeString:
-    """As `ago`, in an element that knows the moment: times.js tells it in the reader's zone."""
-    utc = moment.astimezone(UTC)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', utc.isoformat(timespec="seconds"), _utc_words(utc), ago(moment)
-    )
+    """As `ago`; the moment itself, in the reader's zone and in UTC, is the element's title."""
+    exact = moment_words(moment) if zone_name() == "UTC" else f"{moment_words(moment)} ({utc_words(moment)})"
+    return format_html('<time datetime="{}" title="{}">{}</time>', _iso(moment), exact, ago(moment))
 
 
 @register.filter
 @register.simple_tag
 def when(moment: datetime) -> SafeString:
-    """The moment itself, such as `2026-01-31 09:30 UTC`; times.js shows it in the reader's zone."""
-    utc = moment.astimezone(UTC)
-    return format_html('<time datetime="{}">{}</time>', utc.isoformat(timespec="seconds"), _utc_words(utc))
+    """The moment in the reader's zone, with the zone's name, such as `Nov 22, 2026, 10:15 PM EST`; UTC is the title."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', _iso(moment), utc_words(moment), moment_words(moment)
+    )
 
 
-def _utc_words(utc: datetime) -> str:
-    return utc.strftime("%Y-%m-%d %H:%M UTC")
+# As `when`, where no element can stand, such as in a drawing.
+register.filter("moment_words", moment_words)
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+@register.inclusion_tag("components/time_zone.html")
+def time_zone(field: str, at: datetime | None = None, zone: tzinfo | str | None = None) -> dict[str, str]:
+    """What stands beside a field that takes a time: the zone in which it is read, in words and for the form to send.
+
+    `at` is the moment that the field shows, `zone` the one in which it shows it where that is not the reader's.
+    """
+    # A template that finds no zone gives the empty string.
+    zone = zone if isinstance(zone, tzinfo) else None
+    return {
+        "field": f"{field}{ZONE_SUFFIX}",
+        "name": zone_name(zone),
+        "words": zone_words(at or timezone.now(), zone),
+    }
 
 
 @register.filter

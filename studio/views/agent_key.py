@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from django import forms
@@ -10,17 +10,19 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.access import keys
-from registry.errors import NotFound, RegistryError
+from registry.errors import InvalidRequest, NotFound, RegistryError
 from registry.models import AgentKey
 from studio.access import StudioRequest, actor_of, admin_required, posted_from
 from studio.confirmations import access as questions
 from studio.confirmations.page import confirmed_first
+from studio.time_zones import day_start, typed_zone, zone_sent
 from studio.views.given import line_of, one_of
 from studio.views.telling import tell
 
@@ -68,11 +70,18 @@ class RightsForm(forms.Form):
         help_text=gettext_lazy("Drafts that pass stand in the place of what is published."),
     )
     last_day = forms.DateField(
-        label=gettext_lazy("Last day (UTC)"),
+        label=gettext_lazy("Last day"),
         required=False,
         help_text=gettext_lazy("It is refused from the next day on. Empty: it does not end by itself."),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
+    # When the key ends as things stand.
+    expires_at: datetime | None = None
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone in which the day was typed, once it was (components/field.html)."""
+        return typed_zone(self.data, "last_day")
 
     def clean_groups(self) -> list[str] | None:
         given = self.cleaned_data["groups"].replace(",", " ").split()
@@ -83,9 +92,14 @@ class RightsForm(forms.Form):
         day: date | None = self.cleaned_data["last_day"]
         if day is None:
             return None
-        if day.year > 9000:
-            raise forms.ValidationError(_("This day is too far away."))
-        return datetime.combine(day + timedelta(days=1), time(), UTC)
+        try:
+            zone = zone_sent(self.data, "last_day")
+            if self.expires_at is not None and day == _last_day(self.expires_at, zone):
+                # The day was not changed; its end may lie within a day of this zone, as where another zone set it.
+                return self.expires_at
+            return day_start(day + timedelta(days=1), zone)
+        except (InvalidRequest, OverflowError) as error:
+            raise forms.ValidationError(getattr(error, "message", _("This day is too far away."))) from None
 
     @property
     def rights(self) -> dict[str, Any]:
@@ -151,15 +165,18 @@ def _key_or_404(number: int) -> AgentKey:
         raise Http404(error.message) from None
 
 
+def _last_day(expires_at: datetime, zone: tzinfo) -> date:
+    return (expires_at - timedelta(microseconds=1)).astimezone(zone).date()
+
+
 def _form_of(row: AgentKey) -> RightsForm:
-    last_day = row.expires_at - timedelta(microseconds=1) if row.expires_at else None
     return RightsForm(
         initial={
             "scopes": row.scopes,
             "groups": ", ".join(row.groups or ()),
             "read_only_tools": row.read_only_tools,
             "preview": row.preview,
-            "last_day": last_day.astimezone(UTC).date() if last_day else None,
+            "last_day": _last_day(row.expires_at, timezone.get_current_timezone()) if row.expires_at else None,
         }
     )
 
@@ -178,6 +195,7 @@ def _shown(
 def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
     """Other rights."""
     row, form = _key_or_404(number), RightsForm(request.POST)
+    form.expires_at = row.expires_at
     if form.is_valid():
         try:
             keys.change_key(name=row.name, by=actor_of(request), **form.rights)

@@ -21,6 +21,7 @@ from registry.releases import standing
 from registry.releases.gate import GateReport
 from registry.validation import Finding
 from studio.access import StudioRequest, actor_of, operator_required, why_not
+from studio.time_zones import typed_zone
 from studio.views.capability import get_capability_or_404
 from studio.views.given import acknowledged_in, line_of, note_of, number_of
 
@@ -109,6 +110,8 @@ def gate_context(request: StudioRequest, gate: GateReport) -> dict[str, Any]:
         "acknowledged": acknowledged_in(request),
         "note": note_of(request),
         "due_at": line_of(request, "due_at", most=32),
+        # What was typed is shown again in the zone in which it was typed.
+        "due_at_zone": typed_zone(request.POST, "due_at"),
     }
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry import drafts
-from registry.errors import DraftConflict, DraftNotFound, RegistryError
+from registry.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
 from registry.models import ScheduledRelease
 from registry.releases import schedules
 from studio.access import StudioRequest, actor_of, operator_required, posted_from, publisher_required, why_not
 from studio.confirmations import bundles as questions
 from studio.confirmations.page import confirmed_first
+from studio.time_zones import moment_words, time_sent
 from studio.views.capability import get_capability_or_404
 from studio.views.gate import MOVED_ON, gate_page, no_draft
-from studio.views.given import acknowledged_in, line_of, note_of, number_of
+from studio.views.given import acknowledged_in, note_of, number_of
 from studio.views.telling import tell
 
 PAGE_SIZE = 50
@@ -35,17 +36,12 @@ def release_list(request: StudioRequest) -> HttpResponse:
     return render(request, "studio/release/list.html", context)
 
 
-def due_in(request: HttpRequest) -> datetime | None:
-    """A time as a browser sends it, taken as UTC; None for something else."""
+def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
+    """The moment that was typed, or why there is none."""
     try:
-        found = datetime.fromisoformat(line_of(request, "due_at", most=32))
-    except ValueError:
-        return None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-
-
-def _day_and_time(due_at: datetime) -> dict[str, str]:
-    return {"day": f"{due_at:%Y-%m-%d}", "time": f"{due_at:%H:%M}"}
+        return time_sent(request.POST, "due_at"), ""
+    except InvalidRequest as refusal:
+        return None, refusal.message
 
 
 @operator_required
@@ -57,14 +53,12 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
         draft = drafts.get_draft(capability_id)
     except DraftNotFound:
         return no_draft(request, capability_id)
-    due_at, note = due_in(request), note_of(request)
-    error, status = "", 400
+    note, status = note_of(request), 400
+    due_at, error = _due_at(request)
     if not request.user.can_publish:
         error, status = why_not(request, _("publish"), capability_id), 403
     elif not note:
         error = _("Write a note: it stands in the history.")
-    elif due_at is None:
-        error = _("Name the day and the time, such as 2030-05-01T09:00 (UTC).")
     if error or due_at is None:
         return gate_page(request, capability, draft, error=error, status=status)
     try:
@@ -82,8 +76,8 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
         return gate_page(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
         return gate_page(request, capability, draft, error=_("It was not planned; see below why."), status=422)
-    words = _("%(capability_id)s will be published on %(day)s at %(time)s UTC.")
-    messages.success(request, words % {"capability_id": capability_id, **_day_and_time(due_at)})
+    words = _("%(capability_id)s will be published on %(when)s.")
+    messages.success(request, words % {"capability_id": capability_id, "when": moment_words(due_at)})
     return redirect("studio:release_list")
 
 
@@ -91,14 +85,14 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
 @posted_from("studio:release_list")
 def release_change(request: StudioRequest) -> HttpResponse:
     """Another time."""
-    due_at = due_in(request)
+    due_at, error = _due_at(request)
     if due_at is None:
-        messages.error(request, _("Name the day and the time, such as 2030-05-01T09:00 (UTC)."))
+        messages.error(request, error)
         return redirect("studio:release_list")
 
     def words(release: ScheduledRelease) -> str:
-        found = {"capability_id": release.capability.capability_id, **_day_and_time(release.due_at)}
-        return _("%(capability_id)s: %(day)s at %(time)s UTC.") % found
+        found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
+        return _("%(capability_id)s will be published on %(when)s.") % found
 
     number, to = number_of(request, "release") or 0, redirect("studio:release_list")
     return tell(request, schedules.change_release, words, to=to, scheduled_id=number, due_at=due_at)

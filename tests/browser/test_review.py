@@ -157,7 +157,7 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     publisher.get_by_label("Note: why this release?").fill("At night")
     publisher.get_by_text("Publish at a time").click()
     day = publisher.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 16)")
-    publisher.get_by_label("Day and time (UTC)").fill(day)
+    publisher.get_by_label("Date and time").fill(day)
     publisher.get_by_role("button", name="Publish then").click()
     expect(publisher.get_by_text("nap_log will be published on")).to_be_visible()
     publisher.get_by_role("button", name="Cancel release of nap_log").click()

@@ -80,5 +80,8 @@ def test_what_is_translated_can_be_read(path: Path) -> None:
 
 def test_moments_say_their_zone(client: Client) -> None:
     page = client.get("/gallery/").content.decode()
-    assert '<time datetime="2026-01-31T09:30:00+00:00">2026-01-31 09:30 UTC</time>' in page
-    assert 'title="2026-01-31 09:30 UTC"' in page
+    assert (
+        '<time datetime="2026-01-31T09:30:00+00:00" title="2026-01-31 09:30 UTC">Jan 31, 2026, 9:30 AM UTC</time>'
+        in page
+    )
+    assert 'title="Jan 31, 2026, 9:30 AM UTC"' in page

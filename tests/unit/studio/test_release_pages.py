@@ -61,9 +61,9 @@ def test_planned_listed_and_made(client: Client) -> None:
     ("values", "status", "words"),
     [
         ({"note": " "}, 400, "Write a note"),
-        ({"due_at": ""}, 400, "Name the day and the time"),
-        ({"due_at": "tomorrow"}, 400, "Name the day and the time"),
-        ({"due_at": "2001-01-01T00:00"}, 409, "The time is past"),
+        ({"due_at": ""}, 400, "Enter a day and a time"),
+        ({"due_at": "tomorrow"}, 400, "Enter a day and a time"),
+        ({"due_at": "2001-01-01T00:00"}, 409, "The time is in the past"),
         ({"draft_version": "7"}, 409, "look again"),
     ],
 )

@@ -214,10 +214,13 @@ def test_a_page_shows_nothing_that_was_not_translated(address: str, furnished: N
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
-def test_every_moment_can_be_told_in_the_readers_zone(page: Path) -> None:
-    """times.js finds a `time` element; a field holds UTC, and its label says so; a picture has no HTML."""
-    source = re.sub(r"<title>.*?</title>|value=\"[^\"]*\"", "", page.read_text("utf-8"), flags=re.DOTALL)
-    assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", source)
+def test_every_moment_is_told_in_the_readers_zone_with_its_name(page: Path) -> None:
+    """By `when`, `since` or `moment_words`; a field that takes one stands beside the name of its zone."""
+    source = page.read_text("utf-8")
+    shown = re.sub(r"value=\"[^\"]*\"", "", source)
+    assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", shown)
+    fields = re.search(r"type=\"(?:datetime-local|date|time)\"", source)
+    assert not fields or "{% time_zone " in source
 
 
 # Keys, names of nodes and what a file holds: Do, Check and Say are words of a playbook, in every language.

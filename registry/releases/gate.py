@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from registry.matching.rehearsal import Rehearsal
 
 ACKNOWLEDGEABLE: Final = frozenset({"POLICY_LOOSENED"})
+# What a person answers with a confirmation, an approval or a note. No other text would be more correct.
+POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE | {
+    "APPROVAL_REQUIRED",
+    "LOOSENING_NOT_ALLOWED",
+    "NOTE_REQUIRED",
+    "COMMENTS_OPEN",
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,16 @@ class GateReport:
     @property
     def refused(self) -> bool:
         return self.report.bundle is None or any(finding.is_error for finding in self.findings)
+
+    @property
+    def text_findings(self) -> tuple[Finding, ...]:
+        """The findings about the texts, without the questions of policy that the same report asks."""
+        return tuple(finding for finding in self.findings if finding.code not in POLICY_QUESTIONS)
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        """The codes of the questions of policy that stand in the way of this publish, each once."""
+        return tuple(dict.fromkeys(f.code for f in self.findings if f.is_error and f.code in POLICY_QUESTIONS))
 
     @property
     def to_acknowledge(self) -> tuple[str, ...]:

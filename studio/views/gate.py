@@ -33,6 +33,16 @@ _EFFECT_WORDS: Final = {
     "widens": gettext_lazy("Reaches further"),
     "changes": gettext_lazy("Changes"),
 }
+# A question of policy is not a fault of the texts: it is told to the person, with who can answer it.
+_QUESTION_WORDS: Final = {
+    "POLICY_LOOSENED": gettext_lazy("This release loosens a policy. A publisher has to confirm it."),
+    "LOOSENING_NOT_ALLOWED": gettext_lazy("This release loosens a policy. Only an admin may publish it here."),
+    "APPROVAL_REQUIRED": gettext_lazy(
+        "These texts need approval by a second person: a publisher or an admin who has not worked on them."
+    ),
+    "COMMENTS_OPEN": gettext_lazy("Every comment of the review has to be resolved before publishing."),
+    "NOTE_REQUIRED": gettext_lazy("Publishing needs a note here."),
+}
 # Of a first release, of which nothing else can be said.
 _FIRST_WORDS: Final = {"widens": gettext_lazy("What agents get"), "changes": gettext_lazy("Forms and files")}
 
@@ -91,17 +101,25 @@ def change_groups(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EF
     return groups
 
 
-def gate_context(request: StudioRequest, gate: GateReport) -> dict[str, Any]:
-    """What the parts of the page need that show a gate's report: errors that no tick can lift, and what was typed."""
-    errors = [finding for finding in gate.findings if finding.is_error]
-    warnings = [finding for finding in gate.findings if not finding.is_error]
-    codes = {finding.code for finding in errors}
-    blocking = sum(finding.code not in gate.to_acknowledge for finding in errors)
+def gate_context(request: StudioRequest, gate: GateReport, *, can_confirm: bool = True) -> dict[str, Any]:
+    """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
+    them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms."""
+    errors = [finding for finding in gate.text_findings if finding.is_error]
+    warnings = [finding for finding in gate.text_findings if not finding.is_error]
+    asked = [
+        code
+        for code in gate.open_questions
+        if code != "POLICY_LOOSENED" or "LOOSENING_NOT_ALLOWED" not in gate.open_questions
+    ]
+    to_confirm = [code for code in asked if code in gate.to_acknowledge and can_confirm and request.user.can_publish]
+    questions = [(code, str(_QUESTION_WORDS[code])) for code in asked if code not in to_confirm]
     return {
         "gate": gate,
-        "blocking": blocking,
-        # A second person can lift these, and nothing else stands in the way.
-        "needs_approval": "APPROVAL_REQUIRED" in codes,
+        "to_confirm": to_confirm,
+        "questions": questions,
+        # What no tick of this person's can lift.
+        "is_blocked": bool(errors or questions),
+        "needs_approval": "APPROVAL_REQUIRED" in asked,
         "can_be_reviewed": gate.report.ok,
         "errors": errors,
         "warnings": warnings,
@@ -136,6 +154,13 @@ def gate_page(
     return render(request, "studio/gate/show.html", context, status=status)
 
 
+def refused_words(gate: GateReport | None) -> str:
+    """Why nothing was published, in a sentence: a confirmation is missing, or something that the page lists."""
+    if gate is not None and gate.to_acknowledge and not any(f.is_error for f in gate.text_findings):
+        return _("Not published yet. Confirm that the release is meant to loosen a policy.")
+    return _("It was not published; see below why.")
+
+
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
     if not request.user.can_publish:
         error = why_not(request, _("publish"), capability.capability_id)
@@ -158,7 +183,7 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
         messages.info(request, _("Somebody else has just published this draft."))
         return redirect("studio:capability_show", capability_id)
     if outcome.status == "refused":
-        return gate_page(request, capability, draft, error=_("It was not published; see below why."), status=422)
+        return gate_page(request, capability, draft, error=refused_words(outcome.gate), status=422)
     words = {"unchanged": _("Already up to date: nothing differs from the published revision.")}
     messages.success(
         request, words.get(outcome.status, _("Published as revision %(revision)s.") % {"revision": outcome.revision})

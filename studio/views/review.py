@@ -134,7 +134,7 @@ def _page(
         gate = publishing.preview(files=review.files, by=actor)
         # That somebody has to approve is why this page is open.
         findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
-        context |= gate_context(request, replace(gate, findings=findings))
+        context |= gate_context(request, replace(gate, findings=findings), can_confirm=False)
     return render(request, "studio/review/show.html", context, status=status)
 
 

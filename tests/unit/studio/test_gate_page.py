@@ -11,6 +11,7 @@ from registry import drafts, publishing
 from registry.models import AuditEvent, Capability, Revision
 from registry.releases import reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
+from tests.unit.registry.releases.test_rules import set_rule
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
@@ -116,6 +117,76 @@ def test_a_loosened_policy_needs_the_tick(client: Client) -> None:
     assert _publish(client, acknowledge=["POLICY_LOOSENED"]).status_code == 302
     assert _revision() == 2
     assert AuditEvent.objects.filter(verb="capability.publish").last().detail["acknowledged"] == ["POLICY_LOOSENED"]  # type: ignore[union-attr]
+
+
+def _loosen() -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write", requires_approval=False)]))
+
+
+def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_in: SignIn) -> None:
+    _loosen()
+    client = signed_in("author")
+    answer = client.get(GATE)
+    page = answer.content.decode()
+    assert page.count("This release loosens a policy. A publisher has to confirm it.") == 1
+    assert "1 error" not in page
+    assert '<li class="finding' not in page
+    assert "tools.json:" not in page
+    assert 'name="acknowledge"' not in page
+    assert page.count("<code>alpha_save</code> no longer needs approval") == 1
+    form = form_with(answer, "Ask for a review")
+    form.action = f"{GATE}review/"
+    assert form.submit(client, note="Faster").status_code == 302
+
+
+def test_a_publisher_is_asked_once_to_confirm_a_loosened_policy(client: Client) -> None:
+    _loosen()
+    page = client.get(GATE).content.decode()
+    assert page.count('name="acknowledge"') == 1
+    assert "I confirm that it is meant." in page
+    assert "A publisher has to confirm it" not in page
+    assert page.count("no longer needs approval") == 1
+    assert "1 error" not in page
+    assert "No findings." not in page
+    assert "disabled>Publish" not in page
+    refused = _publish(client, note="Faster").content.decode()
+    assert "Not published yet. Confirm that the release is meant to loosen a policy." in refused
+
+
+def test_what_needs_a_second_person_says_who_that_can_be_and_leads_to_no_line(
+    client: Client, signed_in: SignIn
+) -> None:
+    set_rule(four_eyes=True)
+    _draft(bundle())
+    for each in (client, signed_in("author")):
+        page = each.get(GATE).content.decode()
+        assert "approval by a second person: a publisher or an admin who has not worked on them." in page
+        assert "capability.json:1:1" not in page
+        assert "1 error" not in page
+        assert "Ask for a review" in page
+    assert "disabled>Publish" in client.get(GATE).content.decode()
+
+
+def test_where_only_an_admin_may_loosen_nobody_else_is_offered_the_tick(client: Client, signed_in: SignIn) -> None:
+    set_rule(loosening="admin")
+    _loosen()
+    page = client.get(GATE).content.decode()
+    assert page.count("This release loosens a policy. Only an admin may publish it here.") == 1
+    assert "A publisher has to confirm it" not in page
+    assert 'name="acknowledge"' not in page
+    assert "disabled>Publish" in page
+    page = signed_in("admin").get(GATE).content.decode()
+    assert 'name="acknowledge"' in page
+    assert "Only an admin" not in page
+
+
+def test_a_fault_of_the_texts_is_still_an_error_with_its_place(client: Client) -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = client.get(GATE).content.decode()
+    assert "3 errors" in page
+    assert "skill.md:1:1" in page
 
 
 @pytest.mark.parametrize("codes", [["JSON_INVALID"], ["a\0b"], ["x" * 100_000], ["\ud800"]])

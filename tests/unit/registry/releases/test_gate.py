@@ -10,6 +10,8 @@ import pytest
 from registry import publishing
 from registry.authoring.text_diffs import DIFF_LINES_MAX, text_diffs
 from registry.models import AuditEvent
+from registry.releases.gate import POLICY_QUESTIONS
+from registry.validation import codes
 from tests.factories import OLGA, bundle, publish, to_json, tool
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +42,20 @@ def test_a_looser_policy_is_refused_until_it_is_acknowledged(name: str) -> None:
     assert passed.status == "published"
     assert [each.severity for each in passed.findings if each.code == "POLICY_LOOSENED"] == ["warning"]
     assert AuditEvent.objects.latest("id").detail["acknowledged"] == ["POLICY_LOOSENED"]
+
+
+def test_a_question_of_policy_is_told_apart_from_what_is_wrong_with_the_texts() -> None:
+    publish(tools=[tool("a", "write")])
+    report = publishing.publish(files=bundle(tools=[tool("a", "write", requires_approval=False)]), by=OLGA).gate
+    assert report is not None
+    # The report that command line and API give holds it as before.
+    assert [(each.code, each.severity) for each in report.findings] == [("POLICY_LOOSENED", "error")]
+    assert (report.refused, report.text_findings, report.open_questions) == (True, (), ("POLICY_LOOSENED",))
+
+
+def test_every_error_that_the_rules_of_releases_raise_is_a_question_of_policy() -> None:
+    raised = {code.code for code in codes.GATE if code.severity == "error"}
+    assert raised == POLICY_QUESTIONS
 
 
 def test_nothing_else_can_be_acknowledged_away() -> None:

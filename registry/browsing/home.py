@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Count, Sum
+from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils import timezone
 
 from registry.browsing.facets import facets
@@ -24,7 +24,7 @@ from registry.models import (
     ScheduledRelease,
 )
 from registry.queries import open_incidents
-from registry.releases.reviews import list_reviews
+from registry.releases.reviews import list_changes_requested, list_reviews
 from registry.releases.schedules import list_releases
 from registry.usage import demand
 from registry.usage.lifecycle import Worse, worse_revisions
@@ -38,13 +38,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class WaitingDraft:
-    """A draft that agents do not see yet; `passes` as it was when it was saved. `saved_by` is an actor as stored."""
+    """A draft that agents do not see yet; `passes` as it was when it was saved. `saved_by` is an actor as stored.
+
+    `changes_requested` says that a publisher has sent it back.
+    """
 
     capability_id: str
     name: str
     saved_by: str
     saved_at: datetime
     passes: bool
+    changes_requested: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,7 @@ class Home:
     """`loads` has every day of the last `LOAD_DAYS` in order, days of UTC, zeros included."""
 
     incidents: Some[Incident]
+    changes_requested: Some[Review]
     reviews: Some[Review]
     releases: Some[ScheduledRelease]
     drafts: Some[WaitingDraft]
@@ -104,10 +109,11 @@ class Home:
     jobs_wait_since: datetime | None
 
 
-def home() -> Home:
-    """Every section, read now."""
+def home(*, viewer: str = "") -> Home:
+    """Every section, read now; `viewer` is an actor as stored, whose own drafts come first where they wait for them."""
     return Home(
         incidents=incidents(),
+        changes_requested=changes_requested(viewer),
         reviews=open_reviews(),
         releases=planned_releases(),
         drafts=waiting_drafts(),
@@ -133,6 +139,12 @@ def incidents() -> Some[Incident]:
     return Some(list(found[:SHOWN_MAX]), found.count())
 
 
+def changes_requested(viewer: str) -> Some[Review]:
+    """Drafts that a publisher has sent back, those that the viewer has submitted first."""
+    found = list_changes_requested(first_of=viewer)
+    return Some(list(found[:SHOWN_MAX]), found.count())
+
+
 def open_reviews() -> Some[Review]:
     """Drafts that wait for somebody to approve them or send them back, the latest first."""
     found = list_reviews(states=("open",))
@@ -149,9 +161,10 @@ def waiting_drafts() -> Some[WaitingDraft]:
     """Drafts that somebody has not published or discarded, the latest first."""
     found = Draft.objects.filter(discarded_at__isnull=True).order_by("-saved_at", "-pk")
     columns = ("capability__capability_id", "capability_json", "saved_by", "saved_at", "digest")
+    is_sent_back = Exists(list_changes_requested().filter(capability=OuterRef("capability")))
     shown = [
-        WaitingDraft(capability_id, facets(text).name_or(capability_id), by, at, bool(digest))
-        for capability_id, text, by, at, digest in found.values_list(*columns)[:SHOWN_MAX]
+        WaitingDraft(capability_id, facets(text).name_or(capability_id), by, at, bool(digest), sent_back)
+        for capability_id, text, by, at, digest, sent_back in found.values_list(*columns, is_sent_back)[:SHOWN_MAX]
     ]
     return Some(shown, found.count())
 

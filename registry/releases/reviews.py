@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Case, Exists, OuterRef, QuerySet, Subquery, When
 from django.utils import timezone
 
 from registry import audit
@@ -259,6 +259,25 @@ def list_reviews(*, states: Sequence[str] = (), asked_by: str = "") -> QuerySet[
     if asked_by:
         found = found.filter(asked_by=asked_by)
     return found.order_by("-asked_at", "-id")
+
+
+def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
+    """Reviews whose draft waits for changes that a publisher has asked for: those that `first_of`, an actor as stored,
+    has submitted come first, then the latest. `comment` is what the publisher wrote.
+
+    A review leaves the list when its draft is submitted again, published or discarded.
+    """
+    comments = ReviewEntry.objects.filter(review=OuterRef("pk"), kind=ReviewEntry.Kind.SENT_BACK).order_by("-id")
+    drafts = Draft.objects.filter(capability=OuterRef("capability"), discarded_at__isnull=True)
+    return (
+        list_reviews(states=(Review.State.SENT_BACK,))
+        .filter(Exists(drafts))
+        .annotate(
+            comment=Subquery(comments.values("words")[:1]),
+            is_of_others=Case(When(asked_by=first_of, then=False), default=True),
+        )
+        .order_by("is_of_others", "-decided_at", "-id")
+    )
 
 
 def is_current(review: Review) -> bool:

@@ -14,6 +14,7 @@ from registry import publishing, queries
 from registry.browsing.facets import facets
 from registry.errors import CapabilityNotFound, RegistryError
 from registry.models import Capability
+from registry.releases import reviews
 from registry.soundness import is_intact
 from studio import tour
 from studio.access import (
@@ -53,6 +54,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "is_damaged": not intact and revision is not None,
         "bundle": queries.bundle_of(revision) if revision and intact else None,
         "draft": draft,
+        "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
         "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],

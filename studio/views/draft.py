@@ -23,6 +23,7 @@ from registry.authoring.mends import Mend, mends_of
 from registry.authoring.skeletons import PROFILES
 from registry.errors import DraftConflict, RegistryError
 from registry.models import Capability
+from registry.releases import reviews
 from registry.schemas import read_schema
 from registry.validation import BUNDLE_FILES, Finding, Report
 from registry.validation.sections import sections_of_profile
@@ -142,6 +143,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
     files, version = drafts.editable_files(capability)
     report = drafts.check_texts(capability_id, files)
     context = _context(capability_id, files, version, report) | {"facts": _facts()}
+    context["changes_requested"] = reviews.list_changes_requested().filter(capability=capability).first()
     return render(request, "studio/draft/edit.html", context)
 
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from registry.browsing import home as sections
 from studio import tour
-from studio.access import StudioRequest, operator_required, posted_from
+from studio.access import StudioRequest, actor_of, operator_required, posted_from
 from studio.charts import bars
 
 
@@ -17,7 +17,7 @@ from studio.charts import bars
 @require_safe
 def home(request: StudioRequest) -> HttpResponse:
     """What needs a person now, and how the registry fares."""
-    found = sections.home()
+    found = sections.home(viewer=str(actor_of(request)))
     context = {"home": found, "chart": bars(found.loads), "tour": tour.tour_of(request)}
     return render(request, "studio/home/show.html", context)
 

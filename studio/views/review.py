@@ -38,6 +38,7 @@ from studio.views.gate import MOVED_ON, gate_context, gate_page, no_draft
 from studio.views.given import line_of, note_of, number_of
 
 PAGE_SIZE: Final = 50
+RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
 WORDS_MAX: Final = reviews.WORDS_MAX + 1
 _STATUS: Final[dict[type[RegistryError], int]] = {
@@ -59,7 +60,12 @@ def review_list(request: StudioRequest) -> HttpResponse:
     mine = str(actor_of(request)) if show == "mine" else ""
     found = reviews.list_reviews(states=SHOWN.get(show, ()), asked_by=mine)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "studio/review/list.html", {"page": page, "show": show, "query": f"show={show}"})
+    context: dict[str, Any] = {"page": page, "show": show, "query": f"show={show}"}
+    if show == "waiting":
+        # What waits for the reader: their own, with what a publisher asks for.
+        asker = str(actor_of(request))
+        context["returned"] = reviews.list_changes_requested().filter(asked_by=asker)[:RETURNED_MAX]
+    return render(request, "studio/review/list.html", context)
 
 
 @operator_required

@@ -73,7 +73,9 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     publisher.get_by_label("Your words").fill("Say how often")
     publisher.get_by_role("button", name="Send back").click()
     expect(publisher.get_by_text("Sent back, with your words.")).to_be_visible()
+    _is_told(author, studio)
     _mend(author, studio)
+    _is_told_no_more(author, studio)
     publisher.goto(address)
     publisher.get_by_role("button", name="Approve").click()
     expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
@@ -120,6 +122,34 @@ def _answer_and_resolve(publisher: Page) -> None:
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()
     talk.get_by_role("button", name="Open again").click()
     expect(talk.get_by_text("1 open")).to_be_visible()
+
+
+REQUESTED = "Changes requested by the-publisher"
+
+
+def _is_told(author: Page, studio: Studio) -> None:
+    """What the publisher asks for, wherever the author looks, with the way to answer."""
+    author.goto(f"{studio.url}/")
+    card = author.get_by_role("region", name="Changes requested")
+    expect(card).to_contain_text(f"{REQUESTED}: Say how often")
+    expect(card).to_contain_text("Submitted by you")
+    drafts = author.get_by_role("region", name="Drafts waiting").get_by_role("listitem").filter(has_text="Sleep Log")
+    expect(drafts).to_contain_text("Changes requested")
+    expect(drafts.get_by_text("passes")).to_have_count(0)
+    for address in ("reviews/", "capabilities/sleep_log/", "capabilities/sleep_log/edit/"):
+        author.goto(f"{studio.url}/{address}")
+        told = author.get_by_role("region", name="Changes requested")
+        expect(told).to_contain_text(REQUESTED)
+        expect(told).to_contain_text("Say how often")
+    author.get_by_role("link", name="Open review").click()
+    expect(author.get_by_role("heading", name="Review of sleep_log")).to_be_visible()
+
+
+def _is_told_no_more(author: Page, studio: Studio) -> None:
+    for address in ("", "reviews/", "capabilities/sleep_log/", "capabilities/sleep_log/edit/"):
+        author.goto(f"{studio.url}/{address}")
+        expect(author.locator("h1")).to_be_visible()
+        expect(author.get_by_text(REQUESTED)).to_have_count(0)
 
 
 def _mend(author: Page, studio: Studio) -> None:

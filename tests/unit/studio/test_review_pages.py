@@ -106,10 +106,50 @@ def test_sent_back_with_words_and_handed_in_again(signed_in: SignIn) -> None:
     assert "Say what should change" in answer.content.decode()
     assert _say(publisher, address, "send-back", words="Shorter, please").status_code == 302
     assert "Shorter, please" in author.get(address).content.decode()
-    assert "Sent back by <bdi>the-publisher</bdi>" in author.get(GATE).content.decode()
+    assert "Changes requested by <bdi>the-publisher</bdi>" in author.get(GATE).content.decode()
     _draft(version=1, body="Short.")
     assert _asked(author) == address
     assert "Round 2" in author.get(address).content.decode()
+
+
+def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requested(signed_in: SignIn) -> None:
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    pages = ("/", "/capabilities/alpha/", "/capabilities/alpha/edit/", "/reviews/")
+    words = "Changes requested by <bdi>the-publisher</bdi>"
+    assert not [page for page in pages if words in author.get(page).content.decode()]
+    _say(publisher, address, "send-back", words="Say <b>how</b> often")
+    for page in pages:
+        shown = author.get(page).content.decode()
+        assert words in shown, page
+        assert "Say &lt;b&gt;how&lt;/b&gt; often" in shown
+        assert f'href="{address}"' in shown
+    home = author.get("/").content.decode()
+    assert "Submitted by you" in home
+    assert '<span class="tag tag-warning">Changes requested</span>' in home
+    assert ">passes<" not in home
+    assert "Submitted by you" not in publisher.get("/").content.decode()
+    # What others have submitted is listed under its own tab.
+    assert words not in publisher.get("/reviews/").content.decode()
+    # An edit alone is not the answer; submitting again is.
+    _draft(version=1, body="Twice a day.")
+    assert words in author.get("/capabilities/alpha/").content.decode()
+    _asked(author)
+    assert not [page for page in pages if words in author.get(page).content.decode()]
+    assert ">passes<" in author.get("/").content.decode()
+
+
+def test_a_viewer_reads_what_is_asked_for_and_is_offered_nothing(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    _say(signed_in("publisher"), address, "send-back", words="Shorter")
+    viewer = signed_in("viewer")
+    for page in ("/", "/capabilities/alpha/"):
+        shown = viewer.get(page).content.decode()
+        assert "Changes requested by <bdi>the-publisher</bdi>" in shown
+        assert "Submit again" not in shown
+        assert "/edit/" not in shown
 
 
 def test_a_comment_on_a_line_stands_below_it(signed_in: SignIn) -> None:
@@ -254,7 +294,7 @@ def test_its_queries_do_not_grow_and_read_no_texts(signed_in: SignIn) -> None:
             assert client.get("/reviews/").status_code == 200
         counts.append(len(queries))
         assert not [query for query in queries.captured_queries if "skill_md" in query["sql"]]
-    assert counts[0] == counts[1] <= 4
+    assert counts[0] == counts[1] <= 5
 
 
 def test_there_is_no_such_review(signed_in: SignIn) -> None:

@@ -166,6 +166,46 @@ def test_only_its_author_and_admins_withdraw_a_review() -> None:
     assert reviews.get_review(review.pk).state == "withdrawn"
 
 
+def _returned(first_of: str = "") -> list[tuple[str, str]]:
+    found = reviews.list_changes_requested(first_of=first_of)
+    # The type of a model does not know what a query adds to it.
+    return [(review.capability.capability_id, vars(review)["comment"]) for review in found]
+
+
+def test_requested_changes_are_listed_until_the_draft_is_submitted_again() -> None:
+    review = _ask()
+    assert _returned() == []
+    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
+    assert _returned() == [("alpha", "Shorter")]
+    _save(body="Short.")
+    assert _returned() == [("alpha", "Shorter")]
+    _ask(body="Short.")
+    assert _returned() == []
+    reviews.send_back(review_id=review.pk, round_seen=2, by=PAUL, words="Shorter still")
+    assert _returned() == [("alpha", "Shorter still")]
+
+
+def test_requested_changes_end_with_the_draft() -> None:
+    review = _ask()
+    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    assert _returned() == []
+    drafts.restore_draft(capability_id="alpha", version=1, by=OLGA)
+    assert _returned() == [("alpha", "Shorter")]
+    assert publishing.publish_draft(capability_id="alpha", by=OLGA, note="Out").status == "published"
+    assert _returned() == []
+
+
+def test_requested_changes_of_the_reader_come_first() -> None:
+    for capability_id, by in (("alpha", OLGA), ("beta", PAUL), ("gamma", OLGA)):
+        files = bundle(capability_id)
+        version = drafts.save_draft(capability_id=capability_id, files=files, based_on=None, by=by).version
+        review = reviews.ask_review(capability_id=capability_id, draft_version=version, by=by, note="Look")
+        reviews.send_back(review_id=review.pk, round_seen=1, by=Actor("operator", "vera"), words=capability_id)
+    assert [name for name, _ in _returned()] == ["gamma", "beta", "alpha"]
+    assert [name for name, _ in _returned(str(PAUL))] == ["beta", "gamma", "alpha"]
+
+
 def test_other_texts_that_are_published_end_it() -> None:
     review = _ask()
     publish(body="From elsewhere.")

@@ -218,7 +218,9 @@ export class Saving {
     if (!copy) return;
     const differs = this.editor.documents.some((one) => one.name in copy.texts && one.text !== copy.texts[one.name]);
     if (!differs) return this.copies.drop(copy.key);
-    const when = new Date(copy.at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    // In the reader's zone with its name, as the pages show every time.
+    const parts = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
+    const when = new Date(copy.at).toLocaleString(document.documentElement.lang || [], parts);
     const files = Object.keys(copy.texts).join(", ");
     const bar = this.bar(say("Text of {when} was never saved: {files}. It is still in this browser.", { when, files }),
       h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, say("Bring it back")),

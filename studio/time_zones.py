@@ -83,6 +83,15 @@ def moment_words(moment: datetime) -> str:
     return f"{_local_words(local)} {_abbreviation(local)}"
 
 
+def stored_moment_words(text: str) -> str:
+    """As `moment_words`, of a moment that a row keeps as text; the text itself where it is something else."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo is None or moment.year not in _YEARS else moment_words(moment)
+
+
 def utc_words(moment: datetime) -> str:
     """A moment in UTC, such as `2026-11-23 03:15 UTC`."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"

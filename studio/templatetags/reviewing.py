@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 
 from django import template
@@ -13,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from registry.authoring.text_diffs import Block
 from registry.models import AuditEvent
 from studio.templatetags.words import who
-from studio.time_zones import moment_words
+from studio.time_zones import stored_moment_words
 
 register = template.Library()
 
@@ -60,18 +59,11 @@ def happened(event: AuditEvent) -> str:
         "capability.publish": _("Published as revision %(number)s") % {"number": detail.get("revision")},
         "capability.rollback": _("Rolled back to revision %(number)s") % {"number": detail.get("to")},
         "capability.visibility": _("Made %(visibility)s") % {"visibility": detail.get("visibility")},
-        "release.schedule": _("Release planned for %(time)s") % {"time": _moment_words(detail.get("due_at"))},
+        "release.schedule": _("Release planned for %(time)s")
+        % {"time": stored_moment_words(str(detail.get("due_at", "")))},
         "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
     }
     return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
-
-
-def _moment_words(stored: object) -> str:
-    """A moment of an audit row, in the reader's zone; as it is stored where it is damaged."""
-    try:
-        return moment_words(datetime.fromisoformat(str(stored)))
-    except ValueError:
-        return str(stored)
 
 
 @register.filter

@@ -10,8 +10,10 @@ from django import template
 
 from registry.models import AuditEvent
 from studio.templatetags.words import who
+from studio.time_zones import stored_moment_words
 
 register = template.Library()
+_OF_MOMENTS: Final = ("_at", "_until")
 _DIGEST: Final = re.compile(r"(sha256:[0-9a-f]{12})[0-9a-f]{52}")
 
 
@@ -33,12 +35,13 @@ def plain(value: object) -> str:
 
 @register.filter
 def detail_shown(event: AuditEvent) -> list[tuple[str, str, str]]:
-    """`(name, words, whole)` of what a row tells, without what is empty; a digest is shown by its beginning, and
-    `whole` has all of it."""
+    """`(name, words, whole)` of what a row tells, without what is empty. A digest is shown by its beginning and a
+    moment in the reader's zone; then `whole` is what the row holds."""
     shown = []
     for name, value in event.detail.items():
         if value in ("", [], {}):
             continue
         whole = plain(value)
-        shown.append((name, _DIGEST.sub(r"\1…", whole), whole if _DIGEST.search(whole) else ""))
+        words = stored_moment_words(whole) if name.endswith(_OF_MOMENTS) else _DIGEST.sub(r"\1…", whole)
+        shown.append((name, words, whole if words != whole else ""))
     return shown

@@ -17,8 +17,9 @@ from registry.access import keys
 from registry.background import jobs
 from registry.errors import InvalidRequest
 from registry.models import AgentKey, AuditEvent, Job, ScheduledRelease
+from registry.releases.schedules import schedule_release
 from studio.templatetags.words import since, time_zone, when
-from studio.time_zones import COOKIE, day_start, find_zone, moment_words, time_sent, zone_words
+from studio.time_zones import COOKIE, day_start, find_zone, moment_words, stored_moment_words, time_sent, zone_words
 from tests.factories import OLGA, bundle
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -214,6 +215,24 @@ def test_days_of_the_audit_log_are_days_of_the_zone_that_is_shown(client: Client
     assert "Nov 22, 2026, 10:15 PM EST</time>" in page
     assert "JST" not in page
     assert client.get("/audit/?from=2026-11-23&to=2026-11-23").context["page"].paginator.count
+
+
+def test_a_moment_that_a_row_keeps_as_text_is_shown_by_the_same_clock(client: Client) -> None:
+    at = timezone.now().replace(microsecond=0) + timedelta(days=30)
+    drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA)
+    schedule_release(capability_id="alpha", draft_version=1, due_at=at, by=OLGA, note="n")
+    keys.create_key(name="bot", by=OLGA, expires_at=at)
+    with timezone.override(NEW_YORK):
+        words = moment_words(at)
+    page = client.get("/audit/").content.decode()
+    assert page.count(words) == 2
+    assert page.count(f'title="{at.isoformat()}"') == 2
+    assert f"Release planned for {words}" in client.get("/capabilities/alpha/history/").content.decode()
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-11-23", "2026-11-23T03:15:00", "0001-01-01T00:00:00+00:00", "a\0"])
+def test_a_text_that_is_not_a_moment_stays_as_it_is(text: str) -> None:
+    assert stored_moment_words(text) == text
 
 
 def test_a_key_ends_with_the_day_of_the_zone_that_is_shown(client: Client) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Final
 
 from django.utils import timezone
 
-from registry import audit
+from registry import audit, draft_versions
 from registry.access.teams import require_may_change
 from registry.actors import Actor
 from registry.authoring.naming_files import with_named
@@ -34,7 +33,7 @@ from registry.validation.supporting import (
 from registry.validation.texts import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode, size_bytes
 from registry.writing import move_access, writing
 
-DISCARDED_KEPT: Final = timedelta(days=30)
+DISCARDED_KEPT: Final = draft_versions.KEPT
 # What a draft could not keep.
 UNSTORABLE: Final = frozenset({"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"})
 CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -169,11 +168,17 @@ def store_draft(
     *,
     report: Report,
     proposal: Proposal | None = None,
+    earlier_editors: Collection[str] = (),
+    keep_version: bool = False,
 ) -> Draft:
-    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock.
+    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock. What they
+    replace is kept as an earlier version where `draft_versions` says so, or always with `keep_version`.
 
-    `report` is what validation said of them: keys that preview see a draft that passes.
+    `report` is what validation said of them: keys that preview see a draft that passes. `earlier_editors` have worked
+    on the texts before.
     """
+    if draft is not None:
+        draft_versions.keep_version(draft, texts, by, always=keep_version)
     capability.draft_counter += 1
     capability.updated_at = timezone.now()
     capability.save(update_fields=["draft_counter", "updated_at"])
@@ -184,7 +189,7 @@ def store_draft(
     draft.files = texts
     draft.saved_at = timezone.now()
     draft.saved_by = str(by)
-    draft.editors = [*draft.editors, str(by)] if str(by) not in draft.editors else draft.editors
+    draft.editors = list(dict.fromkeys([*draft.editors, *earlier_editors, str(by)]))
     draft.save()
     _tell_who_previews()
     return draft
@@ -281,6 +286,35 @@ def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
         _tell_who_previews()
         audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
     return discarded
+
+
+def restore_version(*, capability_id: str, version: int, based_on: int | None, by: Actor) -> Draft:
+    """Make an earlier text of the draft its text again, or a new draft of it where there is none; what it replaces is
+    kept as a version, so that this can be undone. The draft is returned unchanged where it has that text already.
+
+    `based_on` is the draft version that the person has seen, None where there was none: raises `DraftConflict` where
+    the draft has moved on, `DraftNotFound` where no such version is kept.
+    """
+    earlier, texts = draft_versions.get_earlier_draft(get_capability(capability_id), version)
+    report = check_texts(capability_id, texts)
+    with writing():
+        require_may_change(capability_id, by)
+        capability = get_capability(capability_id)
+        current = active_draft(capability)
+        if (current.version if current else None) != based_on:
+            theirs = current.files if current else {}
+            raise DraftConflict(yours=texts, theirs=theirs, draft_version=current.version if current else None)
+        if current is None and earlier.is_set_aside:
+            # The same draft again, with the proposal that it came from.
+            return restore_draft(capability_id=capability_id, version=version, by=by)
+        if current is not None and current.files == texts:
+            return current
+        draft = store_draft(
+            capability, current, texts, by, report=report, earlier_editors=earlier.editors, keep_version=True
+        )
+        detail = {"draft_version": draft.version, "from_version": version}
+        audit.record(by=by, verb="draft.restore", subject=capability_id, detail=detail)
+    return draft
 
 
 def check_texts(capability_id: str, files: Mapping[str, str], *, published: Published | None = None) -> Report:

@@ -15,6 +15,7 @@ from registry.access.share_models import ShareLink
 from registry.access.team_models import Team, TeamMember
 from registry.background.job_models import Job
 from registry.bundle_texts import BundleTexts
+from registry.draft_version_models import DraftVersion
 from registry.imports.git_source_models import GitSource, GitSourceItem
 from registry.imports.import_models import GitImport
 from registry.imports.upload_models import SkillUpload, UploadedSkill
@@ -36,6 +37,7 @@ __all__ = [
     "Confidence",
     "DemandMiss",
     "Draft",
+    "DraftVersion",
     "GitImport",
     "GitSource",
     "GitSourceItem",

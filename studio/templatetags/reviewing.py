@@ -34,6 +34,7 @@ _HAPPENED: Final = {
     "capability.retire": gettext_lazy("Retired"),
     "capability.restore": gettext_lazy("Restored"),
     "draft.discard": gettext_lazy("Draft put away"),
+    "draft.restore": gettext_lazy("Draft restored"),
     "draft.import": gettext_lazy("Draft imported"),
     "review.ask": gettext_lazy("Review asked for"),
     "review.approve": gettext_lazy("Approved"),

@@ -37,6 +37,7 @@ VERBS: dict[str, Verb] = {
     "retire": lambda: publishing.retire(capability_id="beta", by=OLGA),
     "restore": lambda: publishing.restore(capability_id="old", by=OLGA),
     "save_draft": lambda: drafts.save_draft(capability_id="new", files=bundle("new"), based_on=None, by=OLGA),
+    "restore_version": lambda: drafts.restore_version(capability_id="alpha", version=1, based_on=2, by=OLGA),
     "replace_draft": lambda: drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA),
     "discard_draft": lambda: drafts.discard_draft(capability_id="alpha", by=OLGA),
     "record_outcome": lambda: feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA),
@@ -74,7 +75,8 @@ def _prepare() -> None:
     publish("beta")
     publish("old")
     publishing.retire(capability_id="old", by=OLGA)
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Begun."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=1, by=OLGA)
     for name in ("alpha", "proposed"):
         proposals.propose(files=bundle(name, body="Proposed."), by=OLGA)
     keys.create_key(name="old", by=OLGA)

@@ -23,6 +23,7 @@ from registry.models import (
     Confidence,
     DemandMiss,
     Draft,
+    DraftVersion,
     GitImport,
     GitSource,
     GitSourceItem,
@@ -103,6 +104,7 @@ BREAKS: dict[str, Break] = {
     "release_revision_positive": _set(Release, registry_revision=0),
     "draft_one_per_capability": _again(Draft, version=2),
     "draft_version_unique": _again(Draft, discarded_at=timezone.now),
+    "draft_version_kept_once": _again(DraftVersion),
     "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
     "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
     "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
@@ -224,6 +226,9 @@ def one_of_each() -> None:
     """A row in every table."""
     publish(tools=[tool("alpha_list")])
     Draft.objects.create(capability=_alpha(), version=1, saved_by="operator:olga")
+    DraftVersion.objects.create(
+        capability=_alpha(), version=0, content=b"", size_bytes=0, saved_at=timezone.now(), replaced_by="operator:olga"
+    )
     keys.create_key(name="agent", by=OLGA)
     shares.create_link(name="share", by=OLGA)
     Operator.objects.create(username="vera")

@@ -78,6 +78,9 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
     "replace_draft": lambda by: drafts.replace_draft(capability_id="alpha", files=bundle(body="Mine."), by=by),
     "discard_draft": lambda by: drafts.discard_draft(capability_id="alpha", by=by),
     "restore_draft": _restored,
+    "restore_version": lambda by: drafts.restore_version(
+        capability_id="alpha", version=1, based_on=_draft_version(), by=by
+    ),
     "publish": lambda by: publishing.publish(files=bundle(body="Mine."), by=by),
     "ask_review": lambda by: reviews.ask_review(
         capability_id="alpha", draft_version=_draft_version(), by=by, note="Look"

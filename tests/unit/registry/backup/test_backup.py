@@ -80,14 +80,15 @@ def _fill() -> str:
     publishing.retire(capability_id="gamma", by=OLGA)
     beside = {"references/a.md": "Grüße", "forms.md": "Größe \u2028"}
     marked = bundle("delta", metadata={"supporting_files": "forms.md"}) | beside
-    drafts.save_draft(capability_id="delta", files=marked, based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="delta", files=marked | {"skill.md": "# Größe\n"}, based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="delta", files=marked, based_on=1, by=OLGA)
     rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=False, by=OLGA)
-    review = reviews.ask_review(capability_id="delta", draft_version=1, by=OLGA, note="Grüße")
+    review = reviews.ask_review(capability_id="delta", draft_version=2, by=OLGA, note="Grüße")
     said = review_comments.comment(review_id=review.pk, by=OLGA, words="Hier", file="skill.md", line=1)
     review_comments.reply(review_id=review.pk, entry_id=said.pk, by=OLGA, words="Nein, dort")
     review_comments.resolve(review_id=review.pk, entry_id=said.pk, by=OLGA)
     due_at = timezone.now() + timedelta(days=1)
-    schedules.schedule_release(capability_id="delta", draft_version=1, due_at=due_at, by=OLGA, note="x")
+    schedules.schedule_release(capability_id="delta", draft_version=2, due_at=due_at, by=OLGA, note="x")
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
     )

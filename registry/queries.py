@@ -226,8 +226,8 @@ def readable_digest(capability_id: str) -> str | None:
 _TOLD = (
     "capability.publish", "capability.rollback", "capability.deprecate", "capability.retire", "capability.restore",
     "capability.visibility", "draft.discard", "draft.restore", "draft.import", "review.ask", "review.approve",
-    "review.send_back", "review.withdraw", "release.schedule", "release.change", "release.cancel", "release.done", "release.fail",
-    "incident.open", "incident.close",
+    "review.send_back", "review.withdraw", "release.schedule", "release.change", "release.cancel",
+    "release.done", "release.fail", "incident.open", "incident.close",
 )  # fmt: skip
 
 

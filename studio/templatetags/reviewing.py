@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django import template
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from registry.authoring.text_diffs import Block
 from registry.models import AuditEvent
@@ -65,6 +65,44 @@ def happened(event: AuditEvent) -> str:
         "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
     }
     return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
+
+
+# For each count of `registry.draft_versions.count_changes`: when it fell, and when it rose.
+_COUNTED: Final = {
+    "sections": (
+        ngettext_lazy("%(number)s section removed", "%(number)s sections removed", "number"),
+        ngettext_lazy("%(number)s section added", "%(number)s sections added", "number"),
+    ),
+    "tools": (
+        ngettext_lazy("%(number)s tool removed", "%(number)s tools removed", "number"),
+        ngettext_lazy("%(number)s tool added", "%(number)s tools added", "number"),
+    ),
+    "arguments": (
+        ngettext_lazy("%(number)s argument removed", "%(number)s arguments removed", "number"),
+        ngettext_lazy("%(number)s argument added", "%(number)s arguments added", "number"),
+    ),
+    "forms": (
+        ngettext_lazy("%(number)s form removed", "%(number)s forms removed", "number"),
+        ngettext_lazy("%(number)s form added", "%(number)s forms added", "number"),
+    ),
+    "supporting_files": (
+        ngettext_lazy("%(number)s attached file removed", "%(number)s attached files removed", "number"),
+        ngettext_lazy("%(number)s attached file added", "%(number)s attached files added", "number"),
+    ),
+}
+_LINES_REMOVED: Final = ngettext_lazy("%(number)s line removed", "%(number)s lines removed", "number")
+_LINES_ADDED: Final = ngettext_lazy("%(number)s line added", "%(number)s lines added", "number")
+
+
+@register.filter
+def counted(change: Mapping[str, int]) -> str:
+    """Counts of what a save changed, such as `1 section removed, 155 lines removed`; removals first."""
+    parts = [(name, change[name]) for name in _COUNTED if change.get(name)]
+    removed = [(_COUNTED[name][0], -number) for name, number in parts if number < 0]
+    added = [(_COUNTED[name][1], number) for name, number in parts if number > 0]
+    lines = [(_LINES_REMOVED, change.get("lines_removed", 0)), (_LINES_ADDED, change.get("lines_added", 0))]
+    said = [words % {"number": number} for words, number in [*removed, *added, *lines] if number]
+    return ", ".join(said) or _("Only the order or the blank lines changed")
 
 
 @register.filter

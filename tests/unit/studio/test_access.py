@@ -69,6 +69,9 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "draft_form": (None, "author"),
     "draft_discard": ("author", "author"),
     "draft_restore": ("author", "author"),
+    "draft_version_list": ("author", None),
+    "draft_version_show": ("author", None),
+    "draft_version_restore": ("author", "author"),
     "gate_show": ("viewer", "publisher"),
     "revision_list": ("viewer", None),
     "revision_show": ("viewer", None),
@@ -172,8 +175,9 @@ def alpha(db: None) -> None:
     skill_groups.set_group(group_id="health", by=OLGA)
     publish(body="Answer in two sentences.")
     files = {**bundle(body="Answer in three."), "references/units.md": "# Units"}
-    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
-    reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in four."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=files, based_on=1, by=OLGA)
+    reviews.ask_review(capability_id="alpha", draft_version=2, by=OLGA, note="Please look")
     keys.create_key(name="agent", by=OLGA)
     teams.create_team(name="Team", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)

@@ -131,6 +131,7 @@ EDITOR: Final[tuple[str, ...]] = (
     gettext_noop("Press Enter after each."),
     gettext_noop("{label}, given"),
     gettext_noop("One a line."),
+    gettext_noop("{name} removed"),
     # dom.js
     gettext_noop("needed"),
     # field-findings.js
@@ -226,6 +227,7 @@ EDITOR: Final[tuple[str, ...]] = (
     gettext_noop("Parts: {count}"),
     gettext_noop("See it"),
     gettext_noop("Edit its text"),
+    gettext_noop("Form removed"),
     # skill-form.js
     gettext_noop("What the agent does."),
     gettext_noop("What must be true before going on."),
@@ -248,6 +250,8 @@ EDITOR: Final[tuple[str, ...]] = (
     gettext_noop("Move down"),
     gettext_noop("Move step {number} down"),
     gettext_noop("Remove step {number}"),
+    gettext_noop("Section removed"),
+    gettext_noop("Step removed"),
     # tools-form.js
     gettext_noop("Text"),
     gettext_noop("Date"),
@@ -263,9 +267,11 @@ EDITOR: Final[tuple[str, ...]] = (
     gettext_noop("No argument yet."),
     gettext_noop("Add an argument"),
     gettext_noop("Remove the argument {name}"),
+    gettext_noop("Argument removed"),
     gettext_noop("No value yet."),
     gettext_noop("Add a value"),
     gettext_noop("Remove the value {name}"),
+    gettext_noop("Value removed"),
     gettext_noop("tools.json must hold a list of tools."),
     gettext_noop(
         "No tools yet. A tool is something that the agent can call: it looks something up or changes something."
@@ -306,6 +312,15 @@ EDITOR: Final[tuple[str, ...]] = (
     gettext_noop("Make a form from this tool"),
     gettext_noop("Copy"),
     gettext_noop("Remove the tool"),
+    gettext_noop("Type changed"),
+    gettext_noop("Result removed"),
+    gettext_noop("Tool removed"),
+    # undo.js
+    gettext_noop("This cannot be undone any more: its place in the text has changed. See the draft history."),
+    gettext_noop("{change}: undone"),
+    gettext_noop("Change undone"),
+    gettext_noop("Undo"),
+    gettext_noop("Dismiss"),
 )
 _PARTS: Final[dict[Part, tuple[str, ...]]] = {"script": SCRIPTS, "editor": EDITOR}
 

@@ -49,7 +49,7 @@ export class CapabilityForm extends JsonForm {
   phrases(label, path, more = {}) {
     return chips(label, listOf(this.get(path)), {
       at: path.join("."), writes: path, help: more.help ?? this.help(path), options: more.options, required: more.required,
-      changed: (now) => this.redraw([path, more.required ? now : orNothing(now)]),
+      changed: (now, removed) => this.remove(removed, [path, more.required ? now : orNothing(now)]),
     });
   }
 
@@ -143,10 +143,10 @@ export class CapabilityForm extends JsonForm {
       typeof value === "string"
         ? h("input", { type: "text", value, "aria-label": say("Value of {name}", { name: key }), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
         : h("span", { class: "muted" }, say("not a text; see the file")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": say("Remove {name}", { name: key }), onclick: () => this.redraw([["metadata", key], undefined]) }, say("Remove"))));
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": say("Remove {name}", { name: key }), onclick: () => this.remove(say("{name} removed", { name: key }), [["metadata", key], undefined]) }, say("Remove"))));
     const made = text(say("Add a further fact"), "", {
       at: "metadata-new", help: say("Its name; the value is filled in above."), onleave: true,
-      changed: (name) => name.trim() && !(name.trim() in facts) && this.redraw([["metadata", name.trim()], ""]),
+      changed: (name) => name.trim() && !(name.trim() in facts) && this.arrange([["metadata", name.trim()], ""]),
     });
     return h("div", {}, rows.length ? h("ul", { class: "plain-list" }, rows) : null, made);
   }

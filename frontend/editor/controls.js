@@ -6,7 +6,8 @@ import { say } from "./say.js";
 // `writes` is the path of the value that a control writes: findings about it are shown there.
 const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
 
-// A list of short phrases: each a chip that can be taken away, and a field for one more.
+// A list of short phrases: each a chip that can be taken away, and a field for one more. `changed` is called with the
+// phrases, and with the words of the notice where one was removed.
 export function chips(label, values, { at, help, changed, writes, options = [], required = false }) {
   const input = h("input", { type: "text", class: "chip-input", "data-at": at, autocomplete: "off", ...marked(writes) });
   const list = options.length ? h("datalist", { id: newId() }, options.map((value) => h("option", { value }))) : null;
@@ -22,14 +23,14 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
       event.preventDefault();
       add();
     } else if (event.key === "Backspace" && !input.value && values.length) {
-      changed(values.slice(0, -1));
+      changed(values.slice(0, -1), say("{name} removed", { name: values.at(-1) }));
     }
   });
   input.addEventListener("change", add);
   const shown = values.map((value, index) =>
     h("li", { class: "chip" }, h("span", {}, String(value)), h("button", {
       type: "button", class: "chip-remove", "aria-label": say("Remove {name}", { name: value }), "data-at": `${at}-remove-${index}`,
-      onclick: () => changed(values.filter((_, other) => other !== index)),
+      onclick: () => changed(values.filter((_, other) => other !== index), say("{name} removed", { name: value })),
     }, "×")));
   const made = field(label, input, help ?? say("Press Enter after each."), { required });
   made.classList.add("chips");

@@ -48,19 +48,38 @@ export class JsonForm {
     return get(this.tree, path);
   }
 
-  // Each change is [path, value] or a function of (text, tree) that answers edits.
+  // Each change is [path, value] or a function of (text, tree) that answers edits. Returns the texts from the first to the
+  // last.
   write(...changes) {
     let text = this.source();
+    const texts = [this.document.text, text];
     for (const change of changes) {
       const tree = parse(text);
       text = applied(text, typeof change === "function" ? change(text, tree) : set(text, tree, ...change));
+      texts.push(text);
     }
-    this.document.edit(smallest(this.document.text, text.endsWith("\n") ? text : `${text}\n`), "form");
+    texts.push(text.endsWith("\n") ? text : `${text}\n`);
+    this.document.edit(smallest(this.document.text, texts.at(-1)), "form");
     this.tree = parse(this.source());
+    return texts;
   }
 
   redraw(...changes) {
-    this.write(...changes);
+    this.change({}, ...changes);
+  }
+
+  // Adds or moves something.
+  arrange(...changes) {
+    this.change({ isStructure: true }, ...changes);
+  }
+
+  // Removes what `words` name, such as "Tool removed"; the notice with these words offers to undo it.
+  remove(words, ...changes) {
+    this.change({ words }, ...changes);
+  }
+
+  change(kind, ...changes) {
+    this.editor.undo.record(this.document, kind, () => this.write(...changes));
     if (isLeaving(window.event)) drawWhenSettled(this);
     else this.draw();
   }

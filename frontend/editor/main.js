@@ -11,6 +11,7 @@ import { say } from "./say.js";
 import { ScreensForm } from "./screens-form.js";
 import { SkillForm } from "./skill-form.js";
 import { ToolsForm } from "./tools-form.js";
+import { Undo } from "./undo.js";
 
 const FORMS = { "capability.json": CapabilityForm, "skill.md": SkillForm, "tools.json": ToolsForm, "ui_schemas.json": ScreensForm };
 const MODES = ["form", "both", "text"];
@@ -24,6 +25,7 @@ class Editor {
     this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
     this.parsed = new Map();
     this.here = this.documents[0];
+    this.undo = new Undo(this);
     for (const one of this.documents) this.prepare(one);
     this.findings = new Findings(this);
     this.saving = new Saving(this);
@@ -98,6 +100,7 @@ class Editor {
   }
 
   changed(one, origin) {
+    this.undo.changed(one);
     this.saving.changed();
     this.preview.later();
     clearTimeout(one.drawing);

@@ -51,6 +51,6 @@ export class ScreensForm extends JsonForm {
       h("div", { class: "actions" },
         button(say("See it"), () => this.editor.showForm(entry.schema_id)),
         button(say("Edit its text"), () => this.editor.goTo(places())),
-        button(say("Remove"), () => this.redraw([path, undefined]))));
+        button(say("Remove"), () => this.remove(say("Form removed"), [path, undefined]))));
   }
 }

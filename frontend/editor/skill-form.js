@@ -70,8 +70,18 @@ export class SkillForm {
     this.document.edit([{ from, to, insert }], "form");
   }
 
+  // Adds or moves something.
   redraw(edits) {
-    this.document.edit(edits, "form");
+    this.change({ isStructure: true }, edits);
+  }
+
+  // Removes what `words` name, such as "Section removed"; the notice with these words offers to undo it.
+  remove(words, stretch) {
+    this.change({ words }, [{ from: stretch.from, to: stretch.to, insert: "" }]);
+  }
+
+  change(kind, edits) {
+    this.editor.undo.record(this.document, kind, () => { this.document.edit(edits, "form"); });
     if (isLeaving(window.event)) drawWhenSettled(this);
     else this.draw();
   }
@@ -114,7 +124,7 @@ export class SkillForm {
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
       h("div", { class: "group-head" }, h("h3", {}, section.title || say("without a name")),
-        demand ? h("span", { class: "tag" }, say("needed")) : button(say("Remove"), () => this.redraw([{ ...section.whole, insert: "" }]), { label: say("Remove the section {name}", { name: section.title }) })),
+        demand ? h("span", { class: "tag" }, say("needed")) : button(say("Remove"), () => this.remove(say("Section removed"), section.whole), { label: say("Remove the section {name}", { name: section.title }) })),
       isSteps ? this.steps(section) : this.bound(say("Text of {name}", { name: section.title }), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
@@ -179,7 +189,7 @@ export class SkillForm {
         missing.map((part) => button(say("Add {name}", { name: part[1] }), () => addPart(part), { label: say("Add {name} to step {number}", { name: part[1], ...number }) })),
         button(say("Move up"), () => swap(index - 1), { disabled: index === 0, label: say("Move step {number} up", number) }),
         button(say("Move down"), () => swap(index + 1), { disabled: index === section.steps.length - 1, label: say("Move step {number} down", number) }),
-        button(say("Remove"), () => this.redraw([{ ...step.whole, insert: "" }]), { label: say("Remove step {number}", number) })));
+        button(say("Remove"), () => this.remove(say("Step removed"), step.whole), { label: say("Remove step {number}", number) })));
   }
 
   // Words that begin in the line of their mark.

@@ -21,8 +21,8 @@ const TYPES = {
 };
 // What stands in a row: an argument of the call, or a value of its answer or of a group.
 const WORDS = {
-  argument: { none: say("No argument yet."), add: say("Add an argument"), remove: (name) => say("Remove the argument {name}", { name }) },
-  value: { none: say("No value yet."), add: say("Add a value"), remove: (name) => say("Remove the value {name}", { name }) },
+  argument: { none: say("No argument yet."), add: say("Add an argument"), remove: (name) => say("Remove the argument {name}", { name }), removed: say("Argument removed") },
+  value: { none: say("No value yet."), add: say("Add a value"), remove: (name) => say("Remove the value {name}", { name }), removed: say("Value removed") },
 };
 const OURS = ["type", "format", "enum", "items", "properties", "additionalProperties", "required"];
 
@@ -69,7 +69,7 @@ export class ToolsForm extends JsonForm {
     for (let count = 2; names.includes(name); count += 1) name = `${stem}_${count}`;
     const policy = kind === "read" ? { kind } : { kind, requires_approval: true };
     const made = { name, description: "", args_schema: { type: "object", properties: {}, required: [], additionalProperties: false }, policy };
-    this.redraw([[...this.base, names.length], made]);
+    this.arrange([[...this.base, names.length], made]);
     const fold = this.root.querySelectorAll("details.tool")[names.length];
     fold.open = true;
     fold.querySelector("input").select();
@@ -114,7 +114,7 @@ export class ToolsForm extends JsonForm {
         at: `${path}.approval`, writes: [...path, "requires_approval"], changed: (on) => this.redraw([[...path, "requires_approval"], on]),
       }),
       chips(say("Roles that may call it"), listOf(policy.allowed_roles), {
-        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Left empty: every role."), changed: (now) => this.redraw([[...path, "allowed_roles"], orNothing(now)]),
+        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Left empty: every role."), changed: (now, removed) => this.remove(removed, [[...path, "allowed_roles"], orNothing(now)]),
       }));
   }
 
@@ -133,7 +133,7 @@ export class ToolsForm extends JsonForm {
   addProperty(path, properties) {
     let name = "value";
     for (let count = 2; name in properties; count += 1) name = `value_${count}`;
-    this.redraw([[...path, "properties", name], { type: "string", description: "" }]);
+    this.arrange([[...path, "properties", name], { type: "string", description: "" }]);
     const input = this.root.querySelector(`[data-at="${CSS.escape(`${[...path, Object.keys(properties).length]}.name`)}"]`);
     input?.focus();
     input?.select();
@@ -161,7 +161,7 @@ export class ToolsForm extends JsonForm {
       const others = listOf(this.get([...path, "required"])).filter((one) => one !== known);
       this.write([[...path, "required"], on ? [...others, known] : orNothing(others)]);
     };
-    const remove = () => this.redraw([at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
+    const remove = () => this.remove(WORDS[word].removed, [at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
     return h("li", { class: "property", "data-field": pointerOf(at()) },
       h("div", { class: "property-row" },
         text(say("Name"), name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
@@ -169,7 +169,7 @@ export class ToolsForm extends JsonForm {
         tick(say("Required"), required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
         button(say("Remove"), remove, { label: WORDS[word].remove(name) })),
       text(say("What it means"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
-      kind === "choice" ? chips(say("Allowed words"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now) => this.redraw([[...at(), "enum"], now]) }) : null,
+      kind === "choice" ? chips(say("Allowed words"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now, removed) => this.remove(removed, [[...at(), "enum"], now]) }) : null,
       kind === "group" ? this.fields(schema, at(), "value") : null,
       kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
       ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
@@ -184,7 +184,7 @@ export class ToolsForm extends JsonForm {
         if (now === "other") return;
         const wanted = TYPES[now].write;
         const gone = isObject(schema) ? [...OURS, "examples", "default"].filter((key) => key in schema && !(key in wanted)) : [];
-        this.redraw(...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
+        this.remove(gone.length ? say("Type changed") : "", ...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
       },
     });
   }
@@ -203,11 +203,11 @@ export class ToolsForm extends JsonForm {
   result(tool, at) {
     const path = [...at, "result_schema"];
     if (!("result_schema" in tool)) {
-      return h("div", { class: "form-group" }, button(say("Say what it answers"), () => this.redraw([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
+      return h("div", { class: "form-group" }, button(say("Say what it answers"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
     }
     const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
     return group(say("What it answers"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, say("Its answer is described in the text.")),
-      button(say("Leave the answer open"), () => this.redraw([path, undefined])));
+      button(say("Leave the answer open"), () => this.remove(say("Result removed"), [path, undefined])));
   }
 
   forms(tool, at) {
@@ -228,10 +228,10 @@ export class ToolsForm extends JsonForm {
   moves(at, index, count) {
     const list = this.base;
     return h("div", { class: "actions tool-moves" },
-      button(say("Move up"), () => this.redraw(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
-      button(say("Move down"), () => this.redraw(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
-      button(say("Copy"), () => this.redraw([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
-      button(say("Remove the tool"), () => this.redraw([at, undefined])));
+      button(say("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
+      button(say("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
+      button(say("Copy"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
+      button(say("Remove the tool"), () => this.remove(say("Tool removed"), [at, undefined])));
   }
 }
 

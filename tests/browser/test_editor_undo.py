@@ -116,7 +116,7 @@ def test_a_removal_is_undone_by_the_button_and_saved(
     remove: Callable[[Page], None], words: str, field: str, text: str, editor: Page
 ) -> None:
     remove(editor)
-    expect(editor.get_by_role("status").filter(has_text=words)).to_be_visible()
+    expect(editor.locator("#editor-undo[role=status]").get_by_text(words)).to_be_visible()
     editor.wait_for_timeout(7_000)
     _notice(editor).get_by_role("button", name="Undo").click()
     assert texts_of(editor)[field] == text

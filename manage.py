@@ -15,7 +15,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line
     from django.db import DatabaseError
 
-    from studio.environment import ConfigurationError
+    from studio.config.environment import ConfigurationError
 
     try:
         execute_from_command_line(sys.argv)
@@ -23,10 +23,10 @@ def main() -> None:
         print(error, file=sys.stderr)
         sys.exit(2)
     except DatabaseError as error:
-        from registry.outages import LASTING, find_outage
+        from registry.common.database_errors import PERSISTENT_OUTAGES, classify_error
 
-        outage = find_outage(error)
-        if outage not in LASTING:
+        outage = classify_error(error)
+        if outage not in PERSISTENT_OUTAGES:
             raise
         print(outage.sentences(error), file=sys.stderr)
         sys.exit(1)

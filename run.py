@@ -2,7 +2,7 @@
 """Set up and start Capability Studio; see `python3 run.py --help`.
 
 This file is the door alone: it is written so that any Python since 2.7 can read it, and refuses with a sentence the
-versions that cannot run the rest. What it does is in `studio/launch/`, which needs the standard library only.
+versions that cannot run the rest. What it does is in `studio/launcher/`, which needs the standard library only.
 """
 
 from __future__ import print_function
@@ -46,7 +46,7 @@ def main():
         print(refusal, file=sys.stderr)
         return 1
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    from studio.launch.commands import run
+    from studio.launcher.commands import run
 
     return run(sys.argv[1:])
 

@@ -19,13 +19,13 @@ from typing import Any, Final
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from agent_api.representations import entity_tag, form_of
-from agent_api.v1.listing import LIMIT_MAX, ListQuery, list_answer
-from registry.access.keys import hash_key
-from registry.snapshot import HOLDER, PUBLIC, Entry, Principal, Snapshot
-from registry.snapshot.bodies import BODIES, Rendered, body_key
-from registry.snapshot.visibility import entry_for
-from registry.usage import tallies
+from agent_api.http.representations import entity_tag, response_form
+from agent_api.v1.registry_list import LIMIT_MAX, ListQuery, list_response
+from registry.access.agent_keys import hash_key
+from registry.snapshot import PUBLIC, STORE, Principal, Snapshot, SnapshotEntry
+from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse, response_key
+from registry.snapshot.visibility import find_entry
+from registry.usage import usage_counters
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
@@ -56,10 +56,10 @@ _TURN_SECONDS: Final = 0.05
 _READY_MAX: Final = 10_000
 _READY_BYTES_MAX: Final = 64 * 1024 * 1024
 # How many were answered here, by path and whether the client had the bytes already.
-ANSWERED: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
+SERVED_COUNTS: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
 
 
-class Ready:
+class PreparedResponse:
     """A whole response, and how often it was sent.
 
     `sent` is raised without a lock: `+= 1` on an attribute holds no call and no jump back, which is where CPython lets
@@ -68,7 +68,9 @@ class Ready:
 
     __slots__ = ("body", "counted", "entry", "headers", "is_known", "key_name", "path", "sent", "status", "until")
 
-    def __init__(self, *, kind: Kind, headers: Headers, body: bytes, reader: Principal, entry: Entry | None) -> None:
+    def __init__(
+        self, *, kind: Kind, headers: Headers, body: bytes, reader: Principal, entry: SnapshotEntry | None
+    ) -> None:
         self.path, _, self.is_known, _ = kind
         self.status = 304 if self.is_known else 200
         self.headers = headers
@@ -83,14 +85,14 @@ class Ready:
         count, self.counted = self.sent - self.counted, self.sent
         if not count:
             return
-        ANSWERED[self.path, self.is_known] += count
+        SERVED_COUNTS[self.path, self.is_known] += count
         if self.key_name:
-            tallies.note_key_use(self.key_name)
+            usage_counters.record_key_use(self.key_name)
         if self.entry is not None:
-            BODIES.count_hits(count)
+            RESPONSE_CACHE.count_hits(count)
             if self.entry.draft is None:
                 entry = self.entry
-                tallies.count_load(entry.capability_id, entry.revision, key_name=self.key_name, count=count)
+                usage_counters.count_load(entry.capability_id, entry.revision, key_name=self.key_name, count=count)
 
 
 class FastPath:
@@ -105,10 +107,10 @@ class FastPath:
         self._learned: dict[Kind, Headers] = {}
         self._turn = threading.Lock()
         self._snapshot: Snapshot | None = None
-        self._ready: dict[Hashable, Ready] = {}
+        self._ready: dict[Hashable, PreparedResponse] = {}
         self._ready_bytes = 0
         # Of snapshots that were replaced, and of requests that are not found again.
-        self._uncollected: list[Ready] = []
+        self._uncollected: list[PreparedResponse] = []
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         ready = self.prepare(environ)
@@ -122,9 +124,9 @@ class FastPath:
             return self._in_turn(environ, start_response)
         return self.application(environ, start_response)
 
-    def find(self, key: Hashable) -> Ready | None:
+    def find(self, key: Hashable) -> PreparedResponse | None:
         """The response that was prepared under `key`, counted as sent; None where it has to be prepared."""
-        if HOLDER.snapshot is not self._snapshot or HOLDER.failed_at is not None:
+        if STORE.snapshot is not self._snapshot or STORE.failed_at is not None:
             return None
         ready = self._ready.get(key)
         if ready is None or (ready.until is not None and time.time() >= ready.until):
@@ -132,16 +134,16 @@ class FastPath:
         ready.sent += 1
         return ready
 
-    def prepare(self, environ: Environ, key: Hashable = None) -> Ready | None:
+    def prepare(self, environ: Environ, key: Hashable = None) -> PreparedResponse | None:
         """The response to a warm read, counted as sent, without a query and without waiting; None for all else.
 
         It is kept under `key`, which must hold whatever of the request makes a difference; with None it is not kept.
         """
         if environ["REQUEST_METHOD"] != "GET" or environ["PATH_INFO"] not in (LIST, LOAD):
             return None
-        if not HOLDER.is_watched or not HOLDER.has_read or HOLDER.failed_at is not None or not _is_plain(environ):
+        if not STORE.is_watched or not STORE.has_read or STORE.failed_at is not None or not _is_plain(environ):
             return None
-        snapshot = HOLDER.snapshot
+        snapshot = STORE.snapshot
         ready = self._prepare(environ, snapshot)
         if ready is not None:
             ready.sent += 1
@@ -154,7 +156,7 @@ class FastPath:
         for ready in [*uncollected, *self._ready.values()]:
             ready.collect()
 
-    def _keep(self, ready: Ready, snapshot: Snapshot, key: Hashable) -> None:
+    def _keep(self, ready: PreparedResponse, snapshot: Snapshot, key: Hashable) -> None:
         is_full = len(self._ready) >= _READY_MAX or self._ready_bytes + len(ready.body) > _READY_BYTES_MAX
         if snapshot is not self._snapshot or is_full:
             self._uncollected.extend(self._ready.values())
@@ -175,22 +177,24 @@ class FastPath:
             if has_turn:
                 self._turn.release()
 
-    def _prepare(self, environ: Environ, snapshot: Snapshot) -> Ready | None:
+    def _prepare(self, environ: Environ, snapshot: Snapshot) -> PreparedResponse | None:
         reader = _reader(environ, snapshot)
         if reader is None:
             return None
         query: str = environ.get("QUERY_STRING", "")
         if environ["PATH_INFO"] == LIST:
             asked = _LIST_QUERIES.get(query)
-            rendered = list_answer(snapshot, asked, reader) if asked is not None else None
+            rendered = list_response(snapshot, asked, reader) if asked is not None else None
             entry = None
         else:
             entry = _entry(snapshot, reader, query)
-            rendered = BODIES.peek(_body_key(snapshot, entry)) if entry is not None else None
+            rendered = RESPONSE_CACHE.peek(_body_key(snapshot, entry)) if entry is not None else None
         return self._render(environ, rendered, reader, entry) if rendered is not None else None
 
-    def _render(self, environ: Environ, rendered: Rendered, reader: Principal, entry: Entry | None) -> Ready | None:
-        is_known, coding = form_of(
+    def _render(
+        self, environ: Environ, rendered: RenderedResponse, reader: Principal, entry: SnapshotEntry | None
+    ) -> PreparedResponse | None:
+        is_known, coding = response_form(
             rendered, environ.get("HTTP_ACCEPT_ENCODING", ""), environ.get("HTTP_IF_NONE_MATCH", "")
         )
         kind = (environ["PATH_INFO"], not reader.name, is_known, environ["wsgi.url_scheme"])
@@ -203,7 +207,7 @@ class FastPath:
         if coding and not is_known:
             headers.append(("Content-Encoding", coding))
         headers.append(("Content-Length", str(len(body))))
-        return Ready(kind=kind, headers=headers, body=body, reader=reader, entry=entry)
+        return PreparedResponse(kind=kind, headers=headers, body=body, reader=reader, entry=entry)
 
     def _learning(self, kind: Kind, start_response: StartResponse) -> StartResponse:
         """A `start_response` that remembers the headers of the first answer of this kind."""
@@ -241,16 +245,16 @@ def _reader(environ: Environ, snapshot: Snapshot) -> Principal | None:
     return principal if principal is not None and "read" in principal.scopes else None
 
 
-def _body_key(snapshot: Snapshot, entry: Entry) -> tuple[Any, ...]:
-    return body_key(entry, snapshot.confidence(entry) if entry.is_playbook else None)
+def _body_key(snapshot: Snapshot, entry: SnapshotEntry) -> tuple[Any, ...]:
+    return response_key(entry, snapshot.confidence(entry) if entry.is_playbook else None)
 
 
-def _entry(snapshot: Snapshot, reader: Principal, query: str) -> Entry | None:
+def _entry(snapshot: Snapshot, reader: Principal, query: str) -> SnapshotEntry | None:
     """The entry that a plain load asks for; None for an older pin, which the view looks up."""
     match = _LOAD_QUERY.fullmatch(query)
     if match is None:
         return None
-    entry = entry_for(snapshot, reader, match[1])
+    entry = find_entry(snapshot, reader, match[1])
     if entry is None or (match[2] or entry.digest) != entry.digest:
         return None
     return entry if match[3] is None or int(match[3]) == entry.revision else None

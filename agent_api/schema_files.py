@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from registry.schemas import SCHEMAS_DIR
+from registry.common.schema_loader import SCHEMAS_DIR
 
 
 @cache

@@ -1,7 +1,7 @@
 """What an agent runtime imports: load bundles, keep a session, build the prompt. Knows nothing of Django.
 
 Every name below is loaded on first use, because the server imports single modules of this package
-(`agent_client.triggers`) and must not pay for an HTTP client with them.
+(`agent_client.text.trigger_matching`) and must not pay for an HTTP client with them.
 """
 
 from __future__ import annotations
@@ -10,9 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from agent_client.asking import Ask, ask
-    from agent_client.bundle import Bundle
-    from agent_client.environment import Environment
+    from agent_client.bundles.bundle import Bundle
+    from agent_client.bundles.forms import FormAction, FormError, form_action, form_messages
+    from agent_client.bundles.playbook import PlaybookDoc, PlaybookStep
+    from agent_client.client.client import AsyncRegistry, Registry
+    from agent_client.client.local_registry import LocalSkills
+    from agent_client.client.lockfile import LockFile
+    from agent_client.environment.probe import Environment
+    from agent_client.environment.readiness import Readiness, Status, check_readiness
     from agent_client.errors import (
         CapabilityNotFound,
         DigestMismatch,
@@ -22,45 +27,40 @@ if TYPE_CHECKING:
         SkillMalformed,
         SupportingFileNotFound,
     )
-    from agent_client.forms import FormAction, FormError, form_action, form_messages
-    from agent_client.local import LocalSkills
-    from agent_client.lockfile import LockFile
-    from agent_client.playbook_doc import PlaybookDoc, Step
     from agent_client.prompt import Prompt, render_prompt
-    from agent_client.registry import AsyncRegistry, Registry
-    from agent_client.requirements import Readiness, Status, readiness
     from agent_client.session import ApprovalRequired, Session, SessionOptions, User
+    from agent_client.ui.ask import Ask, ask
 
 _HOME: Final = {
     "ApprovalRequired": "session",
-    "Ask": "asking",
-    "AsyncRegistry": "registry",
-    "Bundle": "bundle",
+    "Ask": "ui.ask",
+    "AsyncRegistry": "client.client",
+    "Bundle": "bundles.bundle",
     "CapabilityNotFound": "errors",
     "DigestMismatch": "errors",
-    "Environment": "environment",
-    "FormAction": "forms",
-    "FormError": "forms",
-    "LocalSkills": "local",
-    "LockFile": "lockfile",
+    "Environment": "environment.probe",
+    "FormAction": "bundles.forms",
+    "FormError": "bundles.forms",
+    "LocalSkills": "client.local_registry",
+    "LockFile": "client.lockfile",
     "LockMismatch": "errors",
-    "PlaybookDoc": "playbook_doc",
+    "PlaybookDoc": "bundles.playbook",
+    "PlaybookStep": "bundles.playbook",
     "Prompt": "prompt",
-    "Readiness": "requirements",
-    "Registry": "registry",
+    "Readiness": "environment.readiness",
+    "Registry": "client.client",
     "RegistryError": "errors",
     "RegistryUnreachable": "errors",
     "Session": "session",
     "SessionOptions": "session",
     "SkillMalformed": "errors",
-    "Status": "requirements",
-    "Step": "playbook_doc",
+    "Status": "environment.readiness",
     "SupportingFileNotFound": "errors",
     "User": "session",
-    "ask": "asking",
-    "form_action": "forms",
-    "form_messages": "forms",
-    "readiness": "requirements",
+    "ask": "ui.ask",
+    "check_readiness": "environment.readiness",
+    "form_action": "bundles.forms",
+    "form_messages": "bundles.forms",
     "render_prompt": "prompt",
 }
 
@@ -78,6 +78,7 @@ __all__ = [
     "LockFile",
     "LockMismatch",
     "PlaybookDoc",
+    "PlaybookStep",
     "Prompt",
     "Readiness",
     "Registry",
@@ -87,13 +88,12 @@ __all__ = [
     "SessionOptions",
     "SkillMalformed",
     "Status",
-    "Step",
     "SupportingFileNotFound",
     "User",
     "ask",
+    "check_readiness",
     "form_action",
     "form_messages",
-    "readiness",
     "render_prompt",
 ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from agent_client.lines import one_line
+from agent_client.text.sanitize import one_line
 
 OFFERED_MAX: Final = 6
 
@@ -212,7 +212,7 @@ class IdempotencyKeyReused(RegistryError):
     code = "IDEMPOTENCY_KEY_REUSED"
 
 
-class Away(RegistryError):
+class Unavailable(RegistryError):
     """The registry gives no answer now, whatever is asked; a kept answer may be used instead."""
 
     code = "AWAY"
@@ -222,19 +222,19 @@ class Away(RegistryError):
         return "I cannot reach the capability registry right now. I can go on with what is loaded already."
 
 
-class RegistryUnavailable(Away):
+class RegistryUnavailable(Unavailable):
     """The registry answers that it cannot answer (502, 503, 504)."""
 
     code = "REGISTRY_UNAVAILABLE"
 
 
-class RegistryUnreachable(Away):
+class RegistryUnreachable(Unavailable):
     """No answer: refused, broken off, or over the total time."""
 
     code = "REGISTRY_UNREACHABLE"
 
 
-class AnswerRefused(RegistryError):
+class ResponseRejected(RegistryError):
     """An answer came, and it is not one of this contract; nothing of it is used."""
 
     code = "ANSWER_REFUSED"
@@ -244,25 +244,25 @@ class AnswerRefused(RegistryError):
         return "The capability registry sent something that I will not use, so I leave it out."
 
 
-class AnswerTooLarge(AnswerRefused):
+class AnswerTooLarge(ResponseRejected):
     """The answer is larger than the client reads."""
 
     code = "ANSWER_TOO_LARGE"
 
 
-class RedirectRefused(AnswerRefused):
+class RedirectRefused(ResponseRejected):
     """The registry points to another address; the key does not go there."""
 
     code = "REDIRECT_REFUSED"
 
 
-class DigestMismatch(AnswerRefused):
+class DigestMismatch(ResponseRejected):
     """The bundle is not the one that its digest names."""
 
     code = "DIGEST_MISMATCH"
 
 
-class LockMismatch(AnswerRefused):
+class LockMismatch(ResponseRejected):
     """The bundle is not the one that the lock file names."""
 
     code = "LOCK_MISMATCH"

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from agent_client.bundle import Bundle
-from agent_client.lines import one_line
-from agent_client.playbooks import trust_line, with_header
-from agent_client.requirements import Readiness
-from agent_client.variables import substituted
-from agent_client.wire_names import wire_name
+from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.confidence_header import add_header, format_trust
+from agent_client.bundles.tool_names import wire_name
+from agent_client.environment.readiness import Readiness
+from agent_client.text.sanitize import one_line
+from agent_client.text.template_variables import substitute
 
 CHARACTERS_MAX: Final = 16_000
 FENCE_RULE: Final = (
@@ -65,7 +65,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class PromptContext:
     """What a prompt may hold beside the skills. `preamble` comes first, `user_context` last, hints in between."""
 
     preamble: str = ""
@@ -75,7 +75,7 @@ class Extras:
     names_are_wire_names: bool = True
 
 
-NOTHING_ELSE: Final = Extras()
+NOTHING_ELSE: Final = PromptContext()
 
 
 def render_prompt(
@@ -84,7 +84,7 @@ def render_prompt(
     *,
     arguments: Mapping[str, str] | None = None,
     characters_max: int = CHARACTERS_MAX,
-    extras: Extras = NOTHING_ELSE,
+    extras: PromptContext = NOTHING_ELSE,
 ) -> Prompt:
     """The prompt for these bundles, the most important first: the budget goes to them in this order.
 
@@ -124,9 +124,9 @@ def estimate_tokens(text: str) -> int:
 
 def skill_text(bundle: Bundle, arguments: str, variables: Mapping[str, str]) -> str:
     """The skill doc as the model reads it: the playbook's header under the H1, variables and ARGUMENTS filled in."""
-    text = with_header(bundle) if bundle.profile == "playbook" else bundle.skill_doc
+    text = add_header(bundle) if bundle.profile == "playbook" else bundle.skill_doc
     takes_arguments = "$ARGUMENTS" in text or "${ARGUMENTS}" in text
-    text = substituted(text.strip(), {**variables, "ARGUMENTS": arguments})
+    text = substitute(text.strip(), {**variables, "ARGUMENTS": arguments})
     return f"{text}\n\nARGUMENTS: {arguments}" if arguments and not takes_arguments else text
 
 
@@ -148,7 +148,7 @@ def _marker(digest: str, text: str) -> str:
 
 
 def _fitting(
-    bundles: Sequence[Bundle], arguments: Mapping[str, str], extras: Extras, characters_max: int
+    bundles: Sequence[Bundle], arguments: Mapping[str, str], extras: PromptContext, characters_max: int
 ) -> tuple[list[tuple[Bundle, str]], list[tuple[str, str]]]:
     """`(bundle, block)` of those that fit, and `(capability_id, reason)` of those that do not."""
     shown: list[tuple[Bundle, str]] = []
@@ -163,7 +163,7 @@ def _fitting(
                 continue
             text = _cut(text, left)
         left -= len(text)
-        trust = trust_line(bundle)
+        trust = format_trust(bundle)
         head = f"### Skill: {bundle.capability_id}" + (f"\n\n{trust}" if trust else "")
         shown.append((bundle, f"{head}\n\n{fenced(bundle, text)}"))
     return shown, omitted
@@ -196,7 +196,7 @@ def _loaded(bundles: Iterable[Bundle]) -> str:
     return _section("Currently loaded capabilities:", lines)
 
 
-def _tools(bundles: Sequence[Bundle], extras: Extras) -> str:
+def _tools(bundles: Sequence[Bundle], extras: PromptContext) -> str:
     lines = []
     for bundle in bundles:
         for tool in bundle.tools:

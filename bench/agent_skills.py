@@ -20,50 +20,50 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 os.environ.setdefault("DATA_DIR", tempfile.mkdtemp())
 
-from registry.agent_skills.giving import skill_files
-from registry.agent_skills.taking import Taken, skill_file_name, take
-from registry.imports.import_sources import read_source
-from registry.imports.sources import SourceBundle
-from registry.validation import Report, validate
+from registry.agent_skills.exporter import export_skill_files
+from registry.agent_skills.importer import ImportedSkill, import_skill, skill_file_name
+from registry.bundles.bundle_reader import SourceBundle
+from registry.sources.source_discovery import discover_bundles
+from registry.validation import Report, validate_bundle
 
 # A folder's other files say nothing of SKILL.md, and a profile is our own word.
 _NO_FAULT = {"IMPORT_FILE_LEFT_OUT", "IMPORT_PROFILE_CHOSEN"}
 
 
-def lenient(taken: Taken) -> str:
+def lenient(taken: ImportedSkill) -> str:
     """Our verdict in the words of a client."""
     if taken.files is None:
         return "skip"
     return "load_with_warning" if _faults(taken) else "load"
 
 
-def strict_verdict(taken: Taken) -> str:
+def strict_verdict(taken: ImportedSkill) -> str:
     """By the letter of the specification: whatever has to be forgiven is a fault."""
     return "invalid" if _faults(taken) else "valid"
 
 
-def _faults(taken: Taken) -> set[str]:
+def _faults(taken: ImportedSkill) -> set[str]:
     return {finding.code for finding in taken.findings} - _NO_FAULT
 
 
-def read(folder: Path) -> dict[str, tuple[Taken, Report | None]]:
+def read(folder: Path) -> dict[str, tuple[ImportedSkill, Report | None]]:
     """Each skill by the path of its file below the folder, as it is taken in, and what validation says of it."""
     found = {}
-    for source in read_source(str(folder)):
-        taken = take(source)
+    for source in discover_bundles(str(folder)):
+        taken = import_skill(source)
         name = f"{source.path}/{skill_file_name(source.files)}"
-        report = validate(taken.files) if taken.files is not None else None
+        report = validate_bundle(taken.files) if taken.files is not None else None
         found[str(Path(name).relative_to(folder))] = (taken, report)
     return found
 
 
-def comes_back(entry: tuple[Taken, Report | None]) -> bool:
+def comes_back(entry: tuple[ImportedSkill, Report | None]) -> bool:
     """Whether the bundle as an Agent Skill is taken in as the same bundle, its texts included."""
     _, report = entry
     if report is None or report.bundle is None:
         return False
-    again = take(SourceBundle("", dict(skill_files(report.bundle))))
-    other = validate(again.files or {}).bundle
+    again = import_skill(SourceBundle("", dict(export_skill_files(report.bundle))))
+    other = validate_bundle(again.files or {}).bundle
     return other is not None and other.content_digest == report.bundle.content_digest
 
 

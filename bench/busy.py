@@ -19,9 +19,10 @@ import fill
 from django.core.management import call_command
 from django.utils import timezone
 
-from registry import audit
 from registry.access import operators
-from registry.actors import SYSTEM
+from registry.common.actors import SYSTEM
+from registry.core import audit
+from registry.core.queries import texts_digest
 from registry.models import (
     AgentKey,
     AuditEvent,
@@ -44,7 +45,6 @@ from registry.models import (
     Webhook,
     WebhookDelivery,
 )
-from registry.queries import texts_digest
 
 PASSWORD: Final = "what-only-the-bench-knows-1"
 GROUPS, KEYS, PEOPLE, TEAMS, WEBHOOKS = 40, 200, 300, 60, 30

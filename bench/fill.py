@@ -21,12 +21,12 @@ django.setup()
 from django.conf import settings
 from django.core.management import call_command
 
-from registry import publishing
-from registry.access import keys
-from registry.actors import SYSTEM
+from registry.access import agent_keys
+from registry.common.actors import SYSTEM
+from registry.core.queries import load_bundle, texts_digest
+from registry.core.transactions import bump_registry_revision, write_transaction
 from registry.models import Capability, Release, Revision, ToolName
-from registry.queries import bundle_of, texts_digest
-from registry.writing import move_registry, writing
+from registry.publishing import publication
 
 PUBLISHED_MAX = 150
 
@@ -83,7 +83,7 @@ def publish_each(count: int) -> None:
     seconds = []
     for number in range(count):
         started = time.perf_counter()
-        outcome = publishing.publish(files=bundle(number, 8), by=SYSTEM)
+        outcome = publication.publish(files=bundle(number, 8), by=SYSTEM)
         seconds.append(time.perf_counter() - started)
         if outcome.status != "published":
             raise SystemExit(f"{number}: {outcome.status} {[f.message for f in outcome.findings]}")
@@ -94,7 +94,7 @@ def publish_each(count: int) -> None:
 
 def store_in_bulk(numbers: range, *, groups: int = 0) -> None:
     """Rows as publishing leaves them, without its checks: 10,000 in seconds. Dealt out to so many skill groups."""
-    with writing() as state:
+    with write_transaction() as state:
         for chunk in (numbers[at : at + 500] for at in range(0, len(numbers), 500)):
             named = {number: Capability(capability_id=f"bench_{number:03}") for number in chunk}
             Capability.objects.bulk_create(named.values())
@@ -104,11 +104,16 @@ def store_in_bulk(numbers: range, *, groups: int = 0) -> None:
                 revision.capability.status, revision.capability.published_revision = "published", revision
             Capability.objects.bulk_update(named.values(), ["status", "published_revision"])
             Release.objects.bulk_create(
-                Release(registry_revision=move_registry(state), capability=r.capability, revision=r, status="published")
+                Release(
+                    registry_revision=bump_registry_revision(state),
+                    capability=r.capability,
+                    revision=r,
+                    status="published",
+                )
                 for r in revisions
             )
             ToolName.objects.bulk_create(
-                ToolName(name=name, capability=r.capability) for r in revisions for name in bundle_of(r).tool_names
+                ToolName(name=name, capability=r.capability) for r in revisions for name in load_bundle(r).tool_names
             )
 
 
@@ -122,7 +127,7 @@ def _revision(capability: Capability, number: int, groups: int) -> Revision:
         capability=capability, number=1, name=f"Bench {number}", rules_version="bench", created_by="bench"
     )
     revision.files = files
-    stored = bundle_of(revision)
+    stored = load_bundle(revision)
     revision.digest, revision.content_digest = stored.digest, stored.content_digest
     revision.texts_digest = texts_digest(files)
     return revision
@@ -133,7 +138,7 @@ def main(count: int) -> None:
     publish_each(min(count, PUBLISHED_MAX))
     if count > PUBLISHED_MAX:
         store_in_bulk(range(PUBLISHED_MAX, count))
-    key = keys.create_key(name="bench", by=SYSTEM)[1]
+    key = agent_keys.create_key(name="bench", by=SYSTEM)[1]
     (Path(settings.DATA_DIR) / "key").write_text(key)
 
 

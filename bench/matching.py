@@ -33,11 +33,11 @@ django.setup()
 
 import numpy as np
 
-from registry.matching.embedders import MiniLm
-from registry.matching.evidence import Evidence, samples_of
-from registry.matching.features import Floats
-from registry.matching.known import Known
-from registry.matching.matcher import Matcher, Verdict
+from registry.bundles.profile import CapabilityProfile
+from registry.matching.embedders import MiniLmEmbedder
+from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
+from registry.matching.matcher import Matcher, MatchResult
+from registry.matching.ngram_index import Floats
 
 Message = tuple[str, str]
 SEED = 0
@@ -46,7 +46,7 @@ SEED = 0
 class Vectors:
     """The vectors of texts, each made once."""
 
-    def __init__(self, embedder: MiniLm | None) -> None:
+    def __init__(self, embedder: MiniLmEmbedder | None) -> None:
         self.embedder = embedder
         self.seconds = 0.0
         self._held: dict[str, Floats] = {}
@@ -66,7 +66,7 @@ class Vectors:
         return None if found is None else found[0]
 
 
-def read(folder: Path, name: str, count: int) -> tuple[list[Known], list[Message], list[str]]:
+def read(folder: Path, name: str, count: int) -> tuple[list[CapabilityProfile], list[Message], list[str]]:
     """Capabilities with `count` golden sentences each, unseen messages with their capability, and foreign messages."""
     drawing = random.Random(SEED)
     by_id: dict[str, list[dict[str, str]]] = defaultdict(list)
@@ -80,7 +80,7 @@ def read(folder: Path, name: str, count: int) -> tuple[list[Known], list[Message
         drawing.shuffle(training)
         golden = set(training[:count])
         known.append(
-            Known(
+            CapabilityProfile(
                 intent["capability_id"],
                 intent["name"],
                 triggers=tuple(intent.get("suggested_triggers", ())),
@@ -92,11 +92,11 @@ def read(folder: Path, name: str, count: int) -> tuple[list[Known], list[Message
     return known, messages, [row["text"] for row in by_id.get("", [])]
 
 
-def measure(known: list[Known], messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
+def measure(known: list[CapabilityProfile], messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
     """A line of the table."""
-    samples = samples_of([one.samples for one in known])
+    samples = build_training_examples([one.samples for one in known])
     began = time.perf_counter()
-    evidence = Evidence(samples, vectors.of(list(samples.texts)))
+    evidence = ExampleSimilarity(samples, vectors.of(list(samples.texts)))
     if evidence.weights is None:
         evidence.weights = evidence.fit()
     fitted = time.perf_counter() - began
@@ -116,7 +116,7 @@ def measure(known: list[Known], messages: list[Message], foreign: list[str], vec
     )
 
 
-def _ids(verdict: Verdict) -> list[str]:
+def _ids(verdict: MatchResult) -> list[str]:
     return [match.capability_id for match in verdict.matches]
 
 
@@ -136,7 +136,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| sentences | messages | top-1 | top-3 | right and kept | asked back | foreign refused | a message | fit |")
     print("| ---: " * 9 + "|")
-    vectors = Vectors(MiniLm() if options.embedder == "minilm" else None)
+    vectors = Vectors(MiniLmEmbedder() if options.embedder == "minilm" else None)
     for count in options.sentences:
         known, messages, foreign = read(options.folder, options.intents, count)
         print(f"| {count} | {measure(known, messages[: options.tests], foreign, vectors)} |", flush=True)

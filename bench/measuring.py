@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from studio.launch.serving import server_command, server_environment
+from studio.launcher.serving import server_command, server_environment
 
 # What `serve` starts as an operator does.
 PRODUCT = "studio.rsgi:application"

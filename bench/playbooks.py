@@ -31,11 +31,11 @@ import django
 
 django.setup()
 
-from registry.matching.embedders import MiniLm
-from registry.matching.known import Known
-from registry.matching.search import Ranking, SearchIndex, stems_of, texts_for_vectors
+from registry.bundles.profile import CapabilityProfile
+from registry.matching.embedders import MiniLmEmbedder
+from registry.matching.search import Ranking, SearchIndex, term_stems, texts_to_embed
 
-Playbook = tuple[Known, str]
+Playbook = tuple[CapabilityProfile, str]
 MESSAGES = Path(__file__).parent / "messages" / "playbooks.csv"
 AIMS = {1: 72, 3: 87, 5: 95}
 _SECTION = re.compile(r"^## +(\w+)[^\n]*\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -49,7 +49,7 @@ def guidelines(folder: Path) -> Iterator[Playbook]:
         keywords = (row["flow"], *row["flow_description"].split(", "))
         steps = [step["text"] + " " + " ".join(step["subtext"]) for step in row["actions"]]
         problem = f"{row['subflow']}. {row['instructions'][0]}"
-        known = Known(row["subflow"], row["subflow"], problem=problem, keywords=tuple(keywords))
+        known = CapabilityProfile(row["subflow"], row["subflow"], problem=problem, keywords=tuple(keywords))
         yield known, "\n".join([*row["instructions"], *steps])
 
 
@@ -61,7 +61,7 @@ def runbooks(folder: Path) -> Iterator[Playbook]:
         sections = {name: _MARKUP.sub(" ", body).strip() for name, body in _SECTION.findall(text)}
         name = title.group(1).strip() if title else path.stem
         impact = sections.get("Impact", "")
-        known = Known(
+        known = CapabilityProfile(
             path.stem,
             name,
             problem=f"{name}. {sections.get('Meaning', '')}".strip(),
@@ -92,12 +92,12 @@ def main() -> None:
     parser.add_argument("--ranking", choices=["hybrid", "coverage"], default="hybrid")
     parser.add_argument("--misses", action="store_true")
     options = parser.parse_args()
-    embedder = MiniLm() if options.embedder == "minilm" else None
+    embedder = MiniLmEmbedder() if options.embedder == "minilm" else None
     playbooks = [*guidelines(options.folder), *runbooks(options.folder)]
     index = SearchIndex(
         [known for known, _ in playbooks],
-        [stems_of(known, doc) for known, doc in playbooks],
-        embedder.embed([text for known, _ in playbooks for text in texts_for_vectors(known)]) if embedder else None,
+        [term_stems(known, doc) for known, doc in playbooks],
+        embedder.embed([text for known, _ in playbooks for text in texts_to_embed(known)]) if embedder else None,
     )
     asked = messages()
     seconds = []

@@ -14,8 +14,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agent_client import Environment, Session
-from agent_client.bundle import Listing
-from agent_client.local import LocalSkills
+from agent_client.bundles.bundle import Listing
+from agent_client.client.local_registry import LocalSkills
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 COUNTS = (10, 150, 1_000, 10_000)

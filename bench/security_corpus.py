@@ -22,22 +22,22 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from registry.validation.problems import Problem, by_code
-from registry.validation.security import CODES, AuthorText, check_policies, check_texts, json_texts
+from registry.bundles.problem import RawFinding, index_by_code
+from registry.validation.security import CODES, AuthorText, check_policies, check_texts, find_json_texts
 
-TABLE = by_code(CODES)
+TABLE = index_by_code(CODES)
 
 
-def severity(problem: Problem) -> str:
+def severity(problem: RawFinding) -> str:
     return problem.severity or TABLE[problem.code].severity
 
 
-def read_skill(path: Path) -> list[Problem]:
+def read_skill(path: Path) -> list[RawFinding]:
     text = path.read_bytes().decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     return check_texts([AuthorText("skill.md", (), text)])
 
 
-def worst(problems: list[Problem]) -> str:
+def worst(problems: list[RawFinding]) -> str:
     if any(severity(each) == "error" for each in problems):
         return "error"
     return "warning" if problems else "none"
@@ -106,7 +106,7 @@ def report_tools(folder: Path) -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             tool: dict[str, Any] = json.loads(line)
             source = tool.pop("_source", {})
-            problems = [*check_policies([tool]), *check_texts(json_texts("tools.json", [tool]))]
+            problems = [*check_policies([tool]), *check_texts(find_json_texts("tools.json", [tool]))]
             count[worst(problems)] += 1
             for each in problems:
                 print(f"{severity(each):8}{each.code:26}{tool['name']}: {each.message} [{source.get('policy_source')}]")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from registry.background import jobs
-from registry.background.job_messages import TASK
+from registry.core.jobs import queue
+from registry.core.jobs.celery_dispatch import TASK
 
 
 @shared_task(name=TASK)  # type: ignore[untyped-decorator] # Celery carries no types
 def run_job(job_id: int) -> None:
     """Do a job; nothing where somebody else has it or has done it."""
-    jobs.run_next(job_id=job_id)
+    queue.run_next_job(job_id=job_id)

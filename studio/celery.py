@@ -11,7 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
 from django.conf import settings
 
-from studio.environment import ConfigurationError
+from studio.config.environment import ConfigurationError
 
 try:
     if not settings.REDIS_URL:

@@ -7,7 +7,7 @@ from studio import wsgi  # isort: skip
 
 from django.conf import settings
 
-from registry.usage import tallies
+from registry.usage import usage_counters
 from studio.server.application import Application
 from studio.server.warm_reads import WarmReads
 
@@ -15,5 +15,5 @@ application = Application(
     wsgi.application,
     warm_reads=WarmReads(wsgi.FAST_PATH, settings.TRUSTED_PROXIES),
     threads=settings.WEB_THREADS,
-    on_stop=tallies.flush,
+    on_stop=usage_counters.flush,
 )

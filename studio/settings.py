@@ -1,4 +1,4 @@
-"""Django's settings. Every choice an operator has comes from `studio.environment`; the rest is fixed here.
+"""Django's settings. Every choice an operator has comes from `studio.config.environment`; the rest is fixed here.
 
 Reached through `django.conf` alone. CONTRACT 0 lists the variables.
 """
@@ -11,13 +11,13 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from studio.environment import Environment, read_environment
-from studio.logs import logging_settings
-from studio.secret_key import kept_secret_key
-from studio.values import Database
+from studio.config.environment import StudioEnvironment, read_environment
+from studio.config.logging import logging_settings
+from studio.config.parsers import Database
+from studio.config.secret_key import get_stored_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-ENVIRONMENT: Environment = read_environment(os.environ, base_dir=BASE_DIR)
+ENVIRONMENT: StudioEnvironment = read_environment(os.environ, base_dir=BASE_DIR)
 
 # As in pyproject.toml; a test compares the two.
 STUDIO_VERSION = "0.1.0"
@@ -26,7 +26,7 @@ HOST = ENVIRONMENT.host
 PORT = ENVIRONMENT.port
 DATA_DIR = ENVIRONMENT.data_dir
 DEBUG = ENVIRONMENT.debug
-SECRET_KEY = ENVIRONMENT.secret_key or kept_secret_key(DATA_DIR)
+SECRET_KEY = ENVIRONMENT.secret_key or get_stored_secret_key(DATA_DIR)
 # None where none is given: then absolute links follow the request's own address.
 PUBLIC_URL = ENVIRONMENT.public_url
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
@@ -77,15 +77,15 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # First, so that everything below sees the client's own address, scheme and host.
-    "studio.proxies.ForwardingMiddleware",
-    "studio.request_ids.RequestIdMiddleware",
-    "studio.proxies.ProbeMiddleware",
+    "studio.middleware.proxies.ForwardingMiddleware",
+    "studio.middleware.request_ids.RequestIdMiddleware",
+    "studio.middleware.proxies.ProbeMiddleware",
     # Before whatever may answer by itself, so that this is counted too.
-    "agent_api.metrics.requests.CountingMiddleware",
+    "agent_api.metrics.request_middleware.CountingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # The answer to a preflight needs nothing of what follows.
-    "agent_api.cors.CorsMiddleware",
+    "agent_api.http.cors.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -94,8 +94,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "studio.time_zones.TimeZoneMiddleware",
-    "studio.unavailable.UnavailableMiddleware",
+    "studio.middleware.time_zones.TimeZoneMiddleware",
+    "studio.middleware.database_unavailable.UnavailableMiddleware",
 ]
 
 ROOT_URLCONF = "studio.urls"
@@ -134,7 +134,7 @@ _CONNECTING = {
 def _postgresql(database: Database) -> dict[str, Any]:
     return {
         # Django's own with a bound for every wait.
-        "ENGINE": "registry.postgresql",
+        "ENGINE": "registry.common.postgresql",
         "NAME": database.name,
         "USER": database.user,
         "PASSWORD": database.password,
@@ -219,7 +219,7 @@ STORAGES = {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
-            else "studio.storage.HashedStaticFilesStorage"
+            else "studio.config.static_storage.HashedStaticFilesStorage"
         )
     },
 }
@@ -243,7 +243,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "agent_api.errors.exception_handler",
+    "EXCEPTION_HANDLER": "agent_api.http.errors.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -255,7 +255,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-# Letters to members (registry/notifications/mail.py): printed where no server is named.
+# Letters to members (registry/notifications/email.py): printed where no server is named.
 _MAIL = ENVIRONMENT.mail_server
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if _MAIL else 'console'}.EmailBackend"
 if _MAIL is not None:

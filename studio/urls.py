@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from studio.health import healthz, readyz
+from studio.middleware.health_endpoints import healthz, readyz
 
-handler400 = "agent_api.bad_requests.bad_request"
-handler500 = "studio.request_ids.server_error"
+handler400 = "agent_api.http.django_errors.bad_request"
+handler500 = "studio.middleware.request_ids.server_error"
 urlpatterns = [
     path("", include("agent_api.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
-    path("", include("studio.page_urls")),
+    path("", include("studio.pages.urls")),
 ]

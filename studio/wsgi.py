@@ -7,7 +7,7 @@ import sys
 
 from django.core.wsgi import get_wsgi_application
 
-from studio.environment import ConfigurationError
+from studio.config.environment import ConfigurationError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
@@ -23,16 +23,16 @@ from typing import Any, Final
 from django.conf import settings
 
 from agent_api.fast_path import FastPath
-from registry.postgresql.bounds import BOUNDS
-from registry.snapshot import watch
-from registry.usage import tallies
-from studio.proxies import apply_forwarding
+from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
+from registry.snapshot import watcher
+from registry.usage import usage_counters
+from studio.middleware.proxies import apply_forwarding
 
 # A thread that works something out holds the interpreter for 5 ms at a time by default, and a read that needs a
 # twentieth of a millisecond waits for that at each turn. Measured beside two busy clients: docs/performance.md.
 sys.setswitchinterval(0.0002)
 FAST_PATH: Final = FastPath(_django)
-tallies.add_source(FAST_PATH.collect)
+usage_counters.add_source(FAST_PATH.collect)
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -42,6 +42,6 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
 
 
 # From here on requests are answered, which nothing may hold up for long.
-BOUNDS.is_serving = True
+CIRCUIT_BREAKER.is_serving = True
 # Each worker process keeps its own snapshot, and this module is loaded once in each.
-watch.start()
+watcher.start_watcher()

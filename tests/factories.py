@@ -9,16 +9,16 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry import publishing
-from registry.access import keys, sign_ins
-from registry.actors import Actor
-from registry.browsing import facets
-from registry.limits import FAILURE_THROTTLE, LIMITER
+from registry.access import agent_keys, sign_ins
+from registry.catalog import facets
+from registry.common.actors import Actor
+from registry.common.rate_limits import FAILURE_THROTTLE, RATE_LIMITER
 from registry.models import AgentKey, Capability, Revision
-from registry.publishing import Outcome
-from registry.snapshot import HOLDER, pins, skills
-from registry.snapshot.bodies import BODIES
-from registry.usage import tallies
+from registry.publishing import publication
+from registry.publishing.publication import PublishResult
+from registry.snapshot import STORE, pinned_revisions, skill_artifacts
+from registry.snapshot.response_cache import RESPONSE_CACHE
+from registry.usage import usage_counters
 
 OLGA = Actor("operator", "olga")
 Files = dict[str, str]
@@ -32,26 +32,26 @@ def fresh_process() -> Iterator[None]:
 
 
 def _forget() -> None:
-    HOLDER.forget()
-    HOLDER.is_watched = False
-    BODIES.forget()
-    skills.forget()
-    facets.forget()
-    LIMITER.forget()
+    STORE.forget()
+    STORE.is_watched = False
+    RESPONSE_CACHE.forget()
+    skill_artifacts.clear_cache()
+    facets.clear_cache()
+    RATE_LIMITER.forget()
     FAILURE_THROTTLE.forget()
     sign_ins.forget()
-    pins._find.cache_clear()
-    tallies._held = tallies._Held()
+    pinned_revisions._find.cache_clear()
+    usage_counters._held = usage_counters._Buffer()
     # Loaded with the first message that is matched, as in a process.
     if "registry.matching.index" in sys.modules:
-        from registry.matching import embedders, index, published, trying
+        from registry.matching import capability_profiles, embedders, index, playground_index
 
-        index.HOLDER.forget()
-        index.PREVIEW.forget()
-        trying.forget()
-        published.forget()
+        index.PUBLISHED.forget()
+        index.WITH_DRAFTS.forget()
+        playground_index.clear_cache()
+        capability_profiles.clear_cache()
         index._message_vector.cache_clear()
-        embedders.chosen_embedder.cache_clear()
+        embedders.get_embedder.cache_clear()
 
 
 def tool(name: str, kind: str = "read", properties: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -96,17 +96,17 @@ def _skill(name: str, tools: Sequence[dict[str, Any]], body: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def publish(capability_id: str = "alpha", *args: Any, acknowledge: Sequence[str] = (), **fields: Any) -> Outcome:
+def publish(capability_id: str = "alpha", *args: Any, acknowledge: Sequence[str] = (), **fields: Any) -> PublishResult:
     """Publish `bundle(...)` and see that it worked."""
-    outcome = publishing.publish(files=bundle(capability_id, *args, **fields), by=OLGA, acknowledge=acknowledge)
+    outcome = publication.publish(files=bundle(capability_id, *args, **fields), by=OLGA, acknowledge=acknowledge)
     assert outcome.status == "published", outcome.findings
     return outcome
 
 
 def agent_key(*scopes: str, name: str = "", **limits: Any) -> str:
     """A key with these scopes, and what limits it."""
-    scopes = scopes or keys.DEFAULT_SCOPES
-    return keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes, **limits)[1]
+    scopes = scopes or agent_keys.DEFAULT_SCOPES
+    return agent_keys.create_key(name=name or f"key {AgentKey.objects.count()}", by=OLGA, scopes=scopes, **limits)[1]
 
 
 def bearer(*scopes: str, **limits: Any) -> dict[str, str]:
@@ -117,7 +117,7 @@ def bearer(*scopes: str, **limits: Any) -> dict[str, str]:
 def unlisted(capability_id: str, **fields: Any) -> str:
     """Publish `bundle(...)` for those alone who redeem the install code that this answers."""
     publish(capability_id, **fields)
-    publishing.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
+    publication.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
     return Capability.objects.get(capability_id=capability_id).install_code
 
 

@@ -299,7 +299,7 @@ def run_manage(
 
 def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
     """A process environment with these settings of ours and none of the shell's."""
-    from studio.environment import VARIABLES
+    from studio.config.environment import VARIABLES
 
     env = {name: value for name, value in os.environ.items() if name not in {*VARIABLES, "DJANGO_SETTINGS_MODULE"}}
     port = settings.pop("PORT", "") or str(free_port())
@@ -315,7 +315,7 @@ def start_studio(data_dir: Path, log: Path | None = None, /, **settings: str) ->
 
 def serve_studio(data_dir: Path, log: Path, *, env: dict[str, str], prepared: str = "") -> Studio:
     """Serve what was prepared before."""
-    from studio.launch.serving import server_command
+    from studio.launcher.serving import server_command
 
     address = env.get("HOST", "127.0.0.1")
     command = server_command(Path(sys.executable), address=address, port=int(env["PORT"]))

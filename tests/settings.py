@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from studio.environment import VARIABLES
+from studio.config.environment import VARIABLES
 from tests.servers import start_postgresql
 
 # What the developer's shell has set must not decide a test.
@@ -36,7 +36,7 @@ from studio.settings import DATABASES, _postgresql  # noqa: E402, TID251
 
 # Production's defaults for SQLite, on either database: what DATABASE_URL changes is tested by itself.
 if TEST_DATABASE == "postgresql":
-    from studio.values import parse_database_url
+    from studio.config.parsers import parse_database_url
 
     DATABASES["default"] = _postgresql(parse_database_url(os.environ["TEST_DATABASE_URL"]))
     # Tests close and drop; a connection that is kept would hold the test database.

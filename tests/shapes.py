@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from registry.schemas import SCHEMAS_DIR, read_schema
+from registry.common.schema_loader import SCHEMAS_DIR, read_schema
 
 
 @cache
@@ -58,9 +58,9 @@ def assert_error(document: Any, code: str) -> dict[str, Any]:
 
 @cache
 def _declared() -> dict[tuple[str, str], dict[str, Any]]:
-    from agent_api.openapi.document import openapi_document
+    from agent_api.openapi.document import build_document
 
-    paths = openapi_document()["paths"]
+    paths = build_document()["paths"]
     return {(path, method): operation for path, found in paths.items() for method, operation in found.items()}
 
 

@@ -9,11 +9,11 @@ from django.conf import settings
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from agent_api.fast_path import ANSWERED
-from registry.figures import StoredFigures, snapshot_figures, stored_figures
-from registry.limits import LIMITED, LIMITER
-from registry.snapshot.bodies import BODIES
-from registry.usage import tallies
+from agent_api.fast_path import SERVED_COUNTS
+from registry.common.rate_limits import LIMIT_DESCRIPTIONS, RATE_LIMITER
+from registry.operations.metrics import StoredMetrics, read_snapshot_metrics, read_stored_metrics
+from registry.snapshot.response_cache import RESPONSE_CACHE
+from registry.usage import usage_counters
 from registry.validation import RULES_VERSION
 
 _STATUS: Final = {False: "200", True: "304"}
@@ -33,37 +33,39 @@ class StudioCollector(Collector):
         yield from _answers()
         yield from _bodies()
         yield from _snapshot()
-        stored = stored_figures()
+        stored = read_stored_metrics()
         yield _gauge("studio_database_up", "1 where the database answered this scrape.", stored is not None)
         if stored is not None:
             yield from _stored(stored)
 
 
 def _answers() -> Iterator[Metric]:
-    tallies.collect()
+    usage_counters.collect()
     warm = CounterMetricFamily(
         "studio_fast_path_responses", "Warm reads, answered before Django is entered.", labels=["route", "status"]
     )
-    for (path, is_known), count in ANSWERED.copy().items():
+    for (path, is_known), count in SERVED_COUNTS.copy().items():
         warm.add_metric([path.rpartition("/")[2], _STATUS[is_known]], count)
     yield warm
-    yield _count("studio_capability_loads", "Capabilities handed out by load or reload.", tallies.TOTALS.loads)
-    yield _count("studio_demand_misses", "Asked for and not published.", tallies.TOTALS.misses)
-    yield _count("studio_malformed_answers", "Refused because the stored bundle is malformed.", BODIES.malformed)
-    refused = {str(name): LIMITER.refused[name] for name in LIMITED}
+    yield _count("studio_capability_loads", "Capabilities handed out by load or reload.", usage_counters.TOTALS.loads)
+    yield _count("studio_demand_misses", "Asked for and not published.", usage_counters.TOTALS.misses)
+    yield _count(
+        "studio_malformed_answers", "Refused because the stored bundle is malformed.", RESPONSE_CACHE.malformed
+    )
+    refused = {str(name): RATE_LIMITER.refused[name] for name in LIMIT_DESCRIPTIONS}
     yield _count_by("studio_rate_limited", "Calls refused by RATE_LIMITS.", "limit", refused)
 
 
 def _bodies() -> Iterator[Metric]:
-    yield _gauge("studio_bodies_bytes", "What the load answers held in memory may take.", BODIES.bytes_held)
-    yield _gauge("studio_bodies_limit_bytes", "What they may take at most.", BODIES.bytes_max)
-    yield _gauge("studio_bodies_entries", "Load answers held in memory.", len(BODIES))
-    yield _count("studio_bodies_hits", "Load answers found in memory.", BODIES.hits)
-    yield _count("studio_bodies_misses", "Load answers that had to be made.", BODIES.misses)
+    yield _gauge("studio_bodies_bytes", "What the load answers held in memory may take.", RESPONSE_CACHE.bytes_held)
+    yield _gauge("studio_bodies_limit_bytes", "What they may take at most.", RESPONSE_CACHE.bytes_max)
+    yield _gauge("studio_bodies_entries", "Load answers held in memory.", len(RESPONSE_CACHE))
+    yield _count("studio_bodies_hits", "Load answers found in memory.", RESPONSE_CACHE.hits)
+    yield _count("studio_bodies_misses", "Load answers that had to be made.", RESPONSE_CACHE.misses)
 
 
 def _snapshot() -> Iterator[Metric]:
-    found = snapshot_figures()
+    found = read_snapshot_metrics()
     yield _gauge("studio_registry_revision", "The registry revision that is served.", found.registry_revision)
     yield _gauge("studio_access_revision", "The revision of keys and settings in force.", found.access_revision)
     yield _gauge("studio_snapshot_stale", "1 where answers are marked stale.", found.is_stale)
@@ -72,7 +74,7 @@ def _snapshot() -> Iterator[Metric]:
         yield _gauge("studio_snapshot_age_seconds", words, found.age_seconds)
 
 
-def _stored(found: StoredFigures) -> Iterator[Metric]:
+def _stored(found: StoredMetrics) -> Iterator[Metric]:
     yield _gauge_by("studio_capabilities", "Capabilities by status.", "status", found.capabilities)
     yield _gauge_by("studio_jobs", "Jobs that are not done, by state.", "state", found.jobs)
     words = "For how long the job that is due longest has waited; 0 where none is due."

@@ -11,12 +11,12 @@ from prometheus_client import GC_COLLECTOR, PLATFORM_COLLECTOR, PROCESS_COLLECTO
 from prometheus_client.exposition import choose_encoder
 from rest_framework.request import Request
 
-from agent_api.authentication import require_scope
-from agent_api.endpoint import endpoint
+from agent_api.http.authentication import require_scope
+from agent_api.http.endpoint import endpoint
 from agent_api.metrics.collector import StudioCollector
-from agent_api.metrics.requests import REQUESTS_REGISTRY
+from agent_api.metrics.request_middleware import REQUESTS_REGISTRY
 from registry import snapshot
-from registry.errors import RegistryUnavailable
+from registry.common.errors import RegistryUnavailable
 from registry.snapshot import Snapshot
 
 
@@ -28,7 +28,7 @@ def _registry() -> CollectorRegistry:
     return found
 
 
-EXPOSED: Final = _registry()
+CONTENT_TYPES: Final = _registry()
 
 
 @extend_schema(exclude=True)
@@ -37,15 +37,15 @@ def metrics(request: Request) -> HttpResponse:
     """The figures of this process, in the format that the client asks for."""
     require_scope(request, _held(request), "read")
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-    body = encode(EXPOSED)
+    body = encode(CONTENT_TYPES)
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": "no-store"})
 
 
 def _held(request: Request) -> Snapshot:
     """The snapshot that knows the keys. Raises `RegistryUnavailable` where a key is needed and none is known yet."""
     try:
-        return snapshot.current()
+        return snapshot.current_snapshot()
     except RegistryUnavailable:
         if not settings.AGENT_API_PUBLIC_READ or "Authorization" in request.headers:
             raise
-        return snapshot.HOLDER.snapshot
+        return snapshot.STORE.snapshot

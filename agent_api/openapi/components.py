@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from typing import Any, Final
 
-from registry.schemas import SCHEMAS_DIR, read_schema
+from registry.common.schema_loader import SCHEMAS_DIR, read_schema
 
 # A keyword of 2020-12 that OpenAPI 3.0 does not know.
 _DROPPED: Final = frozenset({"$schema", "$id", "$defs", "if", "then", "else", "propertyNames", "allOf", "title"})
@@ -20,7 +20,7 @@ _NAMED_PARTS: Final = {
 _NAMED_FILES: Final = {"finding": "Finding", "capability": "CapabilityDocument"}
 
 
-def components() -> dict[str, Any]:
+def build_components() -> dict[str, Any]:
     """`{component name: schema}`."""
     found = {name: _convert(read_schema(file), file) for file, name in _NAMED_FILES.items()}
     for path in sorted((SCHEMAS_DIR / "api").glob("*.schema.json")):
@@ -33,7 +33,7 @@ def components() -> dict[str, Any]:
     return found
 
 
-def reference(component: str) -> dict[str, str]:
+def schema_reference(component: str) -> dict[str, str]:
     """A `$ref` to a component."""
     return {"$ref": f"#/components/schemas/{component}"}
 
@@ -86,4 +86,4 @@ def _converted_reference(schema: dict[str, Any], file: str) -> dict[str, Any]:
         return {**inlined, **others}
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), target))
     name = _NAMED_PARTS.get(path) or _NAMED_FILES[path.removesuffix(".schema.json")]
-    return reference(name)
+    return schema_reference(name)

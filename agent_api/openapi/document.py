@@ -14,9 +14,9 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from agent_api import parameters
-from agent_api.endpoint import endpoint
-from agent_api.openapi.components import components
+from agent_api.http import parameters
+from agent_api.http.endpoint import endpoint
+from agent_api.openapi.components import build_components
 
 _KEY: Final[list[dict[str, list[str]]]] = [{"agentKey": []}]
 # What AGENT_API_PUBLIC_READ opens.
@@ -35,16 +35,16 @@ PUBLIC_READS: Final = frozenset(
 
 
 @lru_cache(maxsize=1)
-def openapi_document() -> dict[str, Any]:
+def build_document() -> dict[str, Any]:
     """The document, generated once a process."""
     generator = SchemaGenerator(urlconf="agent_api.urls")  # type: ignore[no-untyped-call]
     document: dict[str, Any] = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return document
 
 
-def served_document() -> dict[str, Any]:
+def get_served_document() -> dict[str, Any]:
     """The document as this registry keeps it: where reads need no key, it says so of them."""
-    document = openapi_document()
+    document = build_document()
     if not settings.AGENT_API_PUBLIC_READ:
         return document
     paths = {
@@ -61,7 +61,7 @@ def _with_public_read(operation: dict[str, Any]) -> dict[str, Any]:
 def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """A post-processing hook of drf-spectacular: the bodies come from `schemas/`."""
     result["components"] = {
-        "schemas": dict(sorted(components().items())),
+        "schemas": dict(sorted(build_components().items())),
         "securitySchemes": {
             "agentKey": {
                 "type": "http",
@@ -79,9 +79,9 @@ def add_components(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
-def as_yaml(document: dict[str, Any] | None = None) -> str:
+def render_yaml(document: dict[str, Any] | None = None) -> str:
     """The committed form: agent_api/openapi.yaml; or another document so."""
-    return yaml.safe_dump(document or openapi_document(), sort_keys=False, allow_unicode=True, width=120)
+    return yaml.safe_dump(document or build_document(), sort_keys=False, allow_unicode=True, width=120)
 
 
 # No operations of the document: OpenAPI Generator warns of a method named `schema`, a reserved word of its own.
@@ -91,9 +91,9 @@ def schema(request: Request) -> HttpResponse:
     """The OpenAPI document as YAML, or as JSON with `?format=json`; readable without a key."""
     asked = parameters.choice(parameters.query(request), "format", ("json", "yaml"))
     if asked == "json":
-        body, media_type = orjson.dumps(served_document()), "application/vnd.oai.openapi+json"
+        body, media_type = orjson.dumps(get_served_document()), "application/vnd.oai.openapi+json"
     else:
-        body, media_type = as_yaml(served_document()).encode(), "application/vnd.oai.openapi"
+        body, media_type = render_yaml(get_served_document()).encode(), "application/vnd.oai.openapi"
     response = HttpResponse(body, content_type=media_type)
     response["Cache-Control"] = "public, max-age=60"
     response["Access-Control-Allow-Origin"] = "*"

@@ -8,27 +8,31 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent_api import parameters
-from agent_api.authentication import Caller, require_scope
-from agent_api.bodies import BoundedJSONParser, BytesParser, ZipParser
-from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import BYTES, CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query
-from agent_api.operator import parsing
-from agent_api.operator.parsing import read_batch
-from agent_api.writes import writes
-from registry import batches, drafts, exporting, publishing, queries, snapshot
-from registry.errors import InvalidRequest
-from registry.imports.import_sources import read_archive
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller, require_scope
+from agent_api.http.endpoint import endpoint
+from agent_api.http.idempotent_writes import idempotent_write
+from agent_api.http.parsers import BoundedJSONParser, BytesParser, ZipParser
+from agent_api.openapi.annotations import BYTES, CAPABILITY_ID, CONFLICT, NOT_FOUND, describe, query_parameter
+from agent_api.operator import payloads
+from agent_api.operator.payloads import read_batch
+from registry import snapshot
+from registry.catalog import drafts, exporter
+from registry.common.errors import InvalidRequest
+from registry.core import queries
 from registry.models import Capability
+from registry.publishing import batch as batches
+from registry.publishing import publication
+from registry.sources.source_discovery import discover_in_archive
 
-_ID_PARAMETERS = (query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
-_FORMAT = query("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporting.FORMATS))
+_ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
+_FORMAT = query_parameter("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporter.FORMATS))
 _EXPORT_PARAMETERS = (*_ID_PARAMETERS, _FORMAT)
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser, BytesParser)
 
 
 def _publisher(request: Request) -> None:
-    require_scope(request, snapshot.current(), "publish")
+    require_scope(request, snapshot.current_snapshot(), "publish")
 
 
 @describe(answer="BundleValidation", body="BundlesRequest", zip_body=True, tags=("operators",))
@@ -44,7 +48,7 @@ def bundle_validate(request: Request) -> Response:
 
 @describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
-@writes("publish")
+@idempotent_write("publish")
 def bundle_publish(request: Request, caller: Caller) -> Response:
     """Publish bundles one by one; one that is refused never stops the rest."""
     batch = read_batch(request)
@@ -56,10 +60,10 @@ def bundle_publish(request: Request, caller: Caller) -> Response:
 
 @describe(answer="BundleResults", body="BundlesRequest", zip_body=True, tags=("operators",))
 @endpoint("POST", parsers=_JSON_OR_ZIP)
-@writes("publish")
+@idempotent_write("publish")
 def bundle_import(request: Request, caller: Caller) -> Response:
     """Take bundles and Agent Skills in as drafts; with `"publish": true` publish them."""
-    batch = read_batch(request, read_archive)
+    batch = read_batch(request, discover_in_archive)
     results = batches.import_all(
         batch.sources,
         by=caller.actor,
@@ -73,33 +77,37 @@ def bundle_import(request: Request, caller: Caller) -> Response:
 
 @describe(answer="BundleResults", body="RollbackRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def bundle_rollback(request: Request, caller: Caller) -> Response:
     """Point readers at an older revision."""
     values = parameters.json_object(request)
-    to = parameters.whole_number(values, "to", least=1)
+    to = parameters.integer(values, "to", least=1)
     if to is None:
         raise InvalidRequest("to is missing: the number of the revision to go back to")
     capability_id = parameters.capability_id(values)
-    outcome = publishing.rollback(
-        capability_id=capability_id, to=to, by=caller.actor, note=_note(values), acknowledge=parsing.codes(values)
+    outcome = publication.rollback(
+        capability_id=capability_id,
+        to=to,
+        by=caller.actor,
+        note=_note(values),
+        acknowledge=payloads.parse_codes(values),
     )
-    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})
+    return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})
 
 
 def _note(values: dict[str, Any]) -> str:
-    return parameters.text(values, "note", most=parsing.NOTE_MAX)
+    return parameters.string(values, "note", most=payloads.NOTE_MAX)
 
 
 @describe(answer="CapabilityStatus", body="DeprecateRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def capability_deprecate(request: Request, caller: Caller) -> Response:
     """Keep a capability loadable and say what replaces it."""
     values = parameters.json_object(request)
     named = values.get("replaced_by") is not None
-    replaced_by = (parameters.text(values, "replaced_by", most=64) or None) if named else None
-    capability = publishing.deprecate(
+    replaced_by = (parameters.string(values, "replaced_by", most=64) or None) if named else None
+    capability = publication.deprecate(
         capability_id=parameters.capability_id(values), replaced_by=replaced_by, by=caller.actor, note=_note(values)
     )
     return _status(capability)
@@ -107,23 +115,23 @@ def capability_deprecate(request: Request, caller: Caller) -> Response:
 
 @describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def capability_retire(request: Request, caller: Caller) -> Response:
     """Take a capability from readers."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
-    return _status(publishing.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
+    return _status(publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
 
 
 @describe(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def capability_restore(request: Request, caller: Caller) -> Response:
     """Bring a deprecated or retired capability back, through today's gate."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
-    outcome = publishing.restore(capability_id=capability_id, by=caller.actor, note=_note(values))
-    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})
+    outcome = publication.restore(capability_id=capability_id, by=caller.actor, note=_note(values))
+    return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})
 
 
 def _status(capability: Capability) -> Response:
@@ -138,7 +146,7 @@ def bundle_list(request: Request) -> Response:
     """Every capability, whatever its status."""
     _publisher(request)
     fields = ("capability_id", "name", "status", "revision", "digest")
-    rows = queries.capability_rows()
+    rows = queries.list_capabilities()
     return Response({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
 
 
@@ -148,10 +156,10 @@ def bundle_export(request: Request) -> HttpResponse:
     """The published files as a zip, the same bytes for the same content, as a bundle or as an Agent Skill."""
     _publisher(request)
     given = parameters.query(request)
-    chosen = parameters.choice(given, "format", exporting.FORMATS)
-    format_: exporting.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
+    chosen = parameters.choice(given, "format", exporter.FORMATS)
+    format_: exporter.Format = "agent-skill" if chosen == "agent-skill" else "bundle"
     capability = queries.get_capability(parameters.capability_id(given))
-    done = exporting.export(capability, format_=format_)
+    done = exporter.export_capability(capability, format_=format_)
     response = HttpResponse(done.zip(), content_type=BYTES)
     response["Content-Disposition"] = f'attachment; filename="{done.folder}.zip"'
     return response
@@ -163,13 +171,13 @@ def draft_get(request: Request) -> Response:
     """The draft's texts, its version and what validation says of it."""
     _publisher(request)
     draft = drafts.get_draft(parameters.capability_id(parameters.query(request)))
-    findings = [finding.as_dict() for finding in drafts.draft_report(draft).findings]
+    findings = [finding.as_dict() for finding in drafts.validate_draft(draft).findings]
     return Response({"files": draft.files, "draft_version": draft.version, "findings": findings})
 
 
 @describe(answer="DraftSaved", body="DraftSaveRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def draft_save(request: Request, caller: Caller) -> Response:
     """Store texts as the draft; a stale one is refused with both texts."""
     values = parameters.json_object(request)
@@ -178,7 +186,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
     saved = drafts.save_draft(
         capability_id=parameters.capability_id(values),
         files=parameters.files(values),  # type: ignore[arg-type]
-        based_on=parameters.whole_number_or_null(values, "based_on", least=1),
+        based_on=parameters.integer_or_null(values, "based_on", least=1),
         by=caller.actor,
     )
     findings = [finding.as_dict() for finding in saved.report.findings]
@@ -187,19 +195,19 @@ def draft_save(request: Request, caller: Caller) -> Response:
 
 @describe(answer="BundleResults", body="DraftPublishRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
-@writes("publish")
+@idempotent_write("publish")
 def draft_publish(request: Request, caller: Caller) -> Response:
     """Publish the draft that the caller has looked at."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
-    version = parameters.whole_number_or_null(values, "draft_version", least=1)
+    version = parameters.integer_or_null(values, "draft_version", least=1)
     if version is None:
         raise InvalidRequest("draft_version is missing: the version that you have looked at")
-    outcome = publishing.publish_draft(
+    outcome = publication.publish_draft(
         capability_id=capability_id,
         draft_version=version,
         by=caller.actor,
         note=_note(values),
-        acknowledge=parsing.codes(values),
+        acknowledge=payloads.parse_codes(values),
     )
-    return Response({"results": [batches.result_of(outcome, capability_id).as_dict()]})
+    return Response({"results": [batches.build_result(outcome, capability_id).as_dict()]})

@@ -7,14 +7,14 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent_api import parameters
-from agent_api.authentication import Caller
-from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import NOT_FOUND, describe
-from agent_api.v1.loading import find_entry
-from agent_api.writes import writes
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller
+from agent_api.http.endpoint import endpoint
+from agent_api.http.idempotent_writes import idempotent_write
+from agent_api.openapi.annotations import NOT_FOUND, describe
+from agent_api.v1.skill_load import find_entry
 from registry import snapshot
-from registry.errors import InvalidRequest
+from registry.common.errors import InvalidRequest
 from registry.snapshot import Snapshot
 from registry.usage import feedback
 from registry.usage.confidence import OUTCOMES
@@ -22,19 +22,19 @@ from registry.usage.confidence import OUTCOMES
 
 @describe(answer="Feedback", body="FeedbackRequest", also=NOT_FOUND)
 @endpoint("POST")
-@writes("feedback")
+@idempotent_write("feedback")
 def capability_feedback(request: Request, caller: Caller) -> Response:
     """Tell how one use of a capability ended; a playbook's confidence moves with it."""
-    return Response(feedback_answer(snapshot.current(), caller, parameters.json_object(request)))
+    return Response(build_feedback_response(snapshot.current_snapshot(), caller, parameters.json_object(request)))
 
 
-def feedback_answer(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
+def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
     """Record `{"capability_id", "outcome", "revision"?}`; the answer (schemas/api/feedback.schema.json).
 
     Raises `InvalidRequest`, `CapabilityNotFound`.
     """
     outcome = _outcome(values)
-    revision = parameters.whole_number(values, "revision", least=1)
+    revision = parameters.integer(values, "revision", least=1)
     entry = find_entry(held, caller, parameters.capability_id(values))
     if entry.capability_id not in held.entries:
         raise InvalidRequest(f"'{entry.capability_id}' is a draft; feedback is counted for what was published")

@@ -7,15 +7,15 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent_api import parameters
-from agent_api.authentication import Caller, require_scope
-from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import describe, query
-from agent_api.writes import writes
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller, require_scope
+from agent_api.http.endpoint import endpoint
+from agent_api.http.idempotent_writes import idempotent_write
+from agent_api.openapi.annotations import describe, query_parameter
 from registry import snapshot
-from registry.errors import InvalidRequest
+from registry.common.errors import InvalidRequest
 from registry.models import Proposal
-from registry.releases import proposals
+from registry.publishing import proposals
 from registry.validation import Report
 
 NOTE_MAX = 2000
@@ -29,29 +29,31 @@ _UNKNOWN = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOU
 
 @describe(answer="Proposed", body="ProposeRequest", also=_REFUSED, status=201)
 @endpoint("POST")
-@writes("propose")
+@idempotent_write("propose")
 def capability_propose(request: Request, caller: Caller) -> Response:
     """Hand a bundle in for review; an operator decides whether it is published."""
     values = parameters.json_object(request)
     files: Any = parameters.files(values)
-    note = parameters.text(values, "note", most=NOTE_MAX)
+    note = parameters.string(values, "note", most=NOTE_MAX)
     done = proposals.propose(files=files, note=note, by=caller.actor, may_know=caller.may_know)
     return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
 
 
 @describe(
-    answer="Proposal", parameters=(query("proposal_id", "Which one.", kind=_PROPOSAL_ID, required=True),), also=_UNKNOWN
+    answer="Proposal",
+    parameters=(query_parameter("proposal_id", "Which one.", kind=_PROPOSAL_ID, required=True),),
+    also=_UNKNOWN,
 )
 @endpoint("GET")
 def capability_proposal(request: Request) -> Response:
     """What became of a proposal; for the key that made it, and for those that may publish."""
-    caller = require_scope(request, snapshot.current(), "propose", "publish")
-    wanted = parameters.text(parameters.query(request), "proposal_id", most=100)
+    caller = require_scope(request, snapshot.current_snapshot(), "propose", "publish")
+    wanted = parameters.string(parameters.query(request), "proposal_id", most=100)
     if not wanted:
         raise InvalidRequest("proposal_id is missing: capability_propose answered it")
     own = None if "publish" in caller.scopes else caller.key_name
     proposal = proposals.get_proposal(wanted, key_name=own)
-    findings = _findings(proposals.proposal_report(proposal, may_know=caller.may_know))
+    findings = _findings(proposals.validate_proposal(proposal, may_know=caller.may_know))
     return Response({**_head(proposal, caller), "findings": findings, **_end(proposal)})
 
 

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import feedback, installing, proposals, views
+from agent_api.v1 import feedback, install, proposals, views
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
@@ -16,7 +16,7 @@ urlpatterns = [
     path("capability_feedback", feedback.capability_feedback, name="capability_feedback"),
     path("capability_propose", proposals.capability_propose, name="capability_propose"),
     path("capability_proposal", proposals.capability_proposal, name="capability_proposal"),
-    path("capability_install", installing.capability_install, name="capability_install"),
+    path("capability_install", install.capability_install, name="capability_install"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

@@ -6,10 +6,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agent_api import parameters
-from agent_api.authentication import require_scope
-from agent_api.endpoint import endpoint
-from agent_api.openapi.describe import (
+from agent_api.http import parameters
+from agent_api.http.authentication import require_scope
+from agent_api.http.endpoint import endpoint
+from agent_api.http.representations import respond
+from agent_api.openapi.annotations import (
     CAPABILITY_ID,
     DIGEST,
     FILE_PATH,
@@ -17,47 +18,45 @@ from agent_api.openapi.describe import (
     NO_FILE,
     NOT_FOUND,
     NOT_MODIFIED,
-    SHARE,
+    SHARE_PARAMETER,
     describe,
-    query,
-    whole_number,
+    integer_parameter,
+    query_parameter,
 )
-from agent_api.representations import respond
-from agent_api.v1.listing import LIMIT_MAX, OS, list_answer, read_query
-from agent_api.v1.loading import file_answer, load_answer
-from agent_api.v1.matching import (
-    QUERY_MAX,
-    RANKINGS,
-    TOP_FOUND_MAX,
-    match_answer,
-    search_answer,
-)
-from agent_api.v1.prompting import prompt_answer
-from registry import limits, snapshot
+from agent_api.v1.match_and_search import QUERY_MAX, RANKINGS, TOP_FOUND_MAX, match_response, search_response
+from agent_api.v1.prompt_render import prompt_response
+from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, read_query
+from agent_api.v1.skill_load import file_response, load_response
+from registry import snapshot
+from registry.common import rate_limits
 
 # An answer depends on the message alone until something is published, which nobody can tell a cache.
 _NO_STORE = {"Cache-Control": "no-store"}
 _LIST_PARAMETERS = (
-    query("group", "Only capabilities of this skill group."),
-    query("os", "Only what works there; common is included.", enum=list(OS)),
-    query("updated_since_revision", "Only what changed after this registry_revision.", kind=whole_number(0)),
-    query("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=whole_number(1, LIMIT_MAX)),
-    query("cursor", "next_cursor of the page before; it expires an hour after the registry has changed."),
-    query("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
+    query_parameter("group", "Only capabilities of this skill group."),
+    query_parameter("os", "Only what works there; common is included.", enum=list(OS)),
+    query_parameter(
+        "updated_since_revision", "Only what changed after this registry_revision.", kind=integer_parameter(0)
+    ),
+    query_parameter("limit", f"Entries a page, 1 to {LIMIT_MAX}.", kind=integer_parameter(1, LIMIT_MAX)),
+    query_parameter("cursor", "next_cursor of the page before; it expires an hour after the registry has changed."),
+    query_parameter("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
 )
 _PIN_PARAMETERS = (
-    query("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),
-    query("digest", "Pin the release with this digest.", kind=DIGEST),
-    query("revision", "Pin this revision.", kind=whole_number(1)),
+    query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),
+    query_parameter("digest", "Pin the release with this digest.", kind=DIGEST),
+    query_parameter("revision", "Pin this revision.", kind=integer_parameter(1)),
 )
-_PATH = query("path", "The file, such as references/units.md.", kind=FILE_PATH, required=True)
+_PATH = query_parameter("path", "The file, such as references/units.md.", kind=FILE_PATH, required=True)
 _QUERY = {"type": "string", "minLength": 1, "maxLength": QUERY_MAX, "pattern": r"\S"}
 _SEARCH_PARAMETERS = (
-    query("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", kind=_QUERY, required=True),
-    query("top_k", f"Results at most, 1 to {TOP_FOUND_MAX}; 5 by default.", kind=whole_number(1, TOP_FOUND_MAX)),
-    query("min_score", "Results below this combined score are left out.", kind=SHARE),
-    query("group", "Only capabilities of this skill group."),
-    query(
+    query_parameter("q", f"What is looked for, 1 to {QUERY_MAX:,} characters.", kind=_QUERY, required=True),
+    query_parameter(
+        "top_k", f"Results at most, 1 to {TOP_FOUND_MAX}; 5 by default.", kind=integer_parameter(1, TOP_FOUND_MAX)
+    ),
+    query_parameter("min_score", "Results below this combined score are left out.", kind=SHARE_PARAMETER),
+    query_parameter("group", "Only capabilities of this skill group."),
+    query_parameter(
         "ranking",
         "hybrid: BM25 brought to 0..1, the default without an embedder; coverage: the share of the query that is "
         "found, the default with one. The answer says which.",
@@ -70,9 +69,9 @@ _SEARCH_PARAMETERS = (
 @endpoint("GET")
 def capability_registry_list(request: Request) -> HttpResponse:
     """List every capability that can be loaded, ordered by capability_id."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    return respond(request, caller, list_answer(held, read_query(request), caller.principal))
+    return respond(request, caller, list_response(held, read_query(request), caller.principal))
 
 
 @describe(
@@ -86,54 +85,54 @@ def capability_registry_list(request: Request) -> HttpResponse:
 @endpoint("GET", "POST")
 def capability_skill_load(request: Request) -> HttpResponse:
     """Load one capability: its skill doc, tools and UI schemas."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
     values = parameters.json_object(request) if request.method == "POST" else parameters.query(request)
-    return respond(request, caller, load_answer(held, caller, values))
+    return respond(request, caller, load_response(held, caller, values))
 
 
 @describe(answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | MALFORMED)
 @endpoint("POST")
 def capability_skill_reload(request: Request) -> HttpResponse:
     """Load one capability past every cache."""
-    caller = require_scope(request, snapshot.current(), "read")
-    held = snapshot.HOLDER.refresh()
-    return respond(request, caller, load_answer(held, caller, parameters.json_object(request), fresh=True))
+    caller = require_scope(request, snapshot.current_snapshot(), "read")
+    held = snapshot.STORE.refresh()
+    return respond(request, caller, load_response(held, caller, parameters.json_object(request), fresh=True))
 
 
 @describe(answer="SupportingFile", parameters=(*_PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
 @endpoint("GET")
 def capability_file_load(request: Request) -> HttpResponse:
     """Load one supporting file of a capability, by its path in `files` of the load answer."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    return respond(request, caller, file_answer(held, caller, parameters.query(request)))
+    return respond(request, caller, file_response(held, caller, parameters.query(request)))
 
 
 @describe(answer="MatchAnswer", body="MatchRequest")
 @endpoint("POST")
 def capability_match(request: Request) -> Response:
     """Which capability a message asks for: match, ambiguous or none, with the reasons."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
-    return Response(match_answer(held, caller, parameters.json_object(request)), headers=_NO_STORE)
+    rate_limits.consume("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    return Response(match_response(held, caller, parameters.json_object(request)), headers=_NO_STORE)
 
 
 @describe(answer="SearchResults", parameters=_SEARCH_PARAMETERS)
 @endpoint("GET")
 def capability_search(request: Request) -> Response:
     """Capabilities for some words, by meaning and by keyword."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    limits.spend("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
-    return Response(search_answer(held, caller, parameters.query(request)), headers=_NO_STORE)
+    rate_limits.consume("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    return Response(search_response(held, caller, parameters.query(request)), headers=_NO_STORE)
 
 
 @describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | MALFORMED)
 @endpoint("POST")
 def prompt_render(request: Request) -> Response:
     """Render the prompt that an agent would read for these capabilities."""
-    held = snapshot.current()
+    held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    return Response(prompt_answer(held, caller, parameters.json_object(request)), headers=_NO_STORE)
+    return Response(prompt_response(held, caller, parameters.json_object(request)), headers=_NO_STORE)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import TextIO
 
 from agent_client.errors import RegistryError
-from agent_client.lines import one_line
 from agent_client.session import ApprovalRequired, CallRefused, CallResult, Session
-from agent_client.session.mentions import canonical
+from agent_client.session.invocations import canonical_name
+from agent_client.text.sanitize import one_line
 
 HELP = """Type what a user would say. $name args invokes a skill.
 /load ID        as the model would after a hint     /reply TEXT   what the agent answers
@@ -109,7 +109,7 @@ class Chat:
         self._session.replied()
 
     def _switch(self, capability_id: str, *, on: bool) -> None:
-        name = canonical(capability_id)
+        name = canonical_name(capability_id)
         if name not in self._session.entries and name not in self._session.disabled:
             self._print(f"There is no {one_line(capability_id, most=64) or 'name'}; /skills names what there is.")
             return

@@ -10,17 +10,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from agent_client.cli import installing
+from agent_client.cli import install as installing
 from agent_client.cli.chat import Chat
-from agent_client.environment import Environment
+from agent_client.client.client import Registry
+from agent_client.client.local_registry import LocalSkills
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import check_readiness
 from agent_client.errors import RegistryError
-from agent_client.lines import one_line
-from agent_client.local import LocalSkills
-from agent_client.registry import Registry
-from agent_client.requirements import readiness
 from agent_client.session import Session, SessionFileRefused, SessionOptions, Source, User
 from agent_client.session.hints import local_hints
-from agent_client.triggers import TriggerIndex
+from agent_client.text.sanitize import one_line
+from agent_client.text.trigger_matching import TriggerIndex
 
 URL_VARIABLE: Final = "CAPABILITY_STUDIO_URL"
 KEY_VARIABLE: Final = "CAPABILITY_STUDIO_KEY"
@@ -197,7 +197,7 @@ def _doctor(options: argparse.Namespace) -> int:
     ]
     is_all_ready = True
     for name in names:
-        judged = readiness(source.load(name), here)
+        judged = check_readiness(source.load(name), here)
         is_all_ready &= judged.is_ready
         print(f"{judged.status:11} {name}" + (f"  {judged.reason}" if judged.reason else ""))
         for item in judged.missing:

@@ -1,29 +1,29 @@
 """One conversation with the capabilities of a registry: session.py says what it does."""
 
-from agent_client.session.calls import (
+from agent_client.session.introduction import ConversationStart
+from agent_client.session.options import Event, SessionOptions, Source, User
+from agent_client.session.serialization import SessionFileRefused
+from agent_client.session.session import Session
+from agent_client.session.tool_gate import (
     ApprovalRequired,
     ArgumentsInvalid,
-    Call,
     CallNotOpen,
     CallRefused,
     CallResult,
     ResultInvalid,
     RoleNotAllowed,
+    ToolCall,
     ToolUnknown,
 )
-from agent_client.session.introduction import Start
-from agent_client.session.options import Event, SessionOptions, Source, User
-from agent_client.session.session import Session
-from agent_client.session.state import SessionFileRefused
-from agent_client.session.turns import Turn
+from agent_client.session.turn import Turn
 
 __all__ = [
     "ApprovalRequired",
     "ArgumentsInvalid",
-    "Call",
     "CallNotOpen",
     "CallRefused",
     "CallResult",
+    "ConversationStart",
     "Event",
     "ResultInvalid",
     "RoleNotAllowed",
@@ -31,7 +31,7 @@ __all__ = [
     "SessionFileRefused",
     "SessionOptions",
     "Source",
-    "Start",
+    "ToolCall",
     "ToolUnknown",
     "Turn",
     "User",

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent_client.bundle import Entry
-from agent_client.lines import one_line
-from agent_client.triggers import TriggerHit, TriggerIndex
+from agent_client.bundles.bundle import ListingEntry
+from agent_client.text.sanitize import one_line
+from agent_client.text.trigger_matching import TriggerHit, TriggerIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Hint:
         return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}"
 
 
-def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Entry]) -> list[Hint]:
+def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:
     """By the intent triggers of the list alone; works without a network. Weak hits count half."""
     hits: dict[str, list[TriggerHit]] = {}
     for hit in index.find(message):
@@ -38,10 +38,10 @@ def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Entry])
         score = max(0.5 if hit.is_weak else 1.0 for hit in own)
         triggers = tuple(dict.fromkeys(hit.trigger for hit in own))
         found.append(_hint(entries[capability_id], score, triggers))
-    return ranked(found)
+    return rank_hints(found)
 
 
-def matched_hints(answer: Mapping[str, Any], entries: Mapping[str, Entry]) -> list[Hint]:
+def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
     """From an answer of capability_match; near misses are no hints."""
     if answer.get("decision") not in ("match", "ambiguous"):
         return []
@@ -54,13 +54,13 @@ def matched_hints(answer: Mapping[str, Any], entries: Mapping[str, Entry]) -> li
         triggers = [hit.get("trigger") for hit in row.get("matched_triggers") or [] if isinstance(hit, dict)]
         kept = tuple(trigger for trigger in triggers if isinstance(trigger, str))
         found.append(_hint(entry, float(score) if isinstance(score, int | float) else 0.0, kept))
-    return ranked(found)
+    return rank_hints(found)
 
 
-def ranked(hints: list[Hint]) -> list[Hint]:
+def rank_hints(hints: list[Hint]) -> list[Hint]:
     """By priority, then score, then id."""
     return sorted(hints, key=lambda each: (-each.priority, -each.score, each.capability_id))
 
 
-def _hint(entry: Entry, score: float, triggers: tuple[str, ...]) -> Hint:
+def _hint(entry: ListingEntry, score: float, triggers: tuple[str, ...]) -> Hint:
     return Hint(entry.capability_id, entry.name, entry.description, entry.priority, score, triggers)

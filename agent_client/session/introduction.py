@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from agent_client.lines import one_line
 from agent_client.session.options import INTRODUCTION_MESSAGES, User
+from agent_client.text.sanitize import one_line
 
 State = Literal["none", "running", "over"]
 Kind = Literal["introduced", "greeted", "skipped"]
@@ -16,7 +16,7 @@ SYSTEM_PREFIXES: Final = ("You are running a scheduled", "[New user just opened"
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ConversationStart:
     """How the session began. `greeting` is what the agent says to a known user; `words` say why."""
 
     kind: Kind
@@ -33,17 +33,19 @@ class Introduction:
     messages: int = 0
     capability_id: str = ""
 
-    def refusal(self, user: User, first_run: str, history: Iterable[str]) -> Start | None:
+    def refusal(self, user: User, first_run: str, history: Iterable[str]) -> ConversationStart | None:
         """Why there is no introduction now; None where there is one."""
         if self.state == "running":
-            return Start("skipped", "An introduction is running already in this session.")
+            return ConversationStart("skipped", "An introduction is running already in this session.")
         if self.state == "over":
-            return Start("skipped", "The introduction has taken place in this session.")
+            return ConversationStart("skipped", "The introduction has taken place in this session.")
         if self.messages or any(is_said_by_user(text) for text in history):
-            return Start("skipped", "The conversation has begun already.")
+            return ConversationStart("skipped", "The conversation has begun already.")
         if user.is_known:
-            return Start("greeted", "The user is known.", greeting=greeting(user))
-        return None if first_run else Start("skipped", "The registry names no capability for the first run.")
+            return ConversationStart("greeted", "The user is known.", greeting=greeting(user))
+        return (
+            None if first_run else ConversationStart("skipped", "The registry names no capability for the first run.")
+        )
 
     def begin(self, capability_id: str) -> None:
         """It runs from now on."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
-from agent_client.bundle import Bundle, Listing
+from agent_client.bundles.bundle import Bundle, Listing
 
 # nebo-introduction-skill.md, "Skill Lifecycle".
 TTL_TURNS: Final = 4

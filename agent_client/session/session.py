@@ -10,29 +10,37 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Self
 
-from agent_client.bundle import Bundle, Entry, is_capability_id
-from agent_client.environment import Environment
+from agent_client.bundles.bundle import Bundle, ListingEntry, is_capability_id
+from agent_client.bundles.tool_export import Vendor, export_tools
+from agent_client.bundles.tool_names import wire_name
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import Readiness, check_readiness
 from agent_client.errors import CapabilityNotFound, RegistryError
-from agent_client.lines import one_line, well_formed
-from agent_client.prompt import Extras, Prompt, render_prompt
-from agent_client.requirements import Readiness, readiness
-from agent_client.session import state
-from agent_client.session.active import ActiveSkills
-from agent_client.session.calls import Call, CallRefused, CallResult, Gate, Tools, check_result, find_tool
-from agent_client.session.hints import Hint, local_hints, matched_hints
-from agent_client.session.index import SkillIndex
-from agent_client.session.introduction import Introduction, Start
-from agent_client.session.mentions import canonical, completions, read_mentions
+from agent_client.prompt import Prompt, PromptContext, render_prompt
+from agent_client.session import serialization
+from agent_client.session.active_skills import ActiveSkills
+from agent_client.session.capability_index import SkillIndex
+from agent_client.session.hints import Hint, hints_from_match, local_hints
+from agent_client.session.introduction import ConversationStart, Introduction
+from agent_client.session.invocations import canonical_name, complete_name, read_mentions
 from agent_client.session.options import ARGUMENTS_MAX, EVENTS_MAX, Event, EventKind, SessionOptions, Source, User
-from agent_client.session.system import loader_tool, system_text
-from agent_client.session.turns import Turn
-from agent_client.vendors import Vendor, export
-from agent_client.wire_names import wire_name
+from agent_client.session.system_prompt import build_loader_tool, build_system_prompt
+from agent_client.session.tool_gate import (
+    CallRefused,
+    CallResult,
+    ToolCall,
+    ToolCallGate,
+    Tools,
+    check_result,
+    find_tool,
+)
+from agent_client.session.turn import Turn
+from agent_client.text.sanitize import one_line, strip_surrogates
 
 LOADER: Final = "capability_skill_load"
 Json = dict[str, Any]
 Matcher = Callable[[str], Mapping[str, Any]]
-Executor = Callable[[Call], Any]
+Executor = Callable[[ToolCall], Any]
 
 
 class Session:
@@ -59,7 +67,7 @@ class Session:
         self.options = options or SessionOptions()
         self.session_id = session_id or secrets.token_hex(8)
         self.matcher = matcher
-        self.gate = Gate(roles)
+        self.gate = ToolCallGate(roles)
         self.introduction = Introduction()
         self.number = 0
         self.events: list[Event] = []
@@ -75,7 +83,7 @@ class Session:
     # What there is.
 
     @property
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, ListingEntry]:
         """The list as this session sees it, read once; `refresh_list()` reads it again. Disabled ones are left out."""
         found = self._index.entries
         return {name: found[name] for name in found if name not in self.disabled} if self.disabled else found
@@ -90,23 +98,23 @@ class Session:
 
     def enable(self, capability_id: str) -> None:
         """Take a capability back into use."""
-        self.disabled.discard(canonical(capability_id))
+        self.disabled.discard(canonical_name(capability_id))
 
     def disable(self, capability_id: str) -> None:
         """Leave a capability out of this session: no hint, no load, and out of the prompt at once."""
-        name = canonical(capability_id)
+        name = canonical_name(capability_id)
         self.disabled.add(name)
         self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
         if self.active.drop(name):
             self._note("dropped", name, "it was disabled")
 
-    def autocomplete(self, typed: str) -> list[Entry]:
+    def autocomplete(self, typed: str) -> list[ListingEntry]:
         """What may follow a typed `$`."""
-        return completions(typed, self.entries.values())
+        return complete_name(typed, self.entries.values())
 
     # The conversation.
 
-    def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> Start:
+    def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> ConversationStart:
         """Begin: a new user in an empty conversation is introduced, a known one greeted.
 
         `first_run` is the capability of the introduction; left out, the one that the registry names. `history` are
@@ -121,13 +129,13 @@ class Session:
             self.load(wanted, by_hand=True)
         except RegistryError as error:
             self.introduction.state = "none"
-            return Start("skipped", f"The introduction could not be loaded: {error.message}")
+            return ConversationStart("skipped", f"The introduction could not be loaded: {error.message}")
         self._note("introduced", wanted, "the user is new and the conversation empty")
-        return Start("introduced", "The user is new.", capability_id=wanted)
+        return ConversationStart("introduced", "The user is new.", capability_id=wanted)
 
     def turn(self, message: str) -> Turn:
         """The user says something: old skills go, named ones are loaded, and what fits is hinted."""
-        message = well_formed(message)
+        message = strip_surrogates(message)
         before = len(self.events)
         self.number += 1
         self._count_message()
@@ -187,7 +195,7 @@ class Session:
             if self.active.get(hint.capability_id):
                 self.active.refresh(hint.capability_id, self.number)
                 continue
-            judged = readiness(self._index.entries[hint.capability_id], self.environment)
+            judged = check_readiness(self._index.entries[hint.capability_id], self.environment)
             if judged.status == "UNAVAILABLE":
                 self._note("left_out", hint.capability_id, judged.reason)
                 continue
@@ -212,7 +220,7 @@ class Session:
         groups = answer.get("exclusive_groups")
         if isinstance(groups, list):
             self.exclusive_groups.update(group for group in groups if isinstance(group, str))
-        return matched_hints(answer, self._index.entries)
+        return hints_from_match(answer, self._index.entries)
 
     # Loading.
 
@@ -242,14 +250,14 @@ class Session:
 
     def _loadable(self, capability_id: str) -> str:
         """The id as it is asked for. Raises `CapabilityNotFound` for what is none, and for what is disabled here."""
-        name = canonical(capability_id)
+        name = canonical_name(capability_id)
         if name in self.disabled or not is_capability_id(name):
             raise self._not_found(capability_id)
         return name
 
     def unload(self, capability_id: str) -> bool:
         """Take a skill out of the prompt. False where it was not in it."""
-        gone = self.active.drop(canonical(capability_id))
+        gone = self.active.drop(canonical_name(capability_id))
         if gone is not None:
             self._note("dropped", gone.capability_id, "it was unloaded")
         return gone is not None
@@ -258,7 +266,7 @@ class Session:
         is_new = self.active.get(bundle.capability_id) is None
         told = self._index.exclusive_groups if bundle.skill_groups else ()
         exclusive = frozenset({*self.exclusive_groups, *told})
-        kept = well_formed(arguments)[:ARGUMENTS_MAX]
+        kept = strip_surrogates(arguments)[:ARGUMENTS_MAX]
         dropped = self.active.use(bundle, self.number, is_by_hand=by_hand, arguments=kept, exclusive=exclusive)
         how = "by hand" if by_hand else "by the model"
         stale = f", a kept copy of {bundle.age_seconds:,.0f} seconds ago" if bundle.is_stale else ""
@@ -277,13 +285,13 @@ class Session:
 
     def readiness(self) -> dict[str, Readiness]:
         """Of each active skill, as the computer is now known."""
-        return {each.capability_id: readiness(each.bundle, self.environment) for each in self.active}
+        return {each.capability_id: check_readiness(each.bundle, self.environment) for each in self.active}
 
     # The prompt.
 
     def prompt(self) -> Prompt:
         """For this turn: active skills, their tools, hints, user context; nothing of what no message needs."""
-        extras = Extras(
+        extras = PromptContext(
             preamble=self.options.preamble,
             hints=tuple(hint.line() for hint in self._hints),
             user_context=self.user.context,
@@ -301,7 +309,7 @@ class Session:
 
     def system_prompt(self) -> Prompt:
         """For the whole conversation: which skills there are, and the rules by which they are used."""
-        return system_text(list(self.entries.values()), self.options)
+        return build_system_prompt(list(self.entries.values()), self.options)
 
     def tools(
         self, vendor: Vendor = "openai", *, strict: bool = False, with_loader: bool = True
@@ -309,8 +317,8 @@ class Session:
         """The tools of what is active and ready, in a vendor's form, and the one that loads a skill."""
         named = {name: tool for name, (_, tool) in self._tools().items()}
         if with_loader:
-            named[LOADER] = loader_tool(hint.capability_id for hint in self._hints)
-        exported = export(named, vendor, strict=strict)
+            named[LOADER] = build_loader_tool(hint.capability_id for hint in self._hints)
+        exported = export_tools(named, vendor, strict=strict)
         for name, why in exported.left_out.items():
             self._note("left_out", "", f"the tool {name}: {why}")
         return exported.tools
@@ -329,7 +337,7 @@ class Session:
 
     def call(
         self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
-    ) -> CallResult | Call:
+    ) -> CallResult | ToolCall:
         """A tool call of the model, or of a form (`from_form`: texts become numbers, see coercion.py).
 
         With `run` the tool runs and its result is checked; without it the open `Call` is answered, to be given to
@@ -345,13 +353,13 @@ class Session:
             raise
         return call if run is None else self.run_call(call.call_id, run)
 
-    def approve(self, call_id: str, *, by: str) -> Call:
+    def approve(self, call_id: str, *, by: str) -> ToolCall:
         """A person approves a waiting call, exactly as it is; `run_call` runs it then."""
         call = self.gate.approve(call_id, by=by)
         self._note("call", call.capability_id, f"{call.tool}: approved by {one_line(by, most=60)}")
         return call
 
-    def reject(self, call_id: str) -> Call:
+    def reject(self, call_id: str) -> ToolCall:
         """A person refuses a waiting call."""
         call = self.gate.reject(call_id)
         self._note("call", call.capability_id, f"{call.tool}: rejected")
@@ -372,27 +380,27 @@ class Session:
         """The model loads a skill: what it gets is a result, never an exception."""
         wanted = arguments.get("capability_id") if isinstance(arguments, dict) else None
         given = arguments.get("arguments") if isinstance(arguments, dict) else None
-        call = Call("call_load", "", LOADER, {"capability_id": wanted}, "read", "done")
+        call = ToolCall("call_load", "", LOADER, {"capability_id": wanted}, "read", "done")
         try:
             bundle = self.load(str(wanted), arguments=given if isinstance(given, str) else "")
         except RegistryError as error:
             return CallResult(call, {"error": {"code": error.error_code, "message": error.sentence()}})
-        judged = readiness(bundle, self.environment)
+        judged = check_readiness(bundle, self.environment)
         return CallResult(call, {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.sentence()})
 
     # Between two processes.
 
     def to_json(self, *, secret: bytes | None = None) -> str:
         """The session as text (state.py); with a `secret`, nobody else can make a file that is taken."""
-        return state.to_json(self, secret=secret)
+        return serialization.serialize_session(self, secret=secret)
 
     @classmethod
     def from_json(cls, text: str, source: Source, *, secret: bytes | None = None, **settings: Any) -> Self:
         """A session from its text; `settings` as for a new one. Raises `SessionFileRefused` with a sentence."""
         session = cls(source, **settings)
-        state.fill(session, text, secret=secret)
+        serialization.restore_session(session, text, secret=secret)
         return session
 
     def _note(self, kind: EventKind, capability_id: str, words: str) -> None:
-        self.events.append(Event(self.number, kind, capability_id, well_formed(words)))
+        self.events.append(Event(self.number, kind, capability_id, strip_surrogates(words)))
         del self.events[:-EVENTS_MAX]

@@ -20,7 +20,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Command, interrupt
 
 from agent_client import ApprovalRequired, Registry, Session, User
-from agent_client.session import Call, CallRefused
+from agent_client.session import CallRefused, ToolCall
 from docs.agents.scripted import keep_weights
 
 
@@ -79,7 +79,7 @@ class Gate:
             done = session.run_call(waiting.call_id, keep_weights)
         except CallRefused as error:
             return json.dumps({"error": {"code": error.code, "message": str(error)}})
-        return json.dumps(None if isinstance(done, Call) else done.result)
+        return json.dumps(None if isinstance(done, ToolCall) else done.result)
 
     def graph(self) -> Any:
         """Hear, then think and act in turn until the model calls nothing more."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agent_client.session import ApprovalRequired, Call, CallRefused, CallResult, Session
+from agent_client.session import ApprovalRequired, CallRefused, CallResult, Session
+from agent_client.session import ToolCall as Call
 
 STEPS_MAX = 8
 

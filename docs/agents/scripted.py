@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from agent_client import Registry, Session, User
-from agent_client.session import Call
+from agent_client.session import ToolCall as Call
 from docs.agents.loop import Agent, Message, Reply, ToolCall
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from registry import audit
-from registry.access.install_code_form import FORM, new_code
-from registry.actors import Actor
-from registry.errors import InstallCodeNotFound, InvalidRequest, NotFound
+from registry.common.actors import Actor
+from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
+from registry.core import audit
+from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
+from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, Redemption, Revision
-from registry.queries import LISTED, bundle_of, get_capability
-from registry.writing import move_access, writing
+from registry.models.install_code import CODE_PATTERN, new_code
 
 
 def rotate_code(*, capability_id: str, by: Actor, note: str = "") -> Capability:
     """Give a capability another code; who has redeemed the old one sees it still. Raises `CapabilityNotFound`."""
-    with writing():
+    with write_transaction():
         capability = get_capability(capability_id)
         capability.install_code = new_code()
         capability.save(update_fields=["install_code"])
@@ -29,30 +29,32 @@ def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) 
     `groups` are the skill groups that the key is limited to. Raises `InvalidRequest` for another form, `NotFound` where
     the key is gone, `InstallCodeNotFound` for whatever the key cannot have: it need not know why.
     """
-    if not FORM.fullmatch(code):
+    if not CODE_PATTERN.fullmatch(code):
         raise InvalidRequest("An install code has the form SKILL-XXXX-XXXX-XXXX, of A to Z and 0 to 9")
-    with writing() as state:
+    with write_transaction() as state:
         key = AgentKey.objects.filter(name=by.name, revoked_at__isnull=True).first()
         if key is None:
             raise NotFound(f"There is no key named '{by.name}'")
         capability, revision = _installable(code, groups)
         _, is_new = Redemption.objects.get_or_create(capability=capability, key=key)
         if is_new:
-            move_access(state)
+            bump_access_revision(state)
             audit.record(by=by, verb="install_code.redeem", subject=capability.capability_id, detail={"key": key.name})
     return revision
 
 
 def _installable(code: str, groups: Collection[str] | None) -> tuple[Capability, Revision]:
-    found = Capability.objects.filter(install_code=code, status__in=LISTED).select_related("published_revision")
+    found = Capability.objects.filter(install_code=code, status__in=LOADABLE_STATUSES).select_related(
+        "published_revision"
+    )
     capability = found.first()
     if capability is not None and capability.published_revision is not None:
         revision = capability.published_revision
-        if groups is None or not set(groups).isdisjoint(bundle_of(revision).capability.get("skill_groups", [])):
+        if groups is None or not set(groups).isdisjoint(load_bundle(revision).capability.get("skill_groups", [])):
             return capability, revision
     raise InstallCodeNotFound("No capability has this install code; ask whoever gave it to you for the newest one")
 
 
-def redemptions(capability: Capability) -> list[Redemption]:
+def list_redemptions(capability: Capability) -> list[Redemption]:
     """Who has redeemed the capability's code, and when."""
     return list(Redemption.objects.filter(capability=capability).select_related("key"))

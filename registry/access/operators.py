@@ -12,11 +12,11 @@ from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from registry import audit
-from registry.actors import Actor
-from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.core import audit
+from registry.core.transactions import write_transaction
 from registry.models import Operator
-from registry.writing import writing
 
 ROLES: Final = tuple(Operator.Role.values)
 _NAME: Final = re.compile(r"[\w.@+-]{1,150}")
@@ -30,7 +30,7 @@ def create_operator(
     operator.must_change_password = must_change_password
     _check_password(password, operator)
     operator.set_password(password)
-    with writing():
+    with write_transaction():
         _store(operator, by)
     return operator
 
@@ -48,7 +48,7 @@ def set_password(*, username: str, password: str, by: Actor, must_change_passwor
     _check_password(password, operator)
     operator.set_password(password)
     operator.must_change_password = must_change_password
-    with writing():
+    with write_transaction():
         operator.save(update_fields=["password", "must_change_password"])
         audit.record(by=by, verb="operator.set_password", subject=username)
     return operator
@@ -62,7 +62,7 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
         except ValidationError:
             raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
     operator = get_operator(username)
-    with writing():
+    with write_transaction():
         operator.email = email
         operator.save(update_fields=["email"])
         audit.record(by=by, verb="operator.set_email", subject=username, detail={"has_email": bool(email)})
@@ -76,7 +76,7 @@ def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, s
     """
     operator = _new_operator(username, role)
     operator.set_unusable_password()
-    with writing():
+    with write_transaction():
         _store(operator, by, invited=True)
     return operator, default_token_generator.make_token(operator)
 
@@ -87,7 +87,7 @@ def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
     Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` where they are deactivated.
     """
     require_other(username, by, "reset your own password; change it on the page Password")
-    with writing():
+    with write_transaction():
         operator = get_operator(username)
         if not operator.is_active:
             raise StatusConflict(f"'{username}' is deactivated: reactivate them first")
@@ -98,7 +98,7 @@ def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
     return operator, default_token_generator.make_token(operator)
 
 
-def invited(key: int, token: str) -> Operator:
+def get_invitation(key: int, token: str) -> Operator:
     """Whose link it is: good for three days, once, and until anything else has changed the password.
 
     Raises `NotFound`.
@@ -109,15 +109,15 @@ def invited(key: int, token: str) -> Operator:
     return operator
 
 
-def choose_password(*, key: int, token: str, password: str) -> Operator:
+def accept_invitation(*, key: int, token: str, password: str) -> Operator:
     """Set one's own password by a link. Raises `NotFound`, or `InvalidRequest` for a weak password."""
-    operator = invited(key, token)
+    operator = get_invitation(key, token)
     _check_password(password, operator)
     operator.set_password(password)
     operator.must_change_password = False
-    with writing():
+    with write_transaction():
         # Once: whoever came first has changed what the link rests on.
-        invited(key, token)
+        get_invitation(key, token)
         operator.save(update_fields=["password", "must_change_password"])
         by = Actor("operator", operator.username)
         audit.record(by=by, verb="operator.choose_password", subject=operator.username)
@@ -132,13 +132,13 @@ def set_role(*, username: str, role: str, by: Actor) -> Operator:
     """
     _require_role(role)
     require_other(username, by, "change your own role; ask another admin")
-    with writing():
+    with write_transaction():
         operator = get_operator(username)
         was = operator.role
         if role != was:
             if was == Operator.Role.ADMIN:
                 require_another_admin(operator)
-            _take_role(operator, role)
+            _change_role(operator, role)
             if ROLES.index(role) < ROLES.index(was):
                 operator.session_epoch += 1
             operator.save(update_fields=["role", "is_staff", "is_superuser", "session_epoch"])
@@ -152,7 +152,7 @@ def disable_operator(*, username: str, by: Actor) -> Operator:
     Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` for the last admin.
     """
     require_other(username, by, "deactivate yourself; ask another admin")
-    with writing():
+    with write_transaction():
         operator = get_operator(username)
         require_another_admin(operator)
         if operator.is_active:
@@ -175,7 +175,7 @@ def require_other(username: str, by: Actor, action: str) -> None:
 
 def enable_operator(*, username: str, by: Actor) -> Operator:
     """Let them in again, with the password and the role that they had. Raises `NotFound`."""
-    with writing():
+    with write_transaction():
         operator = get_operator(username)
         if not operator.is_active:
             operator.is_active = True
@@ -197,7 +197,7 @@ def _new_operator(username: str, role: str) -> Operator:
         raise InvalidRequest("An operator's name has letters, digits and @ . + - _, at most 150")
     _require_role(role)
     operator = Operator(username=username)
-    _take_role(operator, role)
+    _change_role(operator, role)
     return operator
 
 
@@ -206,20 +206,20 @@ def _require_role(role: str) -> None:
         raise InvalidRequest(f"A role is one of {', '.join(ROLES)}; found '{role}'")
 
 
-def _take_role(operator: Operator, role: str) -> None:
+def _change_role(operator: Operator, role: str) -> None:
     operator.role = role
     operator.is_staff = operator.is_superuser = role == Operator.Role.ADMIN
 
 
 def _store(operator: Operator, by: Actor, **detail: bool) -> None:
     if Operator.objects.filter(username=operator.username).exists():
-        raise NameTaken(f"There is an operator named '{operator.username}'")
+        raise NameConflict(f"There is an operator named '{operator.username}'")
     operator.save()
     audit.record(by=by, verb="operator.create", subject=operator.username, detail={"role": operator.role, **detail})
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class OperatorRow:
     """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet."""
 
     key: int
@@ -231,13 +231,13 @@ class Member:
     teams: tuple[str, ...]
 
 
-def members(*, search: str = "") -> list[Member]:
+def list_operators(*, search: str = "") -> list[OperatorRow]:
     """Everybody, by name; three queries."""
     found = Operator.objects.order_by("username").prefetch_related("memberships__team")
     if search:
         found = found.filter(username__icontains=search)
     return [
-        Member(
+        OperatorRow(
             *(one.pk, one.username, one.role, one.is_active),
             is_invited=not one.has_usable_password(),
             last_login=one.last_login,

@@ -21,22 +21,22 @@ from typing import Any, Final, Literal
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
-from registry import audit
-from registry.actors import SYSTEM, Actor
-from registry.limits import FAILURE_THROTTLE, Backoff, RateLimited, network_of
+from registry.common.actors import SYSTEM, Actor
+from registry.common.rate_limits import FAILURE_THROTTLE, Backoff, RateLimited, network_of
+from registry.core import audit
+from registry.core.transactions import try_write_transaction, write_transaction
 from registry.models import Operator
-from registry.writing import impatient_writing, writing
 
 logger = logging.getLogger(__name__)
 
 # Stored in place of a name that does not exist: users type passwords there. No operator can have this name.
-UNKNOWN: Final = "(unknown)"
+UNKNOWN_USERNAME: Final = "(unknown)"
 # Of one account, one known browser, or one session that is asked for the current password.
 BACKOFF: Final = Backoff(burst=5, interval_seconds=2, interval_seconds_max=60)
 _ROW_INTERVAL_SECONDS: Final = 60.0
 _NETWORKS_IN_ROW_MAX: Final = 5
-Where = Literal["sign_in", "password"]
-Outcome = Literal["failed", "refused"]
+AttemptKind = Literal["sign_in", "password"]
+AttemptOutcome = Literal["failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class SignInAttempt:
     username: str
     address: str
     device: str = ""
-    where: Where = "sign_in"
+    where: AttemptKind = "sign_in"
 
     @property
     def network(self) -> str:
@@ -86,7 +86,7 @@ def record_success(attempt: SignInAttempt) -> None:
     if attempt.where == "sign_in":
         by = Actor("operator", attempt.username)
         detail = {"network": attempt.network, "known_device": bool(attempt.device)}
-        with writing():
+        with write_transaction():
             audit.record(by=by, verb="operator.sign_in", subject=attempt.username, detail=detail)
 
 
@@ -113,27 +113,29 @@ class _PendingRow:
     """Outcomes that are not in the audit log yet; written when the row is `due`."""
 
     due: float
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    outcomes: Counter[AttemptOutcome] = field(default_factory=Counter)
     networks: dict[str, None] = field(default_factory=dict)
 
-    def add(self, outcomes: Counter[Outcome], networks: Iterable[str]) -> None:
+    def add(self, outcomes: Counter[AttemptOutcome], networks: Iterable[str]) -> None:
         self.outcomes.update(outcomes)
         self.networks |= dict.fromkeys(networks)
         while len(self.networks) > _NETWORKS_IN_ROW_MAX + 1:
             self.networks.popitem()
 
 
-_pending: dict[tuple[str, Where], _PendingRow] = {}
+_pending: dict[tuple[str, AttemptKind], _PendingRow] = {}
 _lock = threading.Lock()
 
 
-def _note_outcome(attempt: SignInAttempt, outcome: Outcome) -> None:
+def _note_outcome(attempt: SignInAttempt, outcome: AttemptOutcome) -> None:
     exists = Operator.objects.filter(username=attempt.username).exists()
-    _add_outcomes((attempt.username if exists else UNKNOWN, attempt.where), Counter([outcome]), [attempt.network])
+    _add_outcomes(
+        (attempt.username if exists else UNKNOWN_USERNAME, attempt.where), Counter([outcome]), [attempt.network]
+    )
     flush()
 
 
-def _add_outcomes(key: tuple[str, Where], outcomes: Counter[Outcome], networks: Iterable[str]) -> None:
+def _add_outcomes(key: tuple[str, AttemptKind], outcomes: Counter[AttemptOutcome], networks: Iterable[str]) -> None:
     with _lock:
         _pending.setdefault(key, _PendingRow(time.monotonic())).add(outcomes, networks)
 
@@ -153,17 +155,17 @@ def flush(*, everything: bool = False) -> None:
             _write_row(key, row)
 
 
-def _write_row(key: tuple[str, Where], row: _PendingRow) -> None:
+def _write_row(key: tuple[str, AttemptKind], row: _PendingRow) -> None:
     try:
         # A long write elsewhere must delay neither the sign-in page nor the thread that flushes.
-        with impatient_writing():
+        with try_write_transaction():
             _record_row(*key, row)
     except (DatabaseError, InterfaceError) as error:
         logger.warning("failed sign-ins will be written to the audit log later: %s", error)
         _add_outcomes(key, row.outcomes, row.networks)
 
 
-def _record_row(account: str, where: Where, row: _PendingRow) -> None:
+def _record_row(account: str, where: AttemptKind, row: _PendingRow) -> None:
     networks = list(row.networks)
     counts: dict[str, Any] = dict(row.outcomes.items())
     detail = counts | {"networks": networks[:_NETWORKS_IN_ROW_MAX]}

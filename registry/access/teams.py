@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q
 
-from registry import audit
-from registry.actors import Actor
-from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.core import audit
+from registry.core.queries import get_capability
+from registry.core.transactions import write_transaction
 from registry.models import Capability, Operator, Team, TeamMember
-from registry.queries import get_capability
-from registry.writing import writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class TeamRow:
     capabilities: int
 
 
-def team_rows() -> list[TeamRow]:
+def list_teams() -> list[TeamRow]:
     """All of them, by name, in one query."""
     counted = Team.objects.annotate(
         member_count=Count("memberships", distinct=True), capability_count=Count("capabilities", distinct=True)
@@ -48,7 +48,7 @@ class TeamPage:
     owned: Sequence[str]
 
 
-def team_page(key: int) -> TeamPage:
+def get_team_page(key: int) -> TeamPage:
     """Raises `NotFound`."""
     team = _get(key)
     members = Operator.objects.filter(memberships__team=team).order_by("username")
@@ -59,17 +59,17 @@ def team_page(key: int) -> TeamPage:
 def create_team(*, name: str, by: Actor, description: str = "") -> Team:
     """Raises `InvalidRequest` for an odd name, `NameTaken`."""
     name = _good_name(name)
-    with writing():
+    with write_transaction():
         _require_free(name)
         team = Team.objects.create(name=name, description=description.strip()[:400], created_by=str(by))
         audit.record(by=by, verb="team.create", subject=name)
     return team
 
 
-def change_team(*, key: int, name: str, by: Actor, description: str = "") -> Team:
+def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Team:
     """Another name or description. Raises `NotFound`, `InvalidRequest`, `NameTaken`."""
     name = _good_name(name)
-    with writing():
+    with write_transaction():
         team = _get(key)
         if name != team.name:
             _require_free(name)
@@ -82,7 +82,7 @@ def change_team(*, key: int, name: str, by: Actor, description: str = "") -> Tea
 
 def delete_team(*, key: int, by: Actor) -> str:
     """Answers its name. Raises `NotFound`, and `StatusConflict` while it owns anything."""
-    with writing():
+    with write_transaction():
         team = _get(key)
         owned = team.capabilities.count()
         if owned:
@@ -94,7 +94,7 @@ def delete_team(*, key: int, by: Actor) -> str:
 
 def add_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; adding twice changes nothing."""
-    with writing():
+    with write_transaction():
         team, operator = _get(key), _operator(username)
         _, is_new = TeamMember.objects.get_or_create(team=team, operator=operator)
         if is_new:
@@ -103,16 +103,16 @@ def add_member(*, key: int, username: str, by: Actor) -> None:
 
 def remove_member(*, key: int, username: str, by: Actor) -> None:
     """Raises `NotFound`; removing twice changes nothing."""
-    with writing():
+    with write_transaction():
         team, operator = _get(key), _operator(username)
         removed, _ = TeamMember.objects.filter(team=team, operator=operator).delete()
         if removed:
             audit.record(by=by, verb="team.remove_member", subject=team.name, detail={"operator": username})
 
 
-def set_owner(*, capability_id: str, key: int | None, by: Actor) -> Team | None:
+def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team | None:
     """Give a capability to a team, or to none. Raises `CapabilityNotFound`, `NotFound`."""
-    with writing():
+    with write_transaction():
         capability = get_capability(capability_id)
         team = _get(key) if key is not None else None
         if capability.team_id != key:
@@ -123,23 +123,23 @@ def set_owner(*, capability_id: str, key: int | None, by: Actor) -> Team | None:
     return team
 
 
-def owner_that_keeps_out(username: str, capability_id: str) -> str:
+def blocking_team(username: str, capability_id: str) -> str:
     """The name of the team that alone may change the capability, where this operator is not in it; else empty."""
     closed = Capability.objects.filter(capability_id=capability_id, team__isnull=False)
     closed = closed.exclude(team__memberships__operator__username=username)
     return closed.values_list("team__name", flat=True).first() or ""
 
 
-def require_may_change(capability_id: str, by: Actor) -> None:
+def require_edit_permission(capability_id: str, by: Actor) -> None:
     """What every verb asks that changes one capability, under the lock. Raises `Forbidden`."""
     if by.kind != "operator":
         return
-    team = owner_that_keeps_out(by.name, capability_id)
+    team = blocking_team(by.name, capability_id)
     if team and not Operator.objects.filter(username=by.name, role=Operator.Role.ADMIN).exists():
-        raise Forbidden(kept_out_words(capability_id, team))
+        raise Forbidden(blocked_message(capability_id, team))
 
 
-def kept_out_words(capability_id: str, team: str) -> str:
+def blocked_message(capability_id: str, team: str) -> str:
     """The sentence for whoever is not in the team."""
     return f"'{capability_id}' belongs to the team '{team}': its members and admins change it"
 
@@ -153,7 +153,7 @@ def _good_name(name: str) -> str:
 
 def _require_free(name: str) -> None:
     if Team.objects.filter(Q(name=name)).exists():
-        raise NameTaken(f"There is a team named '{name}'")
+        raise NameConflict(f"There is a team named '{name}'")
 
 
 def _get(key: int) -> Team:

@@ -8,43 +8,43 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from registry.agent_skills import values
-from registry.agent_skills.losses import Losses
+from registry.agent_skills import value_parsers
+from registry.agent_skills.loss_report import LossReport
 
-Reader = Callable[[Any], Any]
+FieldMapper = Callable[[Any], Any]
 Path = tuple[str, ...]
 # `source path -> (path in capability.json, how the value is read)`; a path into `dependencies` adds to what is there.
-_ENVIRONMENT: Final[dict[Path, tuple[Path, Reader]]] = {
-    ("emoji",): (("emoji",), values.emoji),
-    ("os",): (("os",), values.systems),
-    ("dependency_level",): (("dependency_level",), values.level),
-    ("skill_group",): (("skill_groups",), values.groups),
-    ("skill_groups",): (("skill_groups",), values.groups),
-    ("bins",): (("dependencies", "bins"), values.names),
-    ("python_packages",): (("dependencies", "python"), values.names),
-    ("external_tools",): (("dependencies", "apps"), values.names),
-    ("api_key_env",): (("dependencies", "env"), values.env_names),
-    ("system_auth",): (("dependencies", "permissions"), values.names),
-    ("requires", "bins"): (("dependencies", "bins"), values.names),
-    ("requires", "env"): (("dependencies", "env"), values.env_names),
+_ENVIRONMENT: Final[dict[Path, tuple[Path, FieldMapper]]] = {
+    ("emoji",): (("emoji",), value_parsers.parse_emoji),
+    ("os",): (("os",), value_parsers.parse_systems),
+    ("dependency_level",): (("dependency_level",), value_parsers.parse_level),
+    ("skill_group",): (("skill_groups",), value_parsers.parse_groups),
+    ("skill_groups",): (("skill_groups",), value_parsers.parse_groups),
+    ("bins",): (("dependencies", "bins"), value_parsers.parse_names),
+    ("python_packages",): (("dependencies", "python"), value_parsers.parse_names),
+    ("external_tools",): (("dependencies", "apps"), value_parsers.parse_names),
+    ("api_key_env",): (("dependencies", "env"), value_parsers.parse_env_names),
+    ("system_auth",): (("dependencies", "permissions"), value_parsers.parse_names),
+    ("requires", "bins"): (("dependencies", "bins"), value_parsers.parse_names),
+    ("requires", "env"): (("dependencies", "env"), value_parsers.parse_env_names),
 }
 # Blocks below `metadata`, each of a product of its own.
 BLOCKS: Final = ("nebo", "xiaodazi", "openclaw", "moltbot", "clawdbot", "clawdis")
-_TOP: Final[dict[str, tuple[Path, Reader]]] = {
-    "triggers": (("intent_triggers",), values.phrases),
-    "intent_triggers": (("intent_triggers",), values.phrases),
-    "priority": (("priority",), values.whole_number),
-    "max_turns": (("max_turns",), values.whole_number),
-    "tools": (("allowed_tools",), values.texts),
-    "emoji": (("emoji",), values.emoji),
-    "os": (("os",), values.systems),
-    "dependency_level": (("dependency_level",), values.level),
-    "skill_group": (("skill_groups",), values.groups),
-    "skill_groups": (("skill_groups",), values.groups),
+_TOP: Final[dict[str, tuple[Path, FieldMapper]]] = {
+    "triggers": (("intent_triggers",), value_parsers.parse_phrases),
+    "intent_triggers": (("intent_triggers",), value_parsers.parse_phrases),
+    "priority": (("priority",), value_parsers.parse_integer),
+    "max_turns": (("max_turns",), value_parsers.parse_integer),
+    "tools": (("allowed_tools",), value_parsers.parse_strings),
+    "emoji": (("emoji",), value_parsers.parse_emoji),
+    "os": (("os",), value_parsers.parse_systems),
+    "dependency_level": (("dependency_level",), value_parsers.parse_level),
+    "skill_group": (("skill_groups",), value_parsers.parse_groups),
+    "skill_groups": (("skill_groups",), value_parsers.parse_groups),
 }
 
 
-def take_top(front_matter: dict[str, Any], capability: dict[str, Any], losses: Losses) -> None:
+def map_top_level(front_matter: dict[str, Any], capability: dict[str, Any], losses: LossReport) -> None:
     """Move the keys of the front matter's first level that mean something here; what does not fit stays."""
     for key, (target, read) in _TOP.items():
         if key in front_matter and _put(capability, target, read(front_matter[key])):
@@ -52,7 +52,7 @@ def take_top(front_matter: dict[str, Any], capability: dict[str, Any], losses: L
             losses.add("IMPORT_KEY_MAPPED", f"'{key}' became {'.'.join(target)}", key=key)
 
 
-def take_block(name: str, block: Mapping[str, Any], capability: dict[str, Any], losses: Losses) -> dict[str, Any]:
+def map_block(name: str, block: Mapping[str, Any], capability: dict[str, Any], losses: LossReport) -> dict[str, Any]:
     """As `take_top` for one product's block below metadata; answers what is left of it."""
     rest: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in block.items()}
     for path, (target, read) in _ENVIRONMENT.items():

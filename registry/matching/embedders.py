@@ -17,9 +17,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 from django.conf import settings
 
-from registry.errors import RegistryError
-from registry.matching.features import Floats
-from registry.matching.wordpiece import token_ids
+from registry.common.errors import RegistryError
+from registry.matching.ngram_index import Floats
+from registry.matching.wordpiece import tokenize
 
 MINILM_ID: Final = "all-MiniLM-L6-v2-onnx-int8"
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -52,7 +52,7 @@ class Embedder(Protocol):
 
 
 @dataclass
-class MiniLm:
+class MiniLmEmbedder:
     """all-MiniLM-L6-v2 with int8 weights by ONNX Runtime, one thread: 4 to 5 ms a sentence."""
 
     model_id: str = MINILM_ID
@@ -80,14 +80,14 @@ class MiniLm:
         with self._lock:
             session = self._session
         found = np.zeros((len(texts), self.dimension), np.float32)
-        tokens = [token_ids(text) for text in texts]
+        tokens = [tokenize(text) for text in texts]
         for chosen in _batches([len(one) for one in tokens]):
             found[chosen] = _pooled(session, [tokens[index] for index in chosen])
         return found
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class EndpointEmbedder:
     """An HTTP endpoint in OpenAI's form: `{"model", "input": [...]}` to `{"data": [{"index", "embedding"}]}`."""
 
     url: str
@@ -122,7 +122,7 @@ class Endpoint:
                 f"{self.url} answered vectors of the shape {vectors.shape}; expected {(len(texts), self.dimension)}. "
                 "EMBEDDING_DIM names how many numbers a vector has"
             )
-        return unit(vectors)
+        return normalize_vectors(vectors)
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
@@ -147,24 +147,24 @@ def _pooled(session: Any, tokens: list[list[int]]) -> Floats:
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
     hidden = session.run(None, inputs)[0]
     mean = (hidden * mask[:, :, None]).sum(axis=1) / mask.sum(axis=1, keepdims=True)
-    return unit(mean)
+    return normalize_vectors(mean)
 
 
-def unit(vectors: Any) -> Floats:
+def normalize_vectors(vectors: Any) -> Floats:
     """The same directions with length 1; a zero vector stays."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1e-12), np.float32)
 
 
 @lru_cache(maxsize=1)
-def chosen_embedder() -> Embedder | None:
+def get_embedder() -> Embedder | None:
     """What the setting EMBEDDER names; `auto` is the built-in model where its packages are installed."""
     chosen = settings.EMBEDDER
     if chosen == "none" or (chosen == "auto" and not is_minilm_installed()):
         return None
     if chosen in ("auto", "minilm"):
-        return MiniLm()
-    return Endpoint(
+        return MiniLmEmbedder()
+    return EndpointEmbedder(
         url=chosen,
         model=settings.EMBEDDER_MODEL,
         dimension=settings.EMBEDDING_DIM,

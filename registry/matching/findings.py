@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from registry.matching.overlaps import Overlap
+from registry.bundles.json_locations import build_pointer, locate_pointers
+from registry.bundles.problem import Path
+from registry.bundles.text import Lines
+from registry.matching.trigger_overlaps import Overlap
 from registry.validation import Finding, Report
-from registry.validation.json_places import locate, pointer
-from registry.validation.problems import Path
-from registry.validation.texts import Lines
 
 if TYPE_CHECKING:
-    from registry.matching.rehearsal import Rehearsal
+    from registry.matching.utterance_regression import UtteranceRegression
 
 FILE: Final = "capability.json"
 
 
-def matching_findings(report: Report, overlaps: Sequence[Overlap], rehearsal: Rehearsal | None) -> Iterator[Finding]:
+def find_matching_issues(
+    report: Report, overlaps: Sequence[Overlap], rehearsal: UtteranceRegression | None
+) -> Iterator[Finding]:
     """Warnings alone: who a message is meant for is for people to settle."""
     for overlap in overlaps:
         others = ", ".join(f"'{other}'" for other in overlap.others[:3]) + (" and more" if overlap.others[3:] else "")
@@ -39,5 +41,5 @@ def matching_findings(report: Report, overlaps: Sequence[Overlap], rehearsal: Re
 
 def _finding(report: Report, code: str, path: Path, message: str, hint: str) -> Finding:
     text = report.files[FILE]
-    line, column = Lines(text).place(locate(text, [path])[path].start)
-    return Finding(code, "warning", FILE, pointer(path), line, column, message, hint)
+    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    return Finding(code, "warning", FILE, build_pointer(path), line, column, message, hint)

@@ -14,19 +14,19 @@ from typing import Final
 
 import numpy as np
 
-from agent_client.words import has_words
-from registry.matching.embedders import Embedder, EmbedderUnavailable, chosen_embedder
-from registry.matching.evidence import Evidence, Samples, samples_of
-from registry.matching.features import Floats, Numbers
-from registry.matching.known import Known
-from registry.matching.matcher import Matcher, Verdict
-from registry.matching.published import forget as forget_known
-from registry.matching.published import known_drafts, known_revisions
-from registry.matching.search import SearchIndex, stems_of, texts_for_vectors
-from registry.matching.vectors import VectorStore
+from agent_client.text.tokenizer import has_words
+from registry.bundles.profile import CapabilityProfile
+from registry.matching.capability_profiles import clear_cache as forget_known
+from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
+from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
+from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
+from registry.matching.matcher import Matcher, MatchResult
+from registry.matching.ngram_index import FeatureIndex, Floats
+from registry.matching.search import SearchIndex, term_stems, texts_to_embed
+from registry.matching.vector_store import VectorStore
 from registry.models import Draft, MatchHead, Revision, SkillGroup
-from registry.snapshot import Snapshot, current
-from registry.snapshot.content import Entry, Sight
+from registry.snapshot import Snapshot, current_snapshot
+from registry.snapshot.snapshot import AccessScope, SnapshotEntry
 
 logger = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ _POLL_SECONDS: Final = 1.0
 _POLL_SECONDS_MAX: Final = 60.0
 _POLL_SHARE: Final = 0.1
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
-MESSAGE_EMBEDDED_MAX: Final = 2000
+EMBEDDED_MESSAGE_LENGTH_MAX: Final = 2000
 
 
 @dataclass(frozen=True)
-class Index:
+class MatchIndex:
     """What is known at one state of the registry: its revision, the one that groups move with, and its history.
 
     `embedder` is None where words alone answer. Of a group in `exclusive` a session keeps one member.
@@ -60,7 +60,7 @@ class Index:
     def vector(self, message: str) -> Floats | None:
         """The message's own vector; None without an embedder, where it does not answer now, and for what has no words:
         a model finds "?" and "👋" as near to a greeting as to anything."""
-        said = " ".join(message.split())[:MESSAGE_EMBEDDED_MAX]
+        said = " ".join(message.split())[:EMBEDDED_MESSAGE_LENGTH_MAX]
         if self.embedder is None or not has_words(said):
             return None
         try:
@@ -69,11 +69,11 @@ class Index:
             logger.warning("a message was matched by words alone: %s", error)
             return None
 
-    def match(self, message: str, *, top: int, takes: Callable[[Known], bool] | None = None) -> Verdict:
+    def match(self, message: str, *, top: int, takes: Callable[[CapabilityProfile], bool] | None = None) -> MatchResult:
         """As `Matcher.match`, with the vectors of this process's embedder."""
         vector = self.vector(message)
 
-        def counter(one: Known) -> float:
+        def counter(one: CapabilityProfile) -> float:
             known = self.counters.get(one.capability_id)
             return float((known @ vector).max()) if known is not None and vector is not None else 0.0
 
@@ -91,31 +91,31 @@ class Index:
 
 @lru_cache(maxsize=512)
 def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a part of the cache's key)
-    embedder = chosen_embedder()
+    embedder = get_embedder()
     if embedder is None:
         raise EmbedderUnavailable("there is none")
     return np.asarray(embedder.embed([message])[0], np.float32)
 
 
 @dataclass
-class IndexHolder:
+class MatchIndexCache:
     """One a process; whoever asks first after a publish makes the new index, the others wait for it.
 
     With `previews` drafts stand in the place of what is published, as they do for keys that may preview.
     """
 
     previews: bool = False
-    index: Index | None = None
+    index: MatchIndex | None = None
     _words: dict[object, Counter[str]] = field(default_factory=dict)
-    _numbers: Numbers = field(default_factory=Numbers)
+    _numbers: FeatureIndex = field(default_factory=FeatureIndex)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
     _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self) -> Index:
+    def get(self) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read."""
-        snapshot = current()
+        snapshot = current_snapshot()
         held = self.index
         if held is not None and self._is_good(held, snapshot):
             return held
@@ -133,35 +133,37 @@ class IndexHolder:
             self._pause = min(max(_POLL_SECONDS, took / _POLL_SHARE), _POLL_SECONDS_MAX)
             return self.index
 
-    def _is_good(self, held: Index, snapshot: Snapshot) -> bool:
+    def _is_good(self, held: MatchIndex, snapshot: Snapshot) -> bool:
         return held.revisions == _revisions(snapshot) and not self._may_have_grown(held)
 
-    def _may_have_grown(self, held: Index) -> bool:
+    def _may_have_grown(self, held: MatchIndex) -> bool:
         """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
         is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
         return not is_whole and time.monotonic() - self._looked_at > self._pause
 
-    def build(self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None) -> Index:
+    def build(
+        self, snapshot: Snapshot, *, seconds: float | None, between: Callable[[], object] | None = None
+    ) -> MatchIndex:
         """The index of a snapshot; without a limit in `seconds` all vectors are there afterwards."""
         known = self.known(snapshot)
         rows = list(SkillGroup.objects.all())
         groups = [_known_group(group) for group in rows]
-        samples, group_samples = (samples_of([one.samples for one in of]) for of in (known, groups))
+        samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
         lists = (
             samples.texts,
             group_samples.texts,
             [text for one in known for text in one.counter_sentences],
-            [text for one in known for text in texts_for_vectors(one)],
+            [text for one in known for text in texts_to_embed(one)],
         )
-        embedder = chosen_embedder()
+        embedder = get_embedder()
         vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
         is_waiting = embedder is not None and vectors is None
         embedder = None if vectors is None else embedder
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
-        return Index(
+        return MatchIndex(
             revisions=_revisions(snapshot),
             matcher=Matcher(known, _evidence(samples, of_known, embedder, self._numbers)),
-            groups=Matcher(groups, Evidence(group_samples, of_groups) if groups else None),
+            groups=Matcher(groups, ExampleSimilarity(group_samples, of_groups) if groups else None),
             search=SearchIndex(known, self._stems(snapshot, known), of_search),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
@@ -169,17 +171,17 @@ class IndexHolder:
             exclusive=frozenset(group.group_id for group in rows if group.is_exclusive),
         )
 
-    def _stems(self, snapshot: Snapshot, known: Sequence[Known]) -> list[Counter[str]]:
+    def _stems(self, snapshot: Snapshot, known: Sequence[CapabilityProfile]) -> list[Counter[str]]:
         """The words of each capability; only the skill docs that are new are read."""
         entries = self._entries(snapshot)
         wanted = {one.capability_id: _text_key(entries[one.capability_id]) for one in known}
         self._words = {key: self._words[key] for key in wanted.values() if key in self._words}
         by_key = {wanted[one.capability_id]: one for one in known}
         for key, text in _skill_docs([key for key in wanted.values() if key not in self._words]):
-            self._words[key] = stems_of(by_key[key], text)
+            self._words[key] = term_stems(by_key[key], text)
         return [self._words.get(wanted[one.capability_id], Counter()) for one in known]
 
-    def _entries(self, snapshot: Snapshot) -> Mapping[str, Entry]:
+    def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
         return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
 
     def _vectors(
@@ -193,21 +195,21 @@ class IndexHolder:
             logger.warning("messages are matched by words alone: %s", error)
             return None
 
-    def known(self, snapshot: Snapshot) -> list[Known]:
+    def known(self, snapshot: Snapshot) -> list[CapabilityProfile]:
         """What is published, by capability_id; only what is new since the last time is read."""
-        found = known_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
+        found = profiles_of_revisions({entry.revision_id: entry.capability_id for entry in snapshot.entries.values()})
         if self.previews:
-            found |= known_drafts(snapshot.drafts)
+            found |= profiles_of_drafts(snapshot.drafts)
         return [one for _, one in sorted(found.items()) if one.samples]
 
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
             self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
-            self._numbers = Numbers()
+            self._numbers = FeatureIndex()
 
 
-def _text_key(entry: Entry) -> tuple[str, int, int]:
+def _text_key(entry: SnapshotEntry) -> tuple[str, int, int]:
     """Where an entry's skill doc is kept."""
     return ("revision", entry.revision_id, 0) if entry.draft is None else ("draft", *entry.draft)
 
@@ -234,11 +236,11 @@ def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
     return [vectors[end - length : end] for end, length in zip(ends, lengths, strict=True)]
 
 
-def _known_group(group: SkillGroup) -> Known:
-    return Known(group.group_id, group.name, description=group.description, sentences=tuple(group.examples))
+def _known_group(group: SkillGroup) -> CapabilityProfile:
+    return CapabilityProfile(group.group_id, group.name, description=group.description, sentences=tuple(group.examples))
 
 
-def _by_capability(known: Sequence[Known], vectors: Floats | None) -> dict[str, Floats]:
+def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -> dict[str, Floats]:
     if vectors is None:
         return {}
     found: dict[str, Floats] = {}
@@ -251,13 +253,15 @@ def _by_capability(known: Sequence[Known], vectors: Floats | None) -> dict[str, 
     return found
 
 
-def _evidence(samples: Samples, vectors: Floats | None, embedder: Embedder | None, numbers: Numbers) -> Evidence | None:
+def _evidence(
+    samples: TrainingExamples, vectors: Floats | None, embedder: Embedder | None, numbers: FeatureIndex
+) -> ExampleSimilarity | None:
     if not samples.classes:
         return None
-    return Evidence(samples, vectors, stored_head(samples, embedder), numbers)
+    return ExampleSimilarity(samples, vectors, get_stored_classifier(samples, embedder), numbers)
 
 
-def stored_head(samples: Samples, embedder: Embedder | None) -> Floats | None:
+def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) -> Floats | None:
     """The head that a job has fitted on exactly these samples, if it has."""
     row = MatchHead.objects.filter(
         model_id=embedder.model_id if embedder else "", fingerprint=samples.fingerprint
@@ -267,10 +271,10 @@ def stored_head(samples: Samples, embedder: Embedder | None) -> Floats | None:
     return np.frombuffer(bytes(row.weights), "<f2").reshape(row.samples, row.classes).astype(np.float32)
 
 
-HOLDER: Final = IndexHolder()
-PREVIEW: Final = IndexHolder(previews=True)
+PUBLISHED: Final = MatchIndexCache()
+WITH_DRAFTS: Final = MatchIndexCache(previews=True)
 
 
-def index_for(snapshot: Snapshot, sight: Sight) -> Index:
+def get_index(snapshot: Snapshot, sight: AccessScope) -> MatchIndex:
     """What messages of a key are held against: drafts too, where it previews them and there are any."""
-    return (PREVIEW if sight.preview and snapshot.drafts else HOLDER).get()
+    return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED).get()

@@ -14,12 +14,12 @@ from typing import Final, Literal
 
 import numpy as np
 
-from agent_client.triggers import TriggerHit, TriggerIndex
-from agent_client.words import words
-from registry.matching import head
-from registry.matching.evidence import Evidence
-from registry.matching.features import Floats
-from registry.matching.known import Known
+from agent_client.text.tokenizer import tokenize
+from agent_client.text.trigger_matching import TriggerHit, TriggerIndex
+from registry.bundles.profile import CapabilityProfile
+from registry.matching import kernel_classifier
+from registry.matching.example_similarity import ExampleSimilarity
+from registry.matching.ngram_index import Floats
 
 Decision = Literal["match", "ambiguous", "none"]
 
@@ -59,7 +59,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MatchResult:
     """The answer, best first; `reason` says in a sentence why."""
 
     decision: Decision
@@ -70,7 +70,7 @@ class Verdict:
 class Matcher:
     """Immutable: made of what is published at one moment."""
 
-    def __init__(self, known: Sequence[Known], evidence: Evidence | None) -> None:
+    def __init__(self, known: Sequence[CapabilityProfile], evidence: ExampleSimilarity | None) -> None:
         """`evidence` has one class for each capability, in the same order; None where nothing is published."""
         self.known = tuple(known)
         self.evidence = evidence
@@ -79,7 +79,7 @@ class Matcher:
         self._telling: dict[tuple[str, str], float] = {}
         self._count_evidence()
         has_vectors = evidence is not None and evidence.centroids is not None
-        self.threshold = threshold_of(self.known, has_vectors=has_vectors)
+        self.threshold = decision_threshold(self.known, has_vectors=has_vectors)
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def _count_evidence(self) -> None:
@@ -103,20 +103,20 @@ class Matcher:
         vector: Floats | None,
         *,
         top: int = TOP_DEFAULT,
-        takes: Callable[[Known], bool] | None = None,
-        counter: Callable[[Known], float] | None = None,
-    ) -> Verdict:
+        takes: Callable[[CapabilityProfile], bool] | None = None,
+        counter: Callable[[CapabilityProfile], float] | None = None,
+    ) -> MatchResult:
         """`vector` is the message's own; `takes` says which capabilities may answer at all; `counter` how near the
         message is to a sentence that must not lead there, 0 to 1."""
         allowed = np.array([takes is None or takes(one) for one in self.known], bool)
         if self.evidence is None or not allowed.any():
-            return Verdict("none", (), "No capability is published that could answer.")
+            return MatchResult("none", (), "No capability is published that could answer.")
         hits = self._hits(message)
         trigger = self._trigger_scores(hits)
         nearness = self.evidence.nearness(message, vector)
         score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
         score[~allowed] = -np.inf
-        probability = head.probabilities(score)
+        probability = kernel_classifier.predict_probabilities(score)
         # Among few, one is always likelier than the rest: that tells something where there is something in common.
         probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
         total = (
@@ -129,7 +129,7 @@ class Matcher:
         found = [self._match(place, total, probability, nearness.sentence, trigger, hits) for place in order]
         return self._decide([one for one in found if one.score > 0], top)
 
-    def _hold_back(self, total: Floats, sentence: Floats, counter: Callable[[Known], float]) -> None:
+    def _hold_back(self, total: Floats, sentence: Floats, counter: Callable[[CapabilityProfile], float]) -> None:
         """A sentence that must not lead here is nearer than any that must."""
         for place in np.argsort(-total)[:TOP_MAX]:
             one = self.known[place]
@@ -160,7 +160,7 @@ class Matcher:
 
     def trigger_score(self, hit: TriggerHit) -> float:
         """How telling a hit is: 0 to 1, more for longer phrases, less for a content word alone."""
-        length = 1 - 0.25 / max(1, len(words(hit.trigger)))
+        length = 1 - 0.25 / max(1, len(tokenize(hit.trigger)))
         return self._telling[hit.owner, hit.trigger] * length * (_WEAK if hit.is_weak else 1.0)
 
     def _trust(self, owner: str) -> float:
@@ -181,21 +181,23 @@ class Matcher:
         shown = tuple(hits.get(capability_id, ())[:_TRIGGERS_SHOWN_MAX])
         return Match(capability_id, round(min(1.0, score), 4), parts, shown, score < self.threshold)
 
-    def _decide(self, found: list[Match], top: int) -> Verdict:
+    def _decide(self, found: list[Match], top: int) -> MatchResult:
         near = [one for one in found if one.triggers or one.parts["sentence"] >= _NEAR_MISS_FROM]
         if not near or near[0].is_below_threshold:
             reason = f"Nothing reaches the threshold of {self.threshold:.2f}."
-            return Verdict("none", tuple(near[:top]), reason)
+            return MatchResult("none", tuple(near[:top]), reason)
         first = near[0]
-        rivals = [one for one in near[1:] if _is_rival(one, first)]
+        rivals = [one for one in near[1:] if _is_tied_with(one, first)]
         if rivals:
             near = [replace(one, is_below_threshold=False) if one in rivals else one for one in near]
             names = " and ".join(f"'{one.capability_id}'" for one in (first, *rivals[:2]))
-            return Verdict("ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant.")
-        return Verdict("match", tuple(near[:top]), _reason(first))
+            return MatchResult(
+                "ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant."
+            )
+        return MatchResult("match", tuple(near[:top]), _reason(first))
 
 
-def _is_rival(one: Match, first: Match) -> bool:
+def _is_tied_with(one: Match, first: Match) -> bool:
     """Whether it fits about as well as the first, or is led to by the same words."""
     if _is_told(one) and _is_told(first) and _places(first) <= _places(one):
         return True
@@ -218,7 +220,7 @@ def _reason(first: Match) -> str:
     return f"The message is close to what is known of '{first.capability_id}'."
 
 
-def threshold_of(known: Sequence[Known], *, has_vectors: bool) -> float:
+def decision_threshold(known: Sequence[CapabilityProfile], *, has_vectors: bool) -> float:
     """From which score on something is a match, 0 to 1.
 
     The more example sentences a capability has, the nearer an own message comes to one of them, and so does a foreign

@@ -17,9 +17,9 @@ from typing import Final, Literal
 
 import numpy as np
 
-from agent_client.words import folded_stem, words
-from registry.matching.features import Floats
-from registry.matching.known import Known
+from agent_client.text.tokenizer import fold_and_stem, tokenize
+from registry.bundles.profile import CapabilityProfile
+from registry.matching.ngram_index import Floats
 
 Ranking = Literal["hybrid", "coverage"]
 
@@ -38,7 +38,7 @@ _STOP_WORDS: Final = (
     "no not of on or our she so that the their them then there they this to us was we were what when where which who "
     "why will with would you your"
 )
-_STOP_STEMS: Final = frozenset(folded_stem(word) for word in _STOP_WORDS.split())
+_STOP_STEMS: Final = frozenset(fold_and_stem(word) for word in _STOP_WORDS.split())
 # Of what no keyword leads to, so many are taken by vector.
 _BY_VECTOR: Final = 100
 _SENTENCES_MAX: Final = 12
@@ -48,7 +48,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """One result; `score`, `vector` and `keyword` are 0 to 1."""
 
     capability_id: str
@@ -63,7 +63,7 @@ def default_ranking(vector: Floats | None) -> Ranking:
     return "hybrid" if vector is None else "coverage"
 
 
-def texts_for_vectors(one: Known) -> list[str]:
+def texts_to_embed(one: CapabilityProfile) -> list[str]:
     """What its vectors stand for: all of it first, then the sentences of a playbook's problem and conditions."""
     if not one.problem:
         return [". ".join(text for text in (one.name, one.description, ", ".join(one.triggers)) if text)]
@@ -72,23 +72,25 @@ def texts_for_vectors(one: Known) -> list[str]:
     return [" ".join((one.problem, *one.conditions, *one.keywords)), *sentences[:_SENTENCES_MAX]]
 
 
-def stems_of(one: Known, skill_doc: str) -> Counter[str]:
+def term_stems(one: CapabilityProfile, skill_doc: str) -> Counter[str]:
     """The words that keywords are looked for in."""
     own = (one.name, one.problem or one.description, " ".join((*one.keywords, *one.conditions, *one.triggers)))
     counted: Counter[str] = Counter()
     for text in (*own, skill_doc[: _WORDS_MAX * 12]):
-        counted.update(word.stem for word in words(text, most=_WORDS_MAX))
+        counted.update(word.stem for word in tokenize(text, most=_WORDS_MAX))
     return counted
 
 
 class SearchIndex:
     """Immutable: what is published at one moment."""
 
-    def __init__(self, known: Sequence[Known], stems: Sequence[Mapping[str, int]], vectors: Floats | None) -> None:
+    def __init__(
+        self, known: Sequence[CapabilityProfile], stems: Sequence[Mapping[str, int]], vectors: Floats | None
+    ) -> None:
         """`stems` are the counted words of each, `vectors` those of all `texts_for_vectors`, one after the other."""
         self.known = tuple(known)
         self.vectors = vectors
-        self._starts = np.cumsum([0, *(len(texts_for_vectors(one)) for one in known)])[:-1]
+        self._starts = np.cumsum([0, *(len(texts_to_embed(one)) for one in known)])[:-1]
         self._lengths = np.array([sum(counted.values()) or 1 for counted in stems], np.float32)
         self._numbers: dict[str, int] = {}
         numbers = [self._numbers.setdefault(stem, len(self._numbers)) for counted in stems for stem in counted]
@@ -106,8 +108,8 @@ class SearchIndex:
         top: int = TOP_DEFAULT,
         min_score: float = 0.0,
         ranking: Ranking = "hybrid",
-        takes: Callable[[Known], bool] | None = None,
-    ) -> list[Found]:
+        takes: Callable[[CapabilityProfile], bool] | None = None,
+    ) -> list[SearchHit]:
         """Best first, equal ones by id. `min_score` is held against the combined score."""
         if not self.known:
             return []
@@ -142,7 +144,7 @@ class SearchIndex:
         nearest = np.argsort(-by_vector, kind="stable")[:_BY_VECTOR]
         return sorted({*np.flatnonzero(raw > 0).tolist(), *(int(p) for p in nearest if by_vector[p] > 0)})
 
-    def _found(self, place: int, by_vector: Floats, by_keyword: Floats, *, has_keywords: bool) -> Found:
+    def _found(self, place: int, by_vector: Floats, by_keyword: Floats, *, has_keywords: bool) -> SearchHit:
         vector, keyword = float(by_vector[place]), float(by_keyword[place])
         if self.vectors is None:
             score = keyword
@@ -152,7 +154,7 @@ class SearchIndex:
             score = VECTOR_SHARE * vector + KEYWORD_SHARE * keyword
         one = self.known[place]
         score = min(1.0, max(0.0, score))
-        return Found(one.capability_id, one.name, round(score, 4), round(vector, 4), round(keyword, 4))
+        return SearchHit(one.capability_id, one.name, round(score, 4), round(vector, 4), round(keyword, 4))
 
     def _posting(self, term: str) -> slice:
         """Where a stem's places and counts stand; empty for one that nobody has."""
@@ -187,7 +189,7 @@ class SearchIndex:
 
 def _terms(query: str) -> list[str]:
     """The stems that are looked for; words that stand in every sentence count only where there is nothing else."""
-    stems = list(dict.fromkeys(word.stem for word in words(query)))
+    stems = list(dict.fromkeys(word.stem for word in tokenize(query)))
     telling = [stem for stem in stems if stem not in _STOP_STEMS]
     return (telling or stems)[:_QUERY_WORDS_MAX]
 

@@ -21,14 +21,14 @@ _CHARACTERS_MAX: Final = 4000
 
 
 @lru_cache(maxsize=1)
-def vocabulary() -> dict[str, int]:
+def load_vocabulary() -> dict[str, int]:
     """`{piece: id}`."""
     return {piece: number for number, piece in enumerate(VOCABULARY.read_text("utf-8").split("\n")) if piece}
 
 
-def token_ids(text: str) -> list[int]:
+def tokenize(text: str) -> list[int]:
     """`[CLS]`, at most `TOKENS_MAX` - 2 pieces, `[SEP]`."""
-    known = vocabulary()
+    known = load_vocabulary()
     found: list[int] = []
     for word in _words(text[:_CHARACTERS_MAX]):
         found.extend(_pieces(word))
@@ -58,7 +58,7 @@ def _stands_alone(character: str, category: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _pieces(word: str) -> tuple[int, ...]:
-    known = vocabulary()
+    known = load_vocabulary()
     unknown = (known["[UNK]"],)
     if len(word) > _WORD_LENGTH_MAX:
         return unknown

@@ -6,7 +6,7 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
-from registry.access.install_code_form import new_code
+from registry.models.install_code import new_code
 
 
 def give_codes(apps: Any, schema_editor: Any) -> None:  # noqa: ARG001

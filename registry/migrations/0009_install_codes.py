@@ -1,6 +1,6 @@
 from django.db import migrations, models
 
-import registry.access.install_code_form
+import registry.models.install_code
 
 
 class Migration(migrations.Migration):
@@ -12,7 +12,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="capability",
             name="install_code",
-            field=models.CharField(default=registry.access.install_code_form.new_code, max_length=20, unique=True),
+            field=models.CharField(default=registry.models.install_code.new_code, max_length=20, unique=True),
         ),
         migrations.AddConstraint(
             model_name="capability",

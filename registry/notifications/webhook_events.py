@@ -10,7 +10,7 @@ import json
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from registry.background import jobs
+from registry.core.jobs import queue as jobs
 from registry.models import AuditEvent, Capability, RegistryState, Webhook, WebhookDelivery
 
 # `{verb of the audit log: (kind of event, what its subject is)}`.
@@ -39,66 +39,68 @@ _KINDS: Final = {
 TEST: Final = "webhook.test"
 EVENT_KINDS: Final = tuple(dict.fromkeys(kind for kind, _ in _KINDS.values()))
 # An author saves every few minutes: only who asks for it by name is told.
-CHATTY: Final = frozenset({"draft.saved"})
+OPT_IN_EVENTS: Final = frozenset({"draft.saved"})
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
 TRIES_MAX: Final = 12
-_NOT_TOLD: Final = frozenset({"payload"})
+_PRIVATE_KEYS: Final = frozenset({"payload"})
 
 
-def announce(row: AuditEvent) -> None:
+def on_audit_event(row: AuditEvent) -> None:
     """Queue a delivery for each webhook that wants the event; nothing for a row that is none. Under the lock."""
     kind, _ = _KINDS.get(row.verb, ("", ""))
     # A dead receiver's parked delivery, told to another dead receiver, would be told back for ever.
     if not kind or (row.verb == "job.park" and row.detail.get("kind") == JOB_KIND):
         return
-    wanted = [webhook for webhook in Webhook.objects.filter(disabled_at__isnull=True) if wants(webhook, kind)]
+    wanted = [webhook for webhook in Webhook.objects.filter(disabled_at__isnull=True) if is_subscribed(webhook, kind)]
     if not wanted:
         return
     event_id = uuid4()
     body = _body(event_id, kind, row.at.isoformat(), _data(row))
     for webhook in wanted:
-        queue(webhook, event_id=event_id, kind=kind, body=body)
+        queue_deliveries(webhook, event_id=event_id, kind=kind, body=body)
 
 
-def announce_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
+def queue_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
     """Queue an event that tells of nothing, for this webhook alone. Under the lock."""
     event_id = uuid4()
-    return queue(
+    return queue_deliveries(
         webhook, event_id=event_id, kind=TEST, body=_body(event_id, TEST, at, {"webhook": webhook.name}), tries_max=1
     )
 
 
-def wants(webhook: Webhook, kind: str) -> bool:
+def is_subscribed(webhook: Webhook, kind: str) -> bool:
     """Whether it asked for events of the kind."""
-    return kind in webhook.events if webhook.events else kind not in CHATTY
+    return kind in webhook.events if webhook.events else kind not in OPT_IN_EVENTS
 
 
-def queue(webhook: Webhook, *, event_id: UUID, kind: str, body: str, tries_max: int = TRIES_MAX) -> WebhookDelivery:
+def queue_deliveries(
+    webhook: Webhook, *, event_id: UUID, kind: str, body: str, tries_max: int = TRIES_MAX
+) -> WebhookDelivery:
     """Store the delivery and its job."""
     delivery = WebhookDelivery.objects.create(webhook=webhook, event_id=event_id, kind=kind, body=body)
-    queue_job(delivery, tries_max=tries_max)
+    queue_delivery(delivery, tries_max=tries_max)
     return delivery
 
 
-def queue_job(delivery: WebhookDelivery, *, tries_max: int = TRIES_MAX) -> int:
+def queue_delivery(delivery: WebhookDelivery, *, tries_max: int = TRIES_MAX) -> int:
     """The id of the one open job of a delivery. Each webhook is a lane: one that is slow keeps nobody else waiting."""
     job, _ = jobs.enqueue(
         JOB_KIND,
         {"delivery_id": delivery.pk},
-        dedupe_key=job_key(delivery),
-        lane=lane_of(delivery.webhook_id),
+        dedupe_key=delivery_job_key(delivery),
+        lane=concurrency_key(delivery.webhook_id),
         tries_max=tries_max,
     )
     return int(job.pk)
 
 
-def lane_of(key: int) -> str:
+def concurrency_key(key: int) -> str:
     """Of the webhook with this row id."""
     return f"webhook:{key}"
 
 
-def job_key(delivery: WebhookDelivery) -> str:
+def delivery_job_key(delivery: WebhookDelivery) -> str:
     """What the jobs of a delivery are found by."""
     return f"{JOB_KIND}:{delivery.pk}"
 
@@ -115,11 +117,11 @@ def _data(row: AuditEvent) -> dict[str, Any]:
         data["job_id"] = int(row.subject.removeprefix("job "))
     else:
         data[subject] = row.subject
-    data |= {key: value for key, value in row.detail.items() if key not in _NOT_TOLD}
-    return data | (_as_it_stands(row.subject) if row.verb.startswith("capability.") else {})
+    data |= {key: value for key, value in row.detail.items() if key not in _PRIVATE_KEYS}
+    return data | (_current_state(row.subject) if row.verb.startswith("capability.") else {})
 
 
-def _as_it_stands(capability_id: str) -> dict[str, Any]:
+def _current_state(capability_id: str) -> dict[str, Any]:
     """What readers see from this event on."""
     capability = Capability.objects.select_related("published_revision", "replaced_by").get(capability_id=capability_id)
     revision = capability.published_revision

@@ -11,19 +11,25 @@ from urllib.parse import urlsplit
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from registry import audit
-from registry.actors import Actor
-from registry.background import job_desk
-from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.common.net.webhook_client import check_url
+from registry.common.net.webhook_signatures import generate_secret
+from registry.core import audit
+from registry.core.jobs import admin
+from registry.core.transactions import write_transaction
 from registry.models import Job, Webhook, WebhookDelivery
-from registry.notifications import webhook_jobs
-from registry.notifications.webhook_events import EVENT_KINDS, announce_test, job_key, lane_of, queue_job
-from registry.notifications.webhook_http import check_url
-from registry.notifications.webhook_signatures import new_secret
-from registry.writing import writing
+from registry.notifications import webhook_delivery
+from registry.notifications.webhook_events import (
+    EVENT_KINDS,
+    concurrency_key,
+    delivery_job_key,
+    queue_delivery,
+    queue_test,
+)
 
 # How long the secret before the newest one goes on signing beside it.
-OLD_SECRET_KEPT: Final = timedelta(hours=24)
+PREVIOUS_SECRET_RETENTION: Final = timedelta(hours=24)
 
 
 def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> tuple[Webhook, str]:
@@ -37,10 +43,12 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
         raise InvalidRequest("A webhook's name has 1 to 80 printable characters")
     url = check_url(url)
     wanted = _wanted(events)
-    with writing():
+    with write_transaction():
         if Webhook.objects.filter(name=name).exists():
-            raise NameTaken(f"There is a webhook named '{name}'")
-        webhook = Webhook.objects.create(name=name, url=url, secret=new_secret(), events=wanted, created_by=str(by))
+            raise NameConflict(f"There is a webhook named '{name}'")
+        webhook = Webhook.objects.create(
+            name=name, url=url, secret=generate_secret(), events=wanted, created_by=str(by)
+        )
         audit.record(by=by, verb="webhook.create", subject=name, detail=_told(url, wanted))
     return webhook, webhook.secret
 
@@ -53,7 +61,7 @@ def get_webhook(name: str) -> Webhook:
     return webhook
 
 
-def webhook_by_key(key: int) -> Webhook:
+def get_webhook_by_id(key: int) -> Webhook:
     """By its row id. Raises `NotFound`."""
     webhook = Webhook.objects.filter(pk=key).first()
     if webhook is None:
@@ -81,7 +89,7 @@ class WebhookRow:
     failed: int
 
 
-def webhook_rows() -> list[WebhookRow]:
+def list_webhook_rows() -> list[WebhookRow]:
     """All of them, by name, in one query."""
     newest = WebhookDelivery.objects.filter(webhook=OuterRef("pk")).order_by("-id")
     found = Webhook.objects.annotate(
@@ -96,7 +104,7 @@ def webhook_rows() -> list[WebhookRow]:
     ]
 
 
-def deliveries_of(webhook: Webhook) -> QuerySet[WebhookDelivery]:
+def list_webhook_deliveries(webhook: Webhook) -> QuerySet[WebhookDelivery]:
     """The newest first, without their bodies."""
     return webhook.deliveries.order_by("-id").defer("body")
 
@@ -106,13 +114,13 @@ def list_deliveries(*, name: str, limit: int = 50) -> list[WebhookDelivery]:
     return list(get_webhook(name).deliveries.order_by("-id")[:limit])
 
 
-def change_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
+def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> Webhook:
     """Another address, or other kinds of event; what is queued already goes to the new address. The secret stays.
 
     Raises `NotFound`, `InvalidRequest` as `create_webhook` does. The same again changes nothing.
     """
     url, wanted = check_url(url), _wanted(events)
-    with writing():
+    with write_transaction():
         webhook = get_webhook(name)
         if (url, wanted) != (webhook.url, webhook.events):
             webhook.url, webhook.events = url, wanted
@@ -123,10 +131,10 @@ def change_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
 
 def delete_webhook(*, name: str, by: Actor) -> None:
     """Forget it with its deliveries; what is queued for it is not sent. Raises `NotFound`."""
-    with writing():
+    with write_transaction():
         webhook = get_webhook(name)
         # A job that is queued finds nothing to send when its turn comes; one that is parked would wait for ever.
-        parked = Job.objects.filter(lane=lane_of(webhook.pk), state=Job.State.PARKED)
+        parked = Job.objects.filter(lane=concurrency_key(webhook.pk), state=Job.State.PARKED)
         parked.update(state=Job.State.CANCELLED, finished_at=timezone.now())
         webhook.delete()
         audit.record(by=by, verb="webhook.delete", subject=name)
@@ -146,14 +154,14 @@ def _told(url: str, wanted: list[str]) -> dict[str, Any]:
 
 def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:
     """Tell it nothing more. What happens meanwhile is not told later. Raises `NotFound`."""
-    with writing():
-        webhook_jobs.disable(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
+    with write_transaction():
+        webhook_delivery.disable_after_failures(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
     return get_webhook(name)
 
 
 def enable_webhook(*, name: str, by: Actor) -> Webhook:
     """Tell it of what happens from now on. Raises `NotFound`."""
-    with writing():
+    with write_transaction():
         webhook = get_webhook(name)
         if not webhook.is_enabled:
             webhook.disabled_at, webhook.disabled_why = None, ""
@@ -167,10 +175,10 @@ def rotate_secret(*, name: str, by: Actor) -> str:
 
     Raises `NotFound`.
     """
-    with writing():
+    with write_transaction():
         webhook = get_webhook(name)
-        webhook.previous_secret, webhook.secret = webhook.secret, new_secret()
-        webhook.previous_secret_until = timezone.now() + OLD_SECRET_KEPT
+        webhook.previous_secret, webhook.secret = webhook.secret, generate_secret()
+        webhook.previous_secret_until = timezone.now() + PREVIOUS_SECRET_RETENTION
         webhook.save(update_fields=["secret", "previous_secret", "previous_secret_until"])
         audit.record(by=by, verb="webhook.rotate_secret", subject=name)
     return webhook.secret
@@ -181,11 +189,11 @@ def send_test(*, name: str, by: Actor) -> tuple[WebhookDelivery, int]:
 
     Raises `NotFound`, and `StatusConflict` where the webhook is disabled.
     """
-    with writing():
+    with write_transaction():
         webhook = _enabled(get_webhook(name))
-        delivery = announce_test(webhook, at=timezone.now().isoformat())
+        delivery = queue_test(webhook, at=timezone.now().isoformat())
         audit.record(by=by, verb="webhook.test", subject=name)
-        return delivery, Job.objects.values_list("pk", flat=True).get(dedupe_key=job_key(delivery))
+        return delivery, Job.objects.values_list("pk", flat=True).get(dedupe_key=delivery_job_key(delivery))
 
 
 def _enabled(webhook: Webhook) -> Webhook:
@@ -199,7 +207,7 @@ def redeliver(*, delivery_id: int, by: Actor) -> WebhookDelivery:
 
     Raises `StatusConflict` where it is queued already, or the webhook is disabled.
     """
-    with writing():
+    with write_transaction():
         delivery = WebhookDelivery.objects.select_related("webhook").filter(pk=delivery_id).first()
         if delivery is None:
             raise NotFound(f"There is no delivery {delivery_id}; those older than 30 days are forgotten")
@@ -208,11 +216,11 @@ def redeliver(*, delivery_id: int, by: Actor) -> WebhookDelivery:
             raise StatusConflict(f"Delivery {delivery_id} is queued: it is tried without being asked")
         delivery.state, delivery.finished_at = WebhookDelivery.State.QUEUED, None
         delivery.save(update_fields=["state", "finished_at"])
-        parked = Job.objects.filter(dedupe_key=job_key(delivery), state="parked").first()
+        parked = Job.objects.filter(dedupe_key=delivery_job_key(delivery), state="parked").first()
         if parked is not None:
-            job_desk.put_back(parked)
+            admin.requeue_jobs(parked)
         else:
-            queue_job(delivery)
+            queue_delivery(delivery)
         detail = {"delivery_id": delivery_id, "event_id": str(delivery.event_id)}
         audit.record(by=by, verb="webhook.redeliver", subject=webhook.name, detail=detail)
     return delivery

@@ -4,7 +4,17 @@
 that thread does not run (tests, commands) each call looks at the counters itself.
 """
 
-from registry.snapshot.content import PUBLIC, Entry, Principal, Snapshot
-from registry.snapshot.holder import HOLDER, current, is_stale, look_again, require_fresh
+from registry.snapshot.snapshot import PUBLIC, Principal, Snapshot, SnapshotEntry
+from registry.snapshot.store import STORE, current_snapshot, is_stale, refresh_if_stale, require_fresh
 
-__all__ = ["HOLDER", "PUBLIC", "Entry", "Principal", "Snapshot", "current", "is_stale", "look_again", "require_fresh"]
+__all__ = [
+    "PUBLIC",
+    "STORE",
+    "Principal",
+    "Snapshot",
+    "SnapshotEntry",
+    "current_snapshot",
+    "is_stale",
+    "refresh_if_stale",
+    "require_fresh",
+]

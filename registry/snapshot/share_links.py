@@ -8,15 +8,15 @@ from datetime import datetime
 from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
-from registry import outages
-from registry.access.keys import hash_key
-from registry.errors import RegistryUnavailable
+from registry.access.agent_keys import hash_key
+from registry.common import database_errors
+from registry.common.errors import RegistryUnavailable
 from registry.models import ShareLink
-from registry.snapshot.content import Snapshot
+from registry.snapshot.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class SharedSkills:
     """What a link shows, and until when; an empty group is everything."""
 
     name: str
@@ -24,9 +24,9 @@ class Share:
     expires_at: datetime | None
 
 
-def find_share(snapshot: Snapshot, token: str) -> Share | None:
+def find_shared_skills(snapshot: Snapshot, token: str) -> SharedSkills | None:
     """The link with this token, if it is in force. Raises `RegistryUnavailable`."""
-    links: dict[str, Share] | None = snapshot.of_access.get("share links")
+    links: dict[str, SharedSkills] | None = snapshot.of_access.get("share links")
     if links is None:
         links = snapshot.of_access["share links"] = _read()
     share = links.get(hash_key(token))
@@ -35,11 +35,11 @@ def find_share(snapshot: Snapshot, token: str) -> Share | None:
     return share
 
 
-def _read() -> dict[str, Share]:
+def _read() -> dict[str, SharedSkills]:
     try:
         rows = ShareLink.objects.filter(revoked_at__isnull=True).values_list(
             "token_hash", "name", "skill_group", "expires_at"
         )
-        return {token_hash: Share(name, group, expires_at) for token_hash, name, group, expires_at in rows}
+        return {token_hash: SharedSkills(name, group, expires_at) for token_hash, name, group, expires_at in rows}
     except (DatabaseError, InterfaceError) as error:
-        raise RegistryUnavailable(outages.notice(error).words) from error
+        raise RegistryUnavailable(database_errors.record_outage(error).words) from error

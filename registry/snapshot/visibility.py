@@ -15,15 +15,15 @@ from typing import Any, Final
 import orjson
 from django.db.models import QuerySet
 
+from registry.core.queries import load_bundle
 from registry.models import Draft, Revision
-from registry.queries import bundle_of
-from registry.snapshot.content import FULL, Entry, Principal, Snapshot
+from registry.snapshot.snapshot import FULL_ACCESS, Principal, Snapshot, SnapshotEntry
 
 # Restricted forms of one snapshot that are kept; each is a dict of its entries.
-VIEWS_KEPT_MAX: Final = 32
+CACHED_VIEWS_MAX: Final = 32
 
 
-def visible(principal: Principal, entry: Entry) -> bool:
+def list_visible(principal: Principal, entry: SnapshotEntry) -> bool:
     """Whether the holder of a key may know of an entry: in list, load, match, search, suggestions, anywhere."""
     sight = principal.sight
     if sight.groups is not None and sight.groups.isdisjoint(entry.skill_groups):
@@ -31,14 +31,16 @@ def visible(principal: Principal, entry: Entry) -> bool:
     return entry.visibility == "listed" or entry.capability_id in sight.redeemed
 
 
-def may_take_whole(principal: Principal, entry: Entry) -> bool:
+def may_load_all(principal: Principal, entry: SnapshotEntry) -> bool:
     """Whether it may be handed out as published, by doors that withhold no tools: as a file, as an archive."""
-    if not visible(principal, entry):
+    if not list_visible(principal, entry):
         return False
     return not principal.sight.read_only_tools or without_write_tools(entry).digest == entry.digest
 
 
-def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False) -> Entry | None:
+def find_entry(
+    snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False
+) -> SnapshotEntry | None:
     """The entry as the key sees it, or with `published` the published one in any case; None for what it knows nothing
     of."""
     entry = _entry_for(snapshot, principal, capability_id, published=published)
@@ -49,40 +51,40 @@ def entry_for(snapshot: Snapshot, principal: Principal, capability_id: str, *, p
 
 def _entry_for(
     snapshot: Snapshot, principal: Principal, capability_id: str, *, published: bool = False
-) -> Entry | None:
+) -> SnapshotEntry | None:
     """As `entry_for`, without the check that the key may see the replacement."""
     sight = principal.sight
-    if sight is FULL:
+    if sight is FULL_ACCESS:
         entry = snapshot.entries.get(capability_id)
         return entry if entry is not None and entry.visibility == "listed" else None
     entry = snapshot.drafts.get(capability_id) if sight.preview and not published else None
     entry = entry or snapshot.entries.get(capability_id)
-    if entry is None or not visible(principal, entry):
+    if entry is None or not list_visible(principal, entry):
         return None
     return without_write_tools(entry) if sight.read_only_tools else entry
 
 
 @lru_cache(maxsize=20_000)
-def without_replacement(entry: Entry) -> Entry:
+def without_replacement(entry: SnapshotEntry) -> SnapshotEntry:
     """The entry for readers who do not see the capability that replaces it."""
     fields = orjson.loads(entry.rendered) | {"replaced_by": None}
     return replace(entry, replaced_by=None, rendered=orjson.dumps(fields))
 
 
 @lru_cache(maxsize=20_000)
-def without_write_tools(entry: Entry) -> Entry:
+def without_write_tools(entry: SnapshotEntry) -> SnapshotEntry:
     """The entry under the digest of what is left of it; the same digest where there is nothing to withhold."""
     digest = entry.read_only_digest or _read_only_digest(entry)
     fields = orjson.loads(entry.rendered) | {"digest": digest}
     return replace(entry, digest=digest, rendered=orjson.dumps(fields), is_read_only=True)
 
 
-def _read_only_digest(entry: Entry) -> str:
+def _read_only_digest(entry: SnapshotEntry) -> str:
     rows: QuerySet[Any] = Revision.objects.filter(pk=entry.revision_id)
     if entry.draft is not None:
         rows = Draft.objects.filter(pk=entry.draft[0])
     row = rows.first()
-    return bundle_of(row).without_write_tools().digest if row is not None else entry.digest
+    return load_bundle(row).without_write_tools().digest if row is not None else entry.digest
 
 
 def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:
@@ -91,7 +93,7 @@ def is_restricted(snapshot: Snapshot, principal: Principal) -> bool:
     return snapshot.has_unlisted or sight.groups is not None or sight.read_only_tools or sight.preview
 
 
-def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
+def restricted_view(snapshot: Snapshot, principal: Principal) -> Snapshot:
     """The snapshot as the key sees it: its entries, ids and names (neither keys nor confidences are in it).
 
     The same snapshot where nothing is restricted; else made once for all keys of the same sight.
@@ -100,11 +102,11 @@ def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
         return snapshot
     kept = snapshot.views.get(principal.sight)
     if kept is None:
-        found = ((name, entry_for(snapshot, principal, name)) for name in _ids(snapshot, principal))
+        found = ((name, find_entry(snapshot, principal, name)) for name in _ids(snapshot, principal))
         entries = {name: entry for name, entry in found if entry is not None}
         kept = Snapshot(snapshot.registry_revision, 0, entries, {}, first_run=snapshot.first_run)
         snapshot.views[principal.sight] = kept
-        while len(snapshot.views) > VIEWS_KEPT_MAX:
+        while len(snapshot.views) > CACHED_VIEWS_MAX:
             snapshot.views.popitem(last=False)
     return kept
 
@@ -112,10 +114,10 @@ def seen(snapshot: Snapshot, principal: Principal) -> Snapshot:
 def restrict_past(past: Snapshot, now: Snapshot, principal: Principal) -> Snapshot:
     """The entries of a past snapshot that the key could see then and can see now: nothing that has been hidden or
     retired since."""
-    visible_now = seen(now, principal).entries
+    visible_now = restricted_view(now, principal).entries
     entries = {
         name: entry if entry.replaced_by is None or entry.replaced_by in visible_now else without_replacement(entry)
-        for name, entry in seen(past, principal).entries.items()
+        for name, entry in restricted_view(past, principal).entries.items()
         if name in visible_now
     }
     return Snapshot(past.registry_revision, 0, entries, {})

@@ -19,7 +19,7 @@ OUTCOMES: Final = tuple(STEPS)
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ConfidenceScore:
     """0 to 100 hundredths; each outcome is one use, and `confirmed` of them ended in a confirmed success."""
 
     hundredths: int = 50
@@ -31,20 +31,20 @@ class Score:
         """0 to 1 with two digits, for people."""
         return f"{self.hundredths / 100:.2f}"
 
-    def after(self, outcome: str) -> Score:
+    def after(self, outcome: str) -> ConfidenceScore:
         """The score after one more outcome, held within its bounds at each step."""
         moved = min(100, max(0, self.hundredths + STEPS[outcome]))
-        return Score(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
+        return ConfidenceScore(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
 
     def as_dict(self) -> dict[str, Any]:
         """`{"score": 0 to 1, "uses", "confirmed"}`, as answers have it."""
         return {"score": self.hundredths / 100, "uses": self.uses, "confirmed": self.confirmed}
 
 
-NEUTRAL: Final = Score()
+NEUTRAL: Final = ConfidenceScore()
 
 
-def replayed(outcomes: Iterable[str]) -> Score:
+def replay_outcomes(outcomes: Iterable[str]) -> ConfidenceScore:
     """The score that these outcomes, in their order, lead to."""
     score = NEUTRAL
     for outcome in outcomes:

@@ -16,29 +16,29 @@ from django.conf import settings
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from registry import audit
-from registry.actors import Actor
-from registry.background.jobs import Lease, Write
-from registry.errors import NotFound
-from registry.likeness import close_names, nearest_of_each
+from registry.common.actors import Actor
+from registry.common.errors import NotFound
+from registry.common.string_similarity import close_matches, closest_matches_batch
+from registry.core import audit
+from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.queries import LOADABLE_STATUSES
+from registry.core.transactions import write_transaction
 from registry.models import Capability, DemandMiss, UnmatchedMessage
-from registry.queries import LISTED
-from registry.usage.demand_counting import stems_of
-from registry.usage.demand_models import Asked
-from registry.writing import writing
+from registry.models.demand import RequestCounts
+from registry.usage.unmatched_messages import message_stems
 
 KIND: Final = "demand.prune"
 RETURNS_AFTER: Final = 5
 # So many are put into groups; the others were asked less, and come up as these are dealt with.
 GROUPED_MAX: Final = 300
-ALIKE_FROM: Final = 0.5
-SAID_SHOWN_MAX: Final = 5
-What = Literal["ids", "messages"]
-Row = TypeVar("Row", bound=Asked)
+SIMILARITY_MIN: Final = 0.5
+EXAMPLES_SHOWN_MAX: Final = 5
+DemandKind = Literal["ids", "messages"]
+Row = TypeVar("Row", bound=RequestCounts)
 
 
 @dataclass(frozen=True, slots=True)
-class UnmetId:
+class UnknownId:
     """An id that nobody has published. `meant` are published ids that may have been meant; `is_begun`: there is a
     capability of this id, but none that agents can load."""
 
@@ -54,7 +54,7 @@ class UnmetId:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MessageGroup:
     """Messages that are alike, the one that was said most first."""
 
     rows: tuple[UnmatchedMessage, ...]
@@ -76,58 +76,60 @@ class Said:
     @property
     def others(self) -> tuple[UnmatchedMessage, ...]:
         """The next few."""
-        return self.rows[1:SAID_SHOWN_MAX]
+        return self.rows[1:EXAMPLES_SHOWN_MAX]
 
     @property
     def more(self) -> int:
         """How many are not shown."""
-        return max(0, len(self.rows) - SAID_SHOWN_MAX)
+        return max(0, len(self.rows) - EXAMPLES_SHOWN_MAX)
 
 
-def keeps_messages() -> bool:
+def stores_messages() -> bool:
     """Whether the registry keeps messages at all."""
     return bool(settings.KEEP_UNMATCHED_DAYS)
 
 
-def misses(*, dismissed: bool = False) -> QuerySet[DemandMiss]:
+def list_unknown_ids(*, dismissed: bool = False) -> QuerySet[DemandMiss]:
     """Ids that are still not there, the most wanted first."""
-    there = Capability.objects.filter(status__in=LISTED).values("capability_id")
+    there = Capability.objects.filter(status__in=LOADABLE_STATUSES).values("capability_id")
     found = DemandMiss.objects.exclude(capability_id__in=there).order_by("-count", "capability_id")
-    return found.filter(_put_away()) if dismissed else found.exclude(_put_away())
+    return found.filter(_dismissed()) if dismissed else found.exclude(_dismissed())
 
 
-def messages(*, dismissed: bool = False) -> QuerySet[UnmatchedMessage]:
+def list_messages(*, dismissed: bool = False) -> QuerySet[UnmatchedMessage]:
     """The most said first."""
     found = UnmatchedMessage.objects.order_by("-count", "-last_seen_at", "pk")
-    return found.filter(_put_away()) if dismissed else found.exclude(_put_away())
+    return found.filter(_dismissed()) if dismissed else found.exclude(_dismissed())
 
 
-def _put_away() -> Q:
+def _dismissed() -> Q:
     return Q(dismissed_at__isnull=False, count__lt=F("dismissed_count") + RETURNS_AFTER)
 
 
-def described(rows: Iterable[DemandMiss]) -> list[UnmetId]:
+def describe_row(rows: Iterable[DemandMiss]) -> list[UnknownId]:
     """Each with the ids that may have been meant."""
     shown = list(rows)
-    published = list(Capability.objects.filter(status__in=LISTED).values_list("capability_id", flat=True))
+    published = list(Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list("capability_id", flat=True))
     wanted = [row.capability_id for row in shown]
     begun = set(Capability.objects.filter(capability_id__in=wanted).values_list("capability_id", flat=True))
     # The few that share most pairs of letters are enough for a suggestion.
-    near = nearest_of_each(wanted, published, most=3, compared=12)
+    near = closest_matches_batch(wanted, published, most=3, compared=12)
     return [
-        UnmetId(row, _by_key([row]), tuple(close_names(row.capability_id, names, most=3)), row.capability_id in begun)
+        UnknownId(
+            row, _by_key([row]), tuple(close_matches(row.capability_id, names, most=3)), row.capability_id in begun
+        )
         for row, names in zip(shown, near, strict=True)
     ]
 
 
-def grouped(rows: QuerySet[UnmatchedMessage]) -> list[Said]:
+def group_messages(rows: QuerySet[UnmatchedMessage]) -> list[MessageGroup]:
     """Messages of which the shorter one has half of its telling words in the other, the groups said most first."""
     groups: list[tuple[frozenset[str], list[UnmatchedMessage]]] = []
     for row in rows[:GROUPED_MAX]:
-        stems = stems_of(row.text)
+        stems = message_stems(row.text)
         likeness = [_alike(group, stems) for group, _ in groups]
         best = max(likeness, default=0.0)
-        if best >= ALIKE_FROM:
+        if best >= SIMILARITY_MIN:
             groups[likeness.index(best)][1].append(row)
         else:
             groups.append((stems, [row]))
@@ -143,12 +145,12 @@ def _alike(first: frozenset[str], second: frozenset[str]) -> float:
     return shared / shorter if shared > 1 or shared == shorter > 0 else 0.0
 
 
-def _said(rows: list[UnmatchedMessage]) -> Said:
+def _said(rows: list[UnmatchedMessage]) -> MessageGroup:
     first, last = min(row.first_seen_at for row in rows), max(row.last_seen_at for row in rows)
-    return Said(tuple(rows), sum(row.count for row in rows), first, last, _by_key(rows))
+    return MessageGroup(tuple(rows), sum(row.count for row in rows), first, last, _by_key(rows))
 
 
-def _by_key(rows: Sequence[Asked]) -> tuple[tuple[str, int], ...]:
+def _by_key(rows: Sequence[RequestCounts]) -> tuple[tuple[str, int], ...]:
     total: dict[str, int] = {}
     for row in rows:
         for name, count in (row.askers or {}).items():
@@ -156,39 +158,39 @@ def _by_key(rows: Sequence[Asked]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
-def dismiss(*, what: What, chosen: Sequence[str], by: Actor) -> int:
+def dismiss_row(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
     """Put ids, or messages by the numbers of their rows, away; how many. Raises `NotFound` where none is there."""
-    with writing():
-        found = _chosen(what, chosen).exclude(_put_away())
+    with write_transaction():
+        found = _chosen(what, chosen).exclude(_dismissed())
         count = found.update(dismissed_at=timezone.now(), dismissed_by=str(by), dismissed_count=F("count"))
         _audit(count, "demand.dismiss", what, chosen, by)
     return count
 
 
-def bring_back(*, what: What, chosen: Sequence[str], by: Actor) -> int:
+def undismiss(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
     """Show them again; how many. Raises `NotFound` where none was put away."""
-    with writing():
+    with write_transaction():
         found = _chosen(what, chosen).filter(dismissed_at__isnull=False)
         count = found.update(dismissed_at=None, dismissed_by="", dismissed_count=0)
         _audit(count, "demand.bring_back", what, chosen, by)
     return count
 
 
-def _chosen(what: What, chosen: Sequence[str]) -> QuerySet[DemandMiss] | QuerySet[UnmatchedMessage]:
+def _chosen(what: DemandKind, chosen: Sequence[str]) -> QuerySet[DemandMiss] | QuerySet[UnmatchedMessage]:
     if what == "ids":
         return DemandMiss.objects.filter(capability_id__in=chosen)
     numbers = [int(each) for each in chosen if each.isdecimal() and len(each) < 16]
     return UnmatchedMessage.objects.filter(pk__in=numbers)
 
 
-def _audit(count: int, verb: str, what: What, chosen: Sequence[str], by: Actor) -> None:
+def _audit(count: int, verb: str, what: DemandKind, chosen: Sequence[str], by: Actor) -> None:
     if not count:
         raise NotFound("Nothing of that is on the board: somebody may have dealt with it meanwhile")
     # Of messages the numbers alone: what a user said is forgotten in time, and the audit log forgets nothing.
     audit.record(by=by, verb=verb, subject=f"{count} {what}", detail={"what": what, "chosen": list(chosen)[:100]})
 
 
-def prune(lease: Lease) -> Write:  # noqa: ARG001 (the handler of a job without a payload)
+def prune_messages(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
     """The handler: forgets messages that nobody has said for `KEEP_UNMATCHED_DAYS`; all of them where that is 0."""
     since = timezone.now() - timedelta(days=settings.KEEP_UNMATCHED_DAYS)
     return UnmatchedMessage.objects.filter(last_seen_at__lt=since).delete

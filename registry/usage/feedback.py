@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from registry import audit
-from registry.actors import Actor
-from registry.errors import CapabilityNotFound, InvalidRequest
+from registry.common.actors import Actor
+from registry.common.errors import CapabilityNotFound, InvalidRequest
+from registry.core import audit
+from registry.core.queries import LOADABLE_STATUSES, find_revision
+from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, Outcome
-from registry.queries import LISTED, find_revision
-from registry.usage.confidence import NEUTRAL, OUTCOMES, Score, replayed
-from registry.writing import move_feedback, writing
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, replay_outcomes
 
 _WHOLE = 0
 
 
 @dataclass(frozen=True)
-class Recorded:
+class FeedbackResult:
     """`score` is the capability's after the event."""
 
     capability_id: str
     event_id: UUID
-    score: Score
+    score: ConfidenceScore
 
 
-def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int | None = None) -> Recorded:
+def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int | None = None) -> FeedbackResult:
     """Keep how a use of a capability ended, and move its confidence; `revision` is the published one unless told.
 
     Raises `InvalidRequest` for an unknown outcome, `CapabilityNotFound` for what agents cannot load, and
@@ -33,28 +33,28 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
     """
     if outcome not in OUTCOMES:
         raise InvalidRequest(f"outcome must be one of {', '.join(OUTCOMES)}")
-    with writing() as state:
+    with write_transaction() as state:
         capability = _loadable(capability_id)
         used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
         number = used.number if used is not None else 0
         event = Outcome.objects.create(capability=capability, revision=number, outcome=outcome, key_name=by.name)
         score = _move(capability, _WHOLE, outcome)
         _move(capability, number, outcome)
-        move_feedback(state)
+        bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
         audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
-    return Recorded(capability_id, event.event_id, score)
+    return FeedbackResult(capability_id, event.event_id, score)
 
 
 def _loadable(capability_id: str) -> Capability:
-    found = Capability.objects.filter(capability_id=capability_id, status__in=LISTED)
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
     capability = found.select_related("published_revision").first()
     if capability is None:
         raise CapabilityNotFound(capability_id)
     return capability
 
 
-def _move(capability: Capability, revision: int, outcome: str) -> Score:
+def _move(capability: Capability, revision: int, outcome: str) -> ConfidenceScore:
     row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
     score = _score(row).after(outcome)
     row.hundredths, row.uses, row.confirmed = score.hundredths, score.uses, score.confirmed
@@ -62,25 +62,25 @@ def _move(capability: Capability, revision: int, outcome: str) -> Score:
     return score
 
 
-def _score(row: Confidence) -> Score:
-    return Score(row.hundredths, row.uses, row.confirmed)
+def _score(row: Confidence) -> ConfidenceScore:
+    return ConfidenceScore(row.hundredths, row.uses, row.confirmed)
 
 
-def confidence(capability: Capability, *, revision: int | None = None) -> Score:
+def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
     """Counted anew from the events: of the capability, or of one of its revisions by itself."""
     events = Outcome.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)
-    return replayed(events.values_list("outcome", flat=True).iterator())
+    return replay_outcomes(events.values_list("outcome", flat=True).iterator())
 
 
-def kept_confidence(capability: Capability, *, revision: int | None = None) -> Score:
+def get_stored_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
     """As it was kept with the last event: the same as `confidence`, without reading them all."""
     row = Confidence.objects.filter(capability=capability, revision=revision or _WHOLE).first()
     return _score(row) if row is not None else NEUTRAL
 
 
-def kept_by_revision(capability: Capability) -> dict[int, Score]:
+def stored_confidence_by_revision(capability: Capability) -> dict[int, ConfidenceScore]:
     """`{number: score}` of the revisions that anything was told of: a worse one shows beside the one before."""
     found = Confidence.objects.filter(capability=capability, revision__gt=_WHOLE).order_by("revision")
     return {row.revision: _score(row) for row in found}

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from registry.validation.security import secrets
+from registry.validation.security.detectors import secrets
 
-KEPT_MAX: Final = 200
+LENGTH_MAX: Final = 200
 # Cut after scrubbing: half of a key is no longer known as one.
 _READ_MAX: Final = 1000
 # What stands in the place of what was taken out.
-MARKS: Final = re.compile(r"\[(?:address|link|number|secret)\]")
+PLACEHOLDERS: Final = re.compile(r"\[(?:address|link|number|secret)\]")
 _ADDRESS: Final = re.compile(r"[^\s@<>()\[\],;:\"']{1,64}@[^\s@<>()\[\],;:\"']{1,190}")
 _LINK: Final = re.compile(r"(?i)\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"']{1,900}")
 # Digits that belong together although something stands between them: phones, cards, accounts.
@@ -28,10 +28,10 @@ _SECRET_SAID: Final = re.compile(
 )
 
 
-def scrubbed(message: str) -> str:
+def scrub(message: str) -> str:
     """At most `KEPT_MAX` characters on one line, empty where nothing is left."""
     text = " ".join(message[:_READ_MAX].replace("\0", " ").split())
-    for hit in sorted(secrets.find(text), key=lambda one: one.start, reverse=True):
+    for hit in sorted(secrets.find_secrets(text), key=lambda one: one.start, reverse=True):
         text = f"{text[: hit.start]}[secret]{text[hit.end :]}"
     text = _LINK.sub("[link]", text)
     text = _ADDRESS.sub("[address]", text)
@@ -49,7 +49,7 @@ def _without_many_digits(found: re.Match[str]) -> str:
 
 def _cut(text: str) -> str:
     """At the end of a word: half of one may look like another, and half of a mark like nothing."""
-    if len(text) <= KEPT_MAX:
+    if len(text) <= LENGTH_MAX:
         return text
-    kept = text[: KEPT_MAX - 1]
-    return (kept[: kept.rfind(" ")] if " " in kept[KEPT_MAX // 2 :] else kept) + "…"
+    kept = text[: LENGTH_MAX - 1]
+    return (kept[: kept.rfind(" ")] if " " in kept[LENGTH_MAX // 2 :] else kept) + "…"

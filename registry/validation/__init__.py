@@ -7,23 +7,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from registry.bundles import Bundle
-from registry.validation.deadline import Deadline, OutOfTime
-from registry.validation.documents import BUNDLE_FILES, Documents, read
-from registry.validation.findings import Finding, in_order
-from registry.validation.problems import Problem
-from registry.validation.published import Published
+from registry.bundles.bundle import SkillBundle
+from registry.bundles.deadline import Deadline, DeadlineExceeded
+from registry.bundles.finding import Finding, sort_findings
+from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle, parse_bundle
+from registry.bundles.problem import RawFinding
+from registry.bundles.validation_context import ValidationContext
 
 if TYPE_CHECKING:
-    from registry.validation.checks import Check
+    from registry.validation.pipeline import Check
 
-__all__ = ["BUNDLE_FILES", "RULES_VERSION", "Finding", "Published", "Report", "validate"]
+__all__ = ["BUNDLE_FILES", "RULES_VERSION", "Finding", "Report", "ValidationContext", "validate_bundle"]
 
 logger = logging.getLogger(__name__)
 
 # Raise it whenever a rule starts to refuse what it let through: stored bundles are then checked again when loaded.
 RULES_VERSION: Final = "4"
-# Of all codes together; of one code and file see registry.validation.problems.
+# Of all codes together; of one code and file see registry.bundles.problem.
 FINDINGS_MAX: Final = 3000
 # CONTRACT 2: one input never takes more than 2 s, of this thread's own work: a machine that is busy with something else
 # refuses nobody's bundle. What has not begun by then is not begun, and what can take long asks between its steps.
@@ -37,7 +37,7 @@ class Report:
 
     files: Mapping[str, str]
     findings: tuple[Finding, ...]
-    bundle: Bundle | None
+    bundle: SkillBundle | None
     capability_id: str
 
     @property
@@ -54,17 +54,17 @@ class Report:
         return self.bundle is not None and not self.errors
 
 
-def validate(files: Mapping[str, bytes | str], *, published: Published | None = None) -> Report:
+def validate_bundle(files: Mapping[str, bytes | str], *, published: ValidationContext | None = None) -> Report:
     """Check the texts of one bundle; all findings at once, sorted by file and place.
 
     Never raises for any content. A check that fails itself becomes the error `CHECK_FAILED`: not publishable.
     """
     # The checks and their tables load on first use: a process that only lists and loads never needs them.
-    from registry.validation import checks
+    from registry.validation import pipeline
 
     deadline = Deadline.after(SECONDS_MAX)
-    documents = read(files, checks.severities())
-    _run(documents, checks.all_checks(documents, published or Published(), deadline), deadline)
+    documents = parse_bundle(files, pipeline.severity_by_code())
+    _run(documents, pipeline.list_checks(documents, published or ValidationContext(), deadline), deadline)
     capability = documents.value("capability.json")
     capability_id = capability.get("capability_id") if isinstance(capability, dict) else None
     return Report(
@@ -75,7 +75,7 @@ def validate(files: Mapping[str, bytes | str], *, published: Published | None = 
     )
 
 
-def _run(documents: Documents, all_checks: Iterator[Check], deadline: Deadline) -> None:
+def _run(documents: ParsedBundle, all_checks: Iterator[Check], deadline: Deadline) -> None:
     """Each check in turn; the one in which the time runs out is named, and none is begun after it."""
     name = "the files"
     for following, check in all_checks:
@@ -85,7 +85,7 @@ def _run(documents: Documents, all_checks: Iterator[Check], deadline: Deadline) 
         name = following
         try:
             documents.report(check())
-        except OutOfTime:
+        except DeadlineExceeded:
             _report_failure(documents, name, OUT_OF_TIME)
             return
         except Exception:
@@ -93,9 +93,9 @@ def _run(documents: Documents, all_checks: Iterator[Check], deadline: Deadline) 
             _report_failure(documents, name, "it met an input that it does not understand")
 
 
-def _report_failure(documents: Documents, check: str, reason: str) -> None:
+def _report_failure(documents: ParsedBundle, check: str, reason: str) -> None:
     message = f"The check of {check} could not finish: {reason}"
-    problem = Problem("CHECK_FAILED", "capability.json", (), message, "Make the bundle smaller or simpler.")
+    problem = RawFinding("CHECK_FAILED", "capability.json", (), message, "Make the bundle smaller or simpler.")
     documents.report_at(problem, 0 if "capability.json" in documents.files else None, "")
 
 
@@ -109,17 +109,17 @@ def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     kept.append(
         Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Mend these first.")
     )
-    return in_order(kept)
+    return sort_findings(kept)
 
 
-def _bundle(documents: Documents) -> Bundle | None:
+def _bundle(documents: ParsedBundle) -> SkillBundle | None:
     capability = documents.value("capability.json")
     if not isinstance(capability, dict) or "skill.md" not in documents.files:
         return None
     for name in ("tools.json", "ui_schemas.json"):
         if name in documents.files and (name not in documents.json or not isinstance(documents.json[name].value, list)):
             return None
-    return Bundle(
+    return SkillBundle(
         files=dict(documents.files),
         capability=capability,
         skill_doc=documents.skill.skill_doc,

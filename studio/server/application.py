@@ -18,9 +18,9 @@ from typing import Final
 from studio.server.environ import Environ, build_environ
 from studio.server.refusals import RequestRefused, TooManyRequests
 from studio.server.request_body import BodyReceiver
-from studio.server.rsgi import HttpProtocol, Scope
+from studio.server.rsgi import HttpProtocol, RequestScope
 from studio.server.warm_reads import WarmReads
-from studio.server.wsgi_call import Response, WsgiApplication, call_wsgi
+from studio.server.wsgi_call import WsgiApplication, WsgiResponse, call_wsgi
 
 LIVENESS: Final = "/healthz"
 READINESS: Final = "/readyz"
@@ -69,14 +69,14 @@ class Application:
         self._bodies.stop(after_seconds=_BODIES_STOP_SECONDS)
         asyncio.get_running_loop().run_in_executor(self._probes, self._on_stop)
 
-    async def __rsgi__(self, scope: Scope, protocol: HttpProtocol) -> None:
+    async def __rsgi__(self, scope: RequestScope, protocol: HttpProtocol) -> None:
         if self._warm_reads.send_ready(scope, protocol):
             return
         environ = build_environ(scope)
         if not self._warm_reads.send_prepared(scope, environ, protocol):
             _send(protocol, await self._answer(environ, protocol))
 
-    async def _answer(self, environ: Environ, protocol: HttpProtocol) -> Response:
+    async def _answer(self, environ: Environ, protocol: HttpProtocol) -> WsgiResponse:
         path = environ["PATH_INFO"]
         try:
             await self._bodies.receive(environ, protocol)
@@ -88,7 +88,7 @@ class Application:
         finally:
             self._bodies.release(environ)
 
-    async def _call_in_thread(self, pool: Executor, environ: Environ) -> Response:
+    async def _call_in_thread(self, pool: Executor, environ: Environ) -> WsgiResponse:
         if self._waiting >= _WAITING_MAX:
             raise TooManyRequests
         self._waiting += 1
@@ -99,7 +99,7 @@ class Application:
             self._waiting -= 1
 
 
-def _send(protocol: HttpProtocol, response: Response) -> None:
+def _send(protocol: HttpProtocol, response: WsgiResponse) -> None:
     if isinstance(response.body, bytes):
         protocol.response_bytes(response.status, response.headers, response.body)
         return

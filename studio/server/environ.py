@@ -6,7 +6,7 @@ import io
 import sys
 from typing import Any, Final
 
-from studio.server.rsgi import Scope
+from studio.server.rsgi import RequestScope
 
 Environ = dict[str, Any]
 
@@ -22,7 +22,7 @@ _CONSTANT: Final[Environ] = {
 _UNPREFIXED: Final = {"content-type": "CONTENT_TYPE", "content-length": "CONTENT_LENGTH"}
 
 
-def build_environ(scope: Scope) -> Environ:
+def build_environ(scope: RequestScope) -> Environ:
     """The environ of a request whose body has not been received: `wsgi.input` is empty.
 
     A header whose name has an underscore is dropped: `X_Forwarded_For` would take the place of `X-Forwarded-For`.

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import orjson
 
-from studio.server.wsgi_call import Response
+from studio.server.wsgi_call import WsgiResponse
 
 
 class RequestRefused(Exception):
@@ -15,7 +15,7 @@ class RequestRefused(Exception):
     status: ClassVar[int]
     code: ClassVar[str]
 
-    def response(self) -> Response:
+    def response(self) -> WsgiResponse:
         """In the envelope of the API, which a person can read too. The connection is closed after it."""
         body = orjson.dumps({"error": {"code": self.code, "message": str(self)}})
         headers = [
@@ -27,7 +27,7 @@ class RequestRefused(Exception):
         ]
         if self.status == 503:
             headers.append(("Retry-After", "5"))
-        return Response(self.status, headers, body)
+        return WsgiResponse(self.status, headers, body)
 
 
 class BodyIncomplete(RequestRefused):

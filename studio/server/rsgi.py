@@ -18,7 +18,7 @@ class Headers(Protocol):
     def __contains__(self, name: str) -> bool: ...
 
 
-class Scope(Protocol):
+class RequestScope(Protocol):
     """What is known of a request before its body: addresses are `host:port`, the path is decoded."""
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final, Protocol
 
-from studio.proxies import apply_forwarding, forwarded, is_request_id
+from studio.config.parsers import Network
+from studio.middleware.proxies import apply_forwarding, forwarded, is_request_id
 from studio.server.environ import Environ, split_address
-from studio.server.rsgi import HeaderList, HttpProtocol, Scope
-from studio.values import Network
+from studio.server.rsgi import HeaderList, HttpProtocol, RequestScope
 
 # What makes a difference to a list or a load, and what a trusted proxy may say. All else is passed over.
 _KEY: Final = "authorization"
@@ -16,7 +16,7 @@ _SIGNIFICANT: Final = frozenset({"accept-encoding", _KEY, "host", "if-none-match
 _FORWARDING: Final = frozenset({"x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-request-id"})
 
 
-class Ready(Protocol):
+class ReadyResponse(Protocol):
     """A whole response."""
 
     @property
@@ -32,9 +32,9 @@ class Ready(Protocol):
 class ReadyResponses(Protocol):
     """What `agent_api.fast_path.FastPath` does; it is given by `studio.rsgi`."""
 
-    def find(self, key: Hashable) -> Ready | None: ...
+    def find(self, key: Hashable) -> ReadyResponse | None: ...
 
-    def prepare(self, environ: Environ, key: Hashable) -> Ready | None: ...
+    def prepare(self, environ: Environ, key: Hashable) -> ReadyResponse | None: ...
 
 
 class WarmReads:
@@ -44,18 +44,18 @@ class WarmReads:
         self._responses = responses
         self._trusted = trusted
 
-    def send_ready(self, scope: Scope, protocol: HttpProtocol) -> bool:
+    def send_ready(self, scope: RequestScope, protocol: HttpProtocol) -> bool:
         """Send the response that is kept for such a request. False where there is none."""
         key, request_id = self._request(scope)
         return _send(protocol, self._responses.find(key), request_id)
 
-    def send_prepared(self, scope: Scope, environ: Environ, protocol: HttpProtocol) -> bool:
+    def send_prepared(self, scope: RequestScope, environ: Environ, protocol: HttpProtocol) -> bool:
         """Prepare the response, keep it for the next such request, and send it. False for what is not a warm read."""
         apply_forwarding(environ, self._trusted)
         key, request_id = self._request(scope)
         return _send(protocol, self._responses.prepare(environ, key), request_id)
 
-    def _request(self, scope: Scope) -> tuple[Hashable, str | None]:
+    def _request(self, scope: RequestScope) -> tuple[Hashable, str | None]:
         """Whatever tells the request from another one, and the id that a trusted proxy gave it."""
         significant: HeaderList = []
         forwarding: HeaderList = []
@@ -74,7 +74,7 @@ class WarmReads:
             origin, request_id = self._forwarded(scope, forwarding)
         return (scope.path, scope.query_string, scope.method, scope.authority, origin, *significant), request_id
 
-    def _forwarded(self, scope: Scope, forwarding: HeaderList) -> tuple[tuple[str, str], str | None]:
+    def _forwarded(self, scope: RequestScope, forwarding: HeaderList) -> tuple[tuple[str, str], str | None]:
         """Scheme and host as a trusted proxy saw them, the host empty where it did not say, and the request's id."""
         said: dict[str, str] = {}
         for name, value in forwarding:
@@ -93,7 +93,7 @@ class WarmReads:
         return (found.scheme or scope.scheme, found.host), request_id if is_request_id(request_id) else None
 
 
-def _send(protocol: HttpProtocol, ready: Ready | None, request_id: str | None) -> bool:
+def _send(protocol: HttpProtocol, ready: ReadyResponse | None, request_id: str | None) -> bool:
     if ready is None:
         return False
     headers = [*ready.headers, ("X-Request-ID", request_id)] if request_id else ready.headers

@@ -19,7 +19,7 @@ _MEMORY_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class WsgiResponse:
     """A response: `body` is bytes, or the path of a temporary file that the caller removes."""
 
     status: int
@@ -37,7 +37,7 @@ class _Started:
         self.headers = headers
 
 
-def call_wsgi(application: WsgiApplication, environ: Environ) -> Response:
+def call_wsgi(application: WsgiApplication, environ: Environ) -> WsgiResponse:
     """Call the application and read its response to the end, in this thread."""
     started = _Started()
     result = application(environ, started)
@@ -46,7 +46,7 @@ def call_wsgi(application: WsgiApplication, environ: Environ) -> Response:
     finally:
         if hasattr(result, "close"):
             result.close()
-    return Response(started.status, started.headers, body)
+    return WsgiResponse(started.status, started.headers, body)
 
 
 def _join(chunks: Iterator[bytes]) -> bytes | Path:

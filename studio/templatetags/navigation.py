@@ -7,13 +7,13 @@ from typing import Any
 from django import template
 from django.utils.functional import Promise
 
-from studio.navigation import Shown, groups_for
+from studio.pages.navigation import NavLink, list_nav_groups
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def navigation(context: dict[str, Any]) -> list[tuple[str | Promise, list[Shown]]]:
+def navigation(context: dict[str, Any]) -> list[tuple[str | Promise, list[NavLink]]]:
     """The groups that the person of this page may see."""
     request = context["request"]
-    return list(groups_for(request.user, request))
+    return list(list_nav_groups(request.user, request))

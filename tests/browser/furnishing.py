@@ -3,16 +3,15 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from registry import publishing
-from registry.access import keys, operators, teams
-from registry.actors import SYSTEM, Actor
-from registry.imports import followed_sources, source_hooks
-from registry.incidents import open_source_incident
+from registry.access import agent_keys, operators, teams
+from registry.catalog.incidents import open_source_incident
+from registry.common.actors import SYSTEM, Actor
+from registry.core.transactions import write_transaction
 from registry.models import Capability, GitSource, GitSourceItem, Job, LoadCount, Outcome, Proposal, WebhookDelivery
 from registry.notifications import webhooks
-from registry.releases import proposals
+from registry.publishing import proposals, publication
+from registry.sources import push_webhooks, source_sync
 from registry.usage import feedback
-from registry.writing import writing
 
 AGENT = Actor("agent_key", "support bot, production")
 capability = Capability.objects.select_related("published_revision").get(capability_id="disk_pressure")
@@ -29,7 +28,7 @@ def tell(capability_id: str, *outcomes: tuple[str, int]) -> None:
 tell("disk_pressure", ("used", 3), ("likely_success", 5), ("likely_failure", 1), ("confirmed_success", 6))
 files = dict(published.files)
 files["skill.md"] = files["skill.md"] + "\nAsk before anything is removed.\n"
-done = publishing.publish(files=files, by=SYSTEM, note="Asks before it removes anything")
+done = publication.publish(files=files, by=SYSTEM, note="Asks before it removes anything")
 assert done.status == "published", done.findings
 tell("disk_pressure", ("confirmed_failure", 3), ("likely_success", 2), ("likely_failure", 4), ("used", 2))
 tell("billing_refund", ("confirmed_success", 3))
@@ -50,25 +49,25 @@ for number in range(60):
 team = teams.create_team(name="Health", description="Weights, workouts and meals; #health in the chat", by=SYSTEM)
 for name in ("the-author", "the-publisher"):
     teams.add_member(key=team.pk, username=name, by=SYSTEM)
-teams.set_owner(capability_id="excel_analyzer", key=team.pk, by=SYSTEM)
+teams.set_owning_team(capability_id="excel_analyzer", key=team.pk, by=SYSTEM)
 operators.invite_operator(username="nora.new@example.com", role="author", by=SYSTEM)
-keys.create_key(
+agent_keys.create_key(
     name="night jobs",
     by=SYSTEM,
     groups=["fitness"],
     read_only_tools=True,
     expires_at=datetime.now(UTC) + timedelta(days=40),
 )
-keys.rotate_key(name="night jobs", by=SYSTEM, overlap=timedelta(days=7))
-repository = followed_sources.add_source(
+agent_keys.rotate_key(name="night jobs", by=SYSTEM, overlap=timedelta(days=7))
+repository = source_sync.add_git_source(
     spec="https://git.example.com/team/capabilities@main#bundles/" + "f" * 60,
     mode="publish",
     every_minutes=60,
     by=SYSTEM,
 )
 # The second one leaves the first one taken for a day.
-source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
-source_hooks.make_secret(source_id=repository.pk, by=SYSTEM)
+push_webhooks.create_push_secret(source_id=repository.pk, by=SYSTEM)
+push_webhooks.create_push_secret(source_id=repository.pk, by=SYSTEM)
 GitSource.objects.filter(pk=repository.pk).update(
     commit="c0ffee" * 6,
     looked_at=datetime.now(UTC),
@@ -83,14 +82,14 @@ for name, became, why in (
     GitSourceItem.objects.create(
         source=repository, path=name, capability_id=name, texts_digest="sha256:", status=became, detail=why
     )
-mirrored = followed_sources.add_registry(url="https://studio.example.org", mode="draft", every_minutes=1440, by=SYSTEM)
-Job.objects.filter(kind=followed_sources.KIND).update(run_after=datetime.now(UTC) + timedelta(hours=1))
+mirrored = source_sync.add_registry(url="https://studio.example.org", mode="draft", every_minutes=1440, by=SYSTEM)
+Job.objects.filter(kind=source_sync.KIND).update(run_after=datetime.now(UTC) + timedelta(hours=1))
 doubted = (
     "https://studio.example.org: 6 of 8 capabilities are gone or have another digest, and its registry revision went "
 )
 doubted += "from 40 to 41: releases cannot have done that. Nothing was taken in."
 GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error=doubted, doubted_list="sha256:" + "0" * 64)
-with writing():
+with write_transaction():
     open_source_incident(
         source=mirrored,
         message="https://studio.example.org gives a list that cannot be trusted",

@@ -21,15 +21,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # One of each for each way of browsing.
 SETUP = """
 from datetime import UTC, datetime
-from registry import drafts
-from registry.access import keys, operators
-from registry.actors import SYSTEM
-from registry.imports import followed_sources
+from registry.catalog import drafts
+from registry.access import agent_keys, operators
+from registry.common.actors import SYSTEM
+from registry.sources import source_sync
 from registry.models import LoadCount
 from registry.notifications import webhooks
 from tests.factories import bundle, publish
 for way in ("scripts", "plain"):
-    keys.create_key(name=f"{way} key", by=SYSTEM)
+    agent_keys.create_key(name=f"{way} key", by=SYSTEM)
     operators.create_operator(username=f"{way}.member", password="Correct-horse-battery-9", role="author", by=SYSTEM)
     publish(f"{way}_one")
     LoadCount.objects.create(
@@ -40,7 +40,7 @@ for way in ("scripts", "plain"):
         capability_id=f"{way}_two", files=bundle(f"{way}_two", body="New."), based_on=None, by=SYSTEM
     )
     webhooks.create_webhook(name=f"{way} hook", url="https://hooks.example.com/x", by=SYSTEM)
-    followed_sources.add_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
+    source_sync.add_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
 """
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from registry.schemas import read_schema
-from registry.validation.sections import sections_of_profile
-from studio.script_words import EDITOR, SCRIPTS
+from registry.common.schema_loader import read_schema
+from registry.validation.rules.sections import list_sections
+from studio.pages.js_translations import EDITOR, SCRIPTS
 from tests.browser.steps import AUTOSAVE_OFF, create, put
 from tests.browser.test_editor_places import FORM, FULL
 from tests.factories import to_json
@@ -44,7 +44,7 @@ def _registry_texts() -> list[str]:
     """What schemas and profiles say: texts of the registry, the same for an agent and a person in every language."""
     found = [words for name in ("capability", "tools", "ui_schemas") for words in _descriptions(read_schema(name))]
     for profile in ("capability", "playbook"):
-        found += [words for one in sections_of_profile(profile) for words in (one.hint, one.name)]
+        found += [words for one in list_sections(profile) for words in (one.hint, one.name)]
     return sorted(set(found), key=len, reverse=True)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from registry.authoring.form_fields import FIELDS, ROWS, fits
+from registry.authoring.field_locator import FIELDS, ROWS, is_valid_location
 from tests.browser.steps import AUTOSAVE_OFF, caret, create, open_file, open_form, put, save, texts_of
 from tests.factories import to_json, tool
 
@@ -191,8 +191,8 @@ def test_the_forms_and_the_server_name_the_same_fields(file: str, editor: Page) 
     expect(places.first).to_be_attached()
     drawn = places.evaluate_all("all => all.map(one => one.dataset.field)")
     patterns = (*FIELDS[file], *ROWS.get(file, ()))
-    assert [one for one in drawn if not any(fits(pattern, one) for pattern in patterns)] == []
-    assert [pattern for pattern in patterns if not any(fits(pattern, one) for one in drawn)] == []
+    assert [one for one in drawn if not any(is_valid_location(pattern, one) for pattern in patterns)] == []
+    assert [pattern for pattern in patterns if not any(is_valid_location(pattern, one) for one in drawn)] == []
 
 
 def test_findings_beside_fields_are_accessible(editor: Page) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.steps import AUTOSAVE_OFF, create, put, texts_of
 from tests.servers import ROOT
-from tests.unit.studio.test_preview import HOSTILE
+from tests.unit.studio.pages.test_draft_preview import HOSTILE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

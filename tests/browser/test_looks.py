@@ -97,9 +97,9 @@ ADDRESSES = {
 ASKED = """
 from datetime import timedelta
 from django.utils import timezone
-from registry import drafts
-from registry.releases import review_comments, reviews, rules, schedules
-from registry.actors import Actor
+from registry.catalog import drafts
+from registry.publishing import review_comments, reviews, release_rules, scheduled_releases
+from registry.common.actors import Actor
 from registry.models import Capability, DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
 olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
 for number in range(1, 16):
@@ -141,12 +141,12 @@ for name in ("excel_analyzer", "disk_pressure"):
     files = dict(Revision.objects.get(capability__capability_id=name, number=1).files)
     files["skill.md"] += "\\n## More\\n\\nWords.\\n"
     draft = drafts.replace_draft(capability_id=name, files=files, by=olga)
-    done = schedules.schedule_release(
+    done = scheduled_releases.schedule_release(
         capability_id=name, draft_version=draft.version, due_at=timezone.now() + timedelta(days=1), by=olga, note="x"
     )
     assert done.release is not None, done.outcome.findings
-schedules.cancel_release(scheduled_id=done.release.pk, by=olga)
-rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
+scheduled_releases.cancel_release(scheduled_id=done.release.pk, by=olga)
+release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
 """
 # Controls that lie over one another, and text that leaves its box.
 OVERLAPS = """() => {

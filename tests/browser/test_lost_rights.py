@@ -48,7 +48,9 @@ def _do(studio: Studio, what: str, name: str, to: str = "") -> None:
     """As an admin would, in a process of their own."""
     script = SCRIPTS[what].format(name=name, to=to)
     studio.manage(
-        "shell", "-c", f"from registry.access import operators, teams; from registry.actors import SYSTEM; {script}"
+        "shell",
+        "-c",
+        f"from registry.access import operators, teams; from registry.common.actors import SYSTEM; {script}",
     )
 
 

@@ -124,9 +124,9 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
 
 
 WORSE = """
-from registry import publishing
+from registry.publishing import publication
 from registry.usage import feedback
-from registry.actors import SYSTEM, Actor
+from registry.common.actors import SYSTEM, Actor
 from registry.models import Revision
 agent = Actor("agent_key", "agent")
 def tell(outcome, times):
@@ -135,7 +135,7 @@ def tell(outcome, times):
 tell("confirmed_success", 8)
 files = dict(Revision.objects.get(capability__capability_id="disk_pressure").files)
 files["skill.md"] += "\\nAsk first.\\n"
-assert publishing.publish(files=files, by=SYSTEM).status == "published"
+assert publication.publish(files=files, by=SYSTEM).status == "published"
 tell("confirmed_failure", 6)
 """
 

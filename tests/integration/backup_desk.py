@@ -18,33 +18,35 @@ import django
 
 django.setup()
 
-from registry import audit, drafts, publishing
-from registry.access import keys, operators
-from registry.first_start import make_first_things
-from registry.incidents import open_incident
+from registry.access import agent_keys, operators
+from registry.catalog import drafts
+from registry.catalog.incidents import open_incident
+from registry.core import audit
 from registry.models import AuditEvent, Draft, Incident, Operator, Revision
+from registry.operations.bootstrap import create_initial_data
+from registry.publishing import publication
 from tests.factories import OLGA, bundle
 from tests.servers import ROOT
 
 
 def _publish(capability_id: str, body: str) -> None:
-    outcome = publishing.publish(files=bundle(capability_id, body=body), by=OLGA)
+    outcome = publication.publish(files=bundle(capability_id, body=body), by=OLGA)
     assert outcome.status == "published", outcome
 
 
 def fill() -> dict[str, Any]:
-    make_first_things(examples=ROOT / "examples", tell=lambda _: None)
-    key = keys.create_key(name="agent", by=OLGA, scopes=["read", "publish"])[1]
-    keys.create_key(name="old agent", by=OLGA)
-    keys.revoke_key(name="old agent", by=OLGA)
+    create_initial_data(examples=ROOT / "examples", tell=lambda _: None)
+    key = agent_keys.create_key(name="agent", by=OLGA, scopes=["read", "publish"])[1]
+    agent_keys.create_key(name="old agent", by=OLGA)
+    agent_keys.revoke_key(name="old agent", by=OLGA)
     operators.create_operator(username="vera", password="correct horse battery", role="author", by=OLGA)
     for body in ("One.", "Two – “größer” 👋.", "Three."):
         _publish("alpha", body)
-    publishing.rollback(capability_id="alpha", to=2, by=OLGA, note="Grüße")
+    publication.rollback(capability_id="alpha", to=2, by=OLGA, note="Grüße")
     _publish("beta", "One.")
-    publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     _publish("gamma", "One.")
-    publishing.retire(capability_id="gamma", by=OLGA)
+    publication.retire(capability_id="gamma", by=OLGA)
     drafts.save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
     open_incident(
         revision=Revision.objects.get(capability__capability_id="beta"), message="m", details="d", findings=()
@@ -80,7 +82,7 @@ def state() -> dict[str, Any]:
     return {
         "busy": {str(number): digest for number, digest in busy},
         "audit_rows": AuditEvent.objects.count(),
-        "audit_holds": audit.first_broken() is None,
+        "audit_holds": audit.find_chain_break() is None,
         "drafts": list(Draft.objects.filter(discarded_at=None).values_list("capability__capability_id", flat=True)),
         "incidents": Incident.objects.count(),
         "operators": list(Operator.objects.order_by("username").values_list("username", "password")),

@@ -19,21 +19,22 @@ django.setup()
 from django.apps import apps
 from django.db import connection, connections
 
-from registry import audit, drafts, publishing, writing
+from registry.catalog import drafts
+from registry.core import audit, transactions
+from registry.core.queries import load_bundle
 from registry.models import Capability, Draft, RegistryState, Release, Revision, ToolName
-from registry.queries import bundle_of
-from registry.releases import pointer
+from registry.publishing import publication, release_pointer
 from tests.factories import OLGA, bundle, tool
 
 STEPS: dict[str, tuple[Any, str]] = {
-    "store_revision": (publishing, "_store_revision"),
-    "replace_draft": (publishing, "_replace_draft"),
-    "take_tool_names": (pointer, "_take_tool_names"),
-    "close_incidents": (pointer, "close_incidents"),
-    "move_registry": (pointer, "move_registry"),
-    "move_pointer": (publishing, "move_pointer"),
+    "store_revision": (publication, "_store_revision"),
+    "replace_draft": (publication, "_replace_draft"),
+    "take_tool_names": (release_pointer, "_take_tool_names"),
+    "close_incidents": (release_pointer, "close_incidents"),
+    "move_registry": (release_pointer, "move_registry"),
+    "move_pointer": (publication, "move_pointer"),
     "audit": (audit, "record"),
-    "notify": (writing, "_tell"),
+    "notify": (transactions, "_tell"),
     "commit": (connection, "_commit"),
 }
 
@@ -66,13 +67,13 @@ def faults() -> Iterator[str]:
         last = [release for release in releases if release.capability_id == capability.pk][-1]
         if (last.revision_id, last.status) != (capability.published_revision_id, capability.status):
             yield f"the pointer of {capability} is not its last release"
-        names = set(bundle_of(last.revision).tool_names)
+        names = set(load_bundle(last.revision).tool_names)
         if names != set(ToolName.objects.filter(capability=capability).values_list("name", flat=True)):
             yield f"the tool names of {capability} are not those of its revision"
     published = apps.get_model("registry", "AuditEvent").objects.filter(verb="capability.publish").count()
     if not published == Revision.objects.count() == len(releases):
         yield "revisions, releases and audit rows differ in number"
-    if audit.first_broken() is not None:
+    if audit.find_chain_break() is not None:
         yield "the audit log is broken"
 
 
@@ -86,7 +87,7 @@ def crash(step: str, when: str, number: int) -> dict[str, Any]:
     if child == 0:
         owner, name = STEPS[step]
         setattr(owner, name, dying(getattr(owner, name), when))
-        publishing.publish_draft(capability_id="alpha", by=OLGA)
+        publication.publish_draft(capability_id="alpha", by=OLGA)
         os._exit(0)
     _, ended = os.waitpid(child, 0)
     after = everything()
@@ -95,12 +96,12 @@ def crash(step: str, when: str, number: int) -> dict[str, Any]:
         "old": after == before,
         "faults": list(faults()),
         "draft_left": Draft.objects.filter(discarded_at=None).exists(),
-        "next": publishing.publish(files=files, by=OLGA).status,
+        "next": publication.publish(files=files, by=OLGA).status,
     }
 
 
 def main() -> None:
-    publishing.publish(files=bundle(tools=[tool("alpha_0")]), by=OLGA)
+    publication.publish(files=bundle(tools=[tool("alpha_0")]), by=OLGA)
     report = {}
     number = 1
     for step in STEPS:

@@ -22,14 +22,15 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import connection
 
-from registry import audit, publishing
-from registry.access import keys, operators
+from registry.access import agent_keys, operators
+from registry.core import audit
 from registry.models import AgentKey, Capability, Operator
+from registry.publishing import publication
 
 STEPS: dict[str, tuple[Any, str]] = {
     "operator": (operators, "create_operator"),
-    "key": (keys, "create_key"),
-    "example": (publishing, "publish_checked"),
+    "key": (agent_keys, "create_key"),
+    "example": (publication, "publish_checked"),
     "print": (OutputWrapper, "write"),
     "commit": (connection, "_commit"),
 }
@@ -63,11 +64,13 @@ def facts(*secrets: str) -> dict[str, Any]:
     admin = Operator.objects.filter(username="admin").first()
     hashes = set(AgentKey.objects.values_list("key_hash", flat=True))
     return {
-        "good": [text for text in secrets if keys.hash_key(text) in hashes or (admin and admin.check_password(text))],
+        "good": [
+            text for text in secrets if agent_keys.hash_key(text) in hashes or (admin and admin.check_password(text))
+        ],
         "operators": Operator.objects.count(),
         "keys": AgentKey.objects.count(),
         "published": list(Capability.objects.filter(status="published").values_list("capability_id", flat=True)),
-        "audit_broken": audit.first_broken() is not None,
+        "audit_broken": audit.find_chain_break() is not None,
     }
 
 

@@ -10,21 +10,21 @@ import django
 
 django.setup()
 
-from registry import audit  # noqa: E402
-from registry.background import jobs  # noqa: E402
+from registry.core import audit  # noqa: E402
+from registry.core.jobs import queue  # noqa: E402
+from registry.core.transactions import write_transaction  # noqa: E402
 from registry.models import AuditEvent  # noqa: E402
-from registry.writing import writing  # noqa: E402
 
 
 def enqueue(kind: str, payload: str) -> dict[str, Any]:
-    with writing():
-        job, _ = jobs.enqueue(kind, json.loads(payload))
+    with write_transaction():
+        job, _ = queue.enqueue(kind, json.loads(payload))
     return {"job_id": job.pk}
 
 
 def parked() -> dict[str, Any]:
     subjects = AuditEvent.objects.filter(verb="job.park").values_list("subject", flat=True)
-    return {"parked": list(subjects), "audit_broken": audit.first_broken() is not None}
+    return {"parked": list(subjects), "audit_broken": audit.find_chain_break() is not None}
 
 
 def main() -> None:

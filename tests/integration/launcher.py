@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from studio.launch import commands
+from studio.launcher import commands
 from tests.servers import ROOT
 
 
@@ -24,5 +24,5 @@ class Installed:
 
 
 if __name__ == "__main__":
-    with patch.object(commands, "Setup", Installed):
+    with patch.object(commands, "Virtualenv", Installed):
         sys.exit(commands.run([]))

@@ -16,19 +16,19 @@ import django
 
 django.setup()
 
-from registry import publishing
-from registry.access import keys
+from registry.access import agent_keys
+from registry.publishing import publication
 from tests.factories import OLGA, bundle
 
 
 def main() -> None:
     if sys.argv[1] == "revoke":
-        keys.revoke_key(name=sys.argv[2], by=OLGA)
+        agent_keys.revoke_key(name=sys.argv[2], by=OLGA)
         print(json.dumps({"revoked": time.time()}))
         return
     committed = {}
     for number in range(int(sys.argv[1])):
-        outcome = publishing.publish(files=bundle("fresh", body=f"Number {number}."), by=OLGA)
+        outcome = publication.publish(files=bundle("fresh", body=f"Number {number}."), by=OLGA)
         committed[str(outcome.revision)] = time.time()
         time.sleep(0.5)
     print(json.dumps(committed))

@@ -22,10 +22,12 @@ django.setup()
 
 from django.db import connections
 
-from registry import audit, drafts, publishing
-from registry.actors import Actor
-from registry.errors import RegistryError
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.common.errors import RegistryError
+from registry.core import audit
 from registry.models import Capability, Draft, Release, Revision, ToolName
+from registry.publishing import publication
 from tests.factories import bundle, tool
 
 START_AFTER_SECONDS = 0.4
@@ -38,17 +40,17 @@ def racing(number: int) -> Actor:
 def publish_tool(number: int) -> str:
     """One tool name in twenty capabilities."""
     files = bundle(f"racer_{number}", [tool("shared_list")])
-    return publishing.publish(files=files, by=racing(number)).status
+    return publication.publish(files=files, by=racing(number)).status
 
 
 def publish_same(number: int) -> str:
     """Twenty revisions of one capability."""
-    return publishing.publish(files=bundle(body=f"By {number}."), by=racing(number)).status
+    return publication.publish(files=bundle(body=f"By {number}."), by=racing(number)).status
 
 
 def publish_equal(number: int) -> str:
     """The same texts twenty times."""
-    return publishing.publish(files=bundle(), by=racing(number)).status
+    return publication.publish(files=bundle(), by=racing(number)).status
 
 
 def save_draft(number: int) -> str:
@@ -65,7 +67,7 @@ def save_first(number: int) -> str:
 
 def publish_draft(number: int) -> str:
     """Twenty publishes of one draft."""
-    return publishing.publish_draft(capability_id="alpha", draft_version=1, by=racing(number)).status
+    return publication.publish_draft(capability_id="alpha", draft_version=1, by=racing(number)).status
 
 
 VERBS: dict[str, Callable[[int], str]] = {
@@ -111,10 +113,10 @@ def main() -> None:
     if sys.argv[1] in ("save_draft", "publish_draft"):
         drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=racing(-1))
     # What loads on first use is loaded before the race, so that it is a race for the lock.
-    publishing.preview(files=bundle("warm", [tool("warm_list")]))
+    publication.preview_publish(files=bundle("warm", [tool("warm_list")]))
     connections.close_all()
     outcomes = race(VERBS[sys.argv[1]], int(sys.argv[2]))
-    broken = audit.first_broken()
+    broken = audit.find_chain_break()
     report = {
         "outcomes": [each["outcome"] for each in outcomes],
         "slowest_seconds": max(each.get("seconds", 0) for each in outcomes),

@@ -13,9 +13,9 @@ django.setup()
 
 from django.utils import timezone  # noqa: E402
 
-from registry import drafts  # noqa: E402
+from registry.catalog import drafts  # noqa: E402
 from registry.models import Revision, ScheduledRelease  # noqa: E402
-from registry.releases import schedules  # noqa: E402
+from registry.publishing import scheduled_releases  # noqa: E402
 from tests.factories import OLGA, bundle  # noqa: E402
 
 
@@ -25,7 +25,7 @@ def plan(seconds: float) -> None:
     create_operator(username="olga", password="Correct-horse-battery-9", role="publisher", by=OLGA)
     draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
     due_at = timezone.now() + timedelta(seconds=seconds)
-    done = schedules.schedule_release(
+    done = scheduled_releases.schedule_release(
         capability_id="alpha", draft_version=draft.version, due_at=due_at, by=OLGA, note="In time"
     )
     assert done.release is not None

@@ -12,20 +12,20 @@ from pathlib import Path
 
 from django.db.models import F
 
-from registry.background import jobs
-from registry.background.job_handlers import HANDLERS
-from registry.background.jobs import Lease, Write
+from registry.core.jobs import queue
+from registry.core.jobs.queue import CommitAction, Lease
 from registry.models import DemandMiss
+from registry.wiring import HANDLERS
 
 
-def slow(lease: Lease) -> Write:
+def slow(lease: Lease) -> CommitAction:
     with Path(lease.payload["trace"]).open("a") as trace:
         trace.write(f"begin {os.getpid()}\n")
     until = time.monotonic() + lease.payload.get("seconds", 0)
     while time.monotonic() < until:
         time.sleep(0.1)
         if lease.payload.get("renew"):
-            jobs.renew(lease)
+            queue.renew_lease(lease)
 
     def write() -> None:
         row, _ = DemandMiss.objects.get_or_create(capability_id="slow")

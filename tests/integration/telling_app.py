@@ -12,15 +12,15 @@ class TellingApp(AppConfig):
     label = "telling_tests"
 
     def ready(self) -> None:
-        from registry.background import jobs
+        from registry.core.jobs import queue
         from registry.models import RegistryState
-        from registry.releases import pointer
+        from registry.publishing import release_pointer
 
-        module: Any = pointer
+        module: Any = release_pointer
         before = module.move_registry
 
         def move_registry(state: RegistryState) -> int:
-            jobs.enqueue("jobs.prune", {})
+            queue.enqueue("jobs.prune", {})
             revision: int = before(state)
             return revision
 

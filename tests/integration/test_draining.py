@@ -19,7 +19,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from studio.launch.serving import server_command
+from studio.launcher.serving import server_command
 from tests.factories import bundle
 from tests.servers import ROOT, answers, run_manage, studio_environment
 

@@ -36,6 +36,6 @@ def test_every_line_is_an_object(tmp_path: Path) -> None:
     assert len([line for line in lines if line.get("route") == "capability_registry_list"]) < 5
     jobs = [json.loads(line) for line in worker.splitlines()]
     assert jobs
-    assert all(line["job_id"] and line["logger"] == "registry.background.jobs" for line in jobs)
+    assert all(line["job_id"] and line["logger"] == "registry.core.jobs.queue" for line in jobs)
     for secret in (key, "hush-hush"):
         assert secret not in text + worker

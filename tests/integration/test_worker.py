@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from registry.background.housekeeping import DAILY
+from registry.operations.housekeeping import DAILY_JOBS
 from tests.factories import bundle
 from tests.integration.conftest import Site, new_database, on_postgresql
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
@@ -158,7 +158,7 @@ def test_the_embedded_worker_does_a_job_and_leaves_when_asked(desk: Desk) -> Non
     job_id = desk.enqueue()
     desk.wait_for(job_id, "done")
     assert desk.written == 1
-    assert re.search(rf"INFO registry.background.jobs: job {job_id} slow done, try 1", log.read_text())
+    assert re.search(rf"INFO registry.core.jobs.queue: job {job_id} slow done, try 1", log.read_text())
     os.kill(desk.begun()[0], signal.SIGTERM)
     assert desk.started[0].wait(10) == 0
 
@@ -174,7 +174,7 @@ def test_published_capabilities_are_checked_by_command(desk: Desk) -> None:
     said = run_manage("worker", "--once", env=desk.site.env).stderr
     done = re.findall(r"job \d+ (\S+) done", said)
     # The publish is learned from a moment later: before or after the others.
-    assert [kind for kind in done if kind != "matching.learn"] == ["revalidate", *DAILY]
+    assert [kind for kind in done if kind != "matching.learn"] == ["revalidate", *DAILY_JOBS]
 
 
 def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> None:

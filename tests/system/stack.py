@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from studio.launch.compose_env import write_compose_env
+from studio.launcher.env_file import write_compose_env
 from tests.servers import (
     OURSELVES,
     ROOT,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from studio.environment import VARIABLES
-from studio.launch.commands import ROOT
-from studio.launch.compose_env import fill, values_for
-from studio.launch.serving import MALLOC
+from studio.config.environment import VARIABLES
+from studio.launcher.commands import ROOT
+from studio.launcher.env_file import fill_template, values_for
+from studio.launcher.serving import MALLOC
 from tests.system.composed import (
     build_context,
     compose_file,
@@ -128,7 +128,7 @@ def test_what_is_required_is_what_the_secrets_command_writes() -> None:
     required = {name for name, default in variables().items() if default is None}
     assert required == set(values_for("https://studio.example.com"))
     text = (ROOT / ".env.example").read_text("utf-8")
-    assert not re.search(r"^[A-Z_]+=$", fill(text, values_for("https://studio.example.com")), re.MULTILINE)
+    assert not re.search(r"^[A-Z_]+=$", fill_template(text, values_for("https://studio.example.com")), re.MULTILINE)
 
 
 @each_service
@@ -193,7 +193,15 @@ def test_an_image_never_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["manage.py", "requirements.lock", "registry/models.py", "deploy/probe.py", "LICENSE", "schemas/README.md"]
+    "name",
+    [
+        "manage.py",
+        "requirements.lock",
+        "registry/models/__init__.py",
+        "deploy/probe.py",
+        "LICENSE",
+        "schemas/README.md",
+    ],
 )
 def test_an_image_holds(name: str) -> None:
     assert name in set(build_context())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from studio.environment import VARIABLES, read_environment
+from studio.config.environment import VARIABLES, read_environment
 from tests.servers import ROOT
 from tests.system.composed import compose_file
 from tests.system.stack import for_older_nginx, make_certificate

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from studio.environment import VARIABLES
+from studio.config.environment import VARIABLES
 from tests.servers import OURSELVES, ROOT, Identity, answers, free_port, unprivileged
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]

@@ -10,9 +10,9 @@ import pytest
 import rfc8785
 from jsonschema import Draft202012Validator
 
-from agent_client.digest import bundle_digest, digest_of_load
-from registry.schemas import SCHEMAS_DIR
-from registry.validation import validate
+from agent_client.bundles.digest import bundle_digest, digest_of_load
+from registry.common.schema_loader import SCHEMAS_DIR
+from registry.validation import validate_bundle
 
 VECTORS = json.loads((SCHEMAS_DIR / "digest-vectors.json").read_text("utf-8"))
 SCHEMAS = sorted(SCHEMAS_DIR.rglob("*.schema.json"))
@@ -43,17 +43,17 @@ def test_the_readme_shows_the_first_vector() -> None:
 
 @pytest.mark.parametrize("folder", sorted(EXAMPLES.iterdir()), ids=lambda folder: folder.name)
 def test_the_examples_have_no_finding(folder: Path) -> None:
-    report = validate({file.name: file.read_bytes() for file in folder.iterdir()})
+    report = validate_bundle({file.name: file.read_bytes() for file in folder.iterdir()})
     assert report.findings == ()
     assert report.capability_id == folder.name
 
 
 def test_layout_of_the_json_does_not_change_the_digest() -> None:
     files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
-    first = validate(files).bundle
+    first = validate_bundle(files).bundle
     packed = {name: json.dumps(json.loads(text)) if name.endswith(".json") else text for name, text in files.items()}
     wrapped = packed | {"tools.json": json.dumps({"tools": json.loads(files["tools.json"])})}
-    second = validate({name: "\ufeff" + text.replace("\n", "\r\n") for name, text in wrapped.items()}).bundle
+    second = validate_bundle({name: "\ufeff" + text.replace("\n", "\r\n") for name, text in wrapped.items()}).bundle
     assert first is not None
     assert second is not None
     assert first.digest == second.digest
@@ -62,11 +62,11 @@ def test_layout_of_the_json_does_not_change_the_digest() -> None:
 def test_utterances_are_no_part_of_the_digest_and_defaults_are_never_written_in() -> None:
     files = {file.name: file.read_text("utf-8") for file in (EXAMPLES / "weights").iterdir()}
     capability = json.loads(files["capability.json"])
-    first = validate(files).bundle
-    without = validate(
+    first = validate_bundle(files).bundle
+    without = validate_bundle(
         files | {"capability.json": json.dumps({k: v for k, v in capability.items() if k != "utterances"})}
     ).bundle
-    with_default = validate(files | {"capability.json": json.dumps(capability | {"priority": 0})}).bundle
+    with_default = validate_bundle(files | {"capability.json": json.dumps(capability | {"priority": 0})}).bundle
     assert first is not None
     assert without is not None
     assert with_default is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from agent_api.openapi.document import as_yaml
+from agent_api.openapi.document import render_yaml
 
 
 class Command(BaseCommand):
@@ -14,4 +14,4 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        self.stdout.write(as_yaml(), ending="")
+        self.stdout.write(render_yaml(), ending="")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_client import ApprovalRequired, FormError, Registry, Session, form_action, form_messages
-from agent_client.session import Call, CallRefused, CallResult
+from agent_client.session import CallRefused, CallResult, ToolCall
 from docs.agents.scripted import keep_weights
 
 FOLDER: Final = Path(__file__).parent
@@ -57,7 +57,7 @@ class Page:
             return {"said": str(error)}
 
 
-def _said(done: CallResult | Call) -> Json:
+def _said(done: CallResult | ToolCall) -> Json:
     return {"said": f"Done: {json.dumps(done.result if isinstance(done, CallResult) else None)}"}
 
 

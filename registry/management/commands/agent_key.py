@@ -5,19 +5,21 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from registry.access import keys
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.access import agent_keys
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
 from registry.models import AgentKey
-from registry.terminal.text import printable
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Create, list and revoke the keys of agent runtimes."
 
     def add_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "create", self.create, "Make a key and print it, this once.")
         parser.add_argument("name")
-        parser.add_argument("--scopes", default=",".join(keys.DEFAULT_SCOPES), help=f"out of {','.join(keys.SCOPES)}")
+        parser.add_argument(
+            "--scopes", default=",".join(agent_keys.DEFAULT_SCOPES), help=f"out of {','.join(agent_keys.SCOPES)}"
+        )
         parser.add_argument("--groups", default=None, help="a,b: it knows capabilities of these skill groups alone")
         parser.add_argument("--read-only-tools", action="store_true", help="it is given no tool that writes")
         parser.add_argument("--preview", action="store_true", help="it sees drafts as if they were published")
@@ -32,9 +34,9 @@ class Command(VerbCommand):
     def create(self, options: dict[str, Any]) -> int:
         scopes = [scope.strip() for scope in options["scopes"].split(",") if scope.strip()]
         groups = options["groups"]
-        row, key = keys.create_key(
+        row, key = agent_keys.create_key(
             name=options["name"],
-            by=at_terminal(),
+            by=is_terminal(),
             scopes=scopes,
             groups=[group.strip() for group in groups.split(",") if group.strip()] if groups is not None else None,
             read_only_tools=options["read_only_tools"],
@@ -49,7 +51,7 @@ class Command(VerbCommand):
 
     def rotate(self, options: dict[str, Any]) -> int:
         overlap = timedelta(hours=min(options["overlap_hours"], 10_000))
-        row, key = keys.rotate_key(name=options["name"], by=at_terminal(), overlap=overlap)
+        row, key = agent_keys.rotate_key(name=options["name"], by=is_terminal(), overlap=overlap)
         return self.tell({"name": row.name, "key": key, "old_key_until": _moment(row.previous_until)}, key, options)
 
     def list(self, options: dict[str, Any]) -> int:
@@ -60,15 +62,17 @@ class Command(VerbCommand):
         for row in rows:
             state = "revoked" if row["revoked_at"] else f"last used {row['last_used_at'] or 'never'}"
             state += f", ends {row['expires_at']}" if row["expires_at"] else ""
-            self.line(f"{printable(row['name'])}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}")
+            self.line(
+                f"{escape_controls(row['name'])}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}"
+            )
         return 0
 
     def revoke(self, options: dict[str, Any]) -> int:
-        row = keys.revoke_key(name=options["name"], by=at_terminal())
+        row = agent_keys.revoke_key(name=options["name"], by=is_terminal())
         if options["format"] == "json":
             self.document({"name": row.name, "revoked_at": row.revoked_at.isoformat() if row.revoked_at else None})
         else:
-            self.line(f"{printable(row.name)}: revoked")
+            self.line(f"{escape_controls(row.name)}: revoked")
         return 0
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from registry import backup
-from registry.backup import Manifest
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.operations import backup
+from registry.operations.backup import Manifest
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Write the whole registry into one file, and put it back, on SQLite or PostgreSQL."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -36,7 +36,7 @@ class Command(VerbCommand):
         return self.tell({"path": str(options["path"]), **_row(manifest)}, words, options)
 
     def restore(self, options: dict[str, Any]) -> int:
-        done = backup.restore_backup(path=options["path"], by=at_terminal(), force=options["force"])
+        done = backup.restore_backup(path=options["path"], by=is_terminal(), force=options["force"])
         row = {
             **_row(done.manifest),
             "registry_revision": done.registry_revision,

@@ -13,22 +13,24 @@ from typing import Any
 
 from django.db import close_old_connections
 
-from registry import batches, drafts, exporting, publishing, queries
-from registry.batches import Result, Validated
-from registry.errors import RegistryError, SourceUnreadable
-from registry.imports.import_sources import read_source
-from registry.imports.sources import SourceBundle, read_path
-from registry.imports.watching import POLL_SECONDS, Watch
-from registry.management.verbs import VerbCommand, at_terminal, widen_format
+from registry.bundles.bundle_reader import SourceBundle, read_bundle
+from registry.catalog import drafts, exporter
+from registry.cli import sarif, text_output
+from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
+from registry.cli.text_output import TerminalStyle, escape_controls
+from registry.common.errors import RegistryError, SourceUnreadable
+from registry.core import queries
 from registry.models import Capability
-from registry.terminal import sarif, text
-from registry.terminal.text import Palette, printable
+from registry.publishing import batch, publication
+from registry.publishing.batch import BatchResult, ValidationResult
+from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
+from registry.sources.source_discovery import discover_bundles
 from registry.validation import Finding
 
-Row = dict[str, Any]
+ResultRow = dict[str, Any]
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Validate, publish, import, export and manage capability bundles."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -39,7 +41,7 @@ class Command(VerbCommand):
     def _add_batch_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "validate", self.validate, "Check bundles; exit 1 where one has an error.")
         parser.add_argument("paths", nargs="+", metavar="PATH", help="a bundle folder, a zip, or a folder of bundles")
-        widen_format(parser, ["text", "json", "sarif"])
+        add_format_choices(parser, ["text", "json", "sarif"])
         parser = self.verb(
             verbs, "publish", self.publish, "Publish bundles, or a draft; one refused never stops the rest."
         )
@@ -70,7 +72,7 @@ class Command(VerbCommand):
         parser.add_argument("--to", required=True, metavar="PATH", help="a folder, a .zip or a .tar.gz")
         parser.add_argument("--draft", action="store_true", help="the draft, not what is published")
         # Here the word has two meanings: what is written (bundle), and what is printed (text, json).
-        widen_format(parser, [*exporting.FORMATS, "text", "json"])
+        add_format_choices(parser, [*exporter.FORMATS, "text", "json"])
         parser = self.verb(verbs, "rollback", self.rollback, "Point readers at an older revision.")
         parser.add_argument("capability_id", metavar="ID")
         parser.add_argument("--to", required=True, type=int, metavar="REVISION")
@@ -98,11 +100,11 @@ class Command(VerbCommand):
     def validate(self, options: dict[str, Any]) -> int:
         read = _read_all(options["paths"])
         unreadable = read.unreadable
-        checked = batches.validate_all(read.sources)
+        checked = batch.validate_all(read.sources)
         errors = sum(len(entry.report.errors) for entry in checked)
         warnings = sum(len(entry.report.warnings) for entry in checked)
         if options["format"] == "sarif":
-            self.document(sarif.sarif(checked))
+            self.document(sarif.build_sarif(checked))
         elif options["format"] == "json":
             bundles = read.in_order([entry.as_dict() for entry in checked], _unread)
             self.document({"bundles": bundles, "errors": errors + len(unreadable), "warnings": warnings})
@@ -111,16 +113,16 @@ class Command(VerbCommand):
         self._print_unreadable(unreadable, options)
         return 1 if errors or unreadable else 0
 
-    def _print_validated(self, checked: Sequence[Validated]) -> None:
-        paint = Palette(sys.stdout)
+    def _print_validated(self, checked: Sequence[ValidationResult]) -> None:
+        paint = TerminalStyle(sys.stdout)
         for entry in checked:
-            for line in text.validated_lines(entry, paint):
+            for line in text_output.format_validation(entry, paint):
                 self.line(line)
 
     def _print_findings(self, path: str, findings: Sequence[Finding], files: Any) -> None:
-        paint = Palette(sys.stdout)
+        paint = TerminalStyle(sys.stdout)
         for finding in findings:
-            for line in text.finding_lines(finding, path, files, paint):
+            for line in text_output.format_findings(finding, path, files, paint):
                 self.line(line)
 
     def _print_unreadable(self, unreadable: Sequence[SourceUnreadable], options: dict[str, Any]) -> None:
@@ -132,18 +134,18 @@ class Command(VerbCommand):
         if bool(options["paths"]) == bool(options["draft"]):
             return self.misused("Name bundles to publish, or one draft with --draft ID", options)
         if options["draft"]:
-            outcome = publishing.publish_draft(
+            outcome = publication.publish_draft(
                 capability_id=options["draft"],
-                by=at_terminal(),
+                by=is_terminal(),
                 note=options["note"],
                 acknowledge=options["acknowledge"],
                 dry_run=options["dry_run"],
             )
-            return self._report_results([batches.result_of(outcome, options["draft"])], options)
+            return self._report_results([batch.build_result(outcome, options["draft"])], options)
         read = _read_all(options["paths"])
-        results = batches.publish_all(
+        results = batch.publish_all(
             read.sources,
-            by=at_terminal(),
+            by=is_terminal(),
             note=options["note"],
             acknowledge=options["acknowledge"],
             dry_run=options["dry_run"],
@@ -155,10 +157,10 @@ class Command(VerbCommand):
             return self.misused("--acknowledge goes with --publish", options)
         if options["watch"]:
             return self._watch(options)
-        read = _read_all(options["paths"], read_source)
-        results = batches.import_all(
+        read = _read_all(options["paths"], discover_bundles)
+        results = batch.import_all(
             read.sources,
-            by=at_terminal(),
+            by=is_terminal(),
             mode=options["mode"],
             note=options["note"],
             acknowledge=options["acknowledge"],
@@ -169,8 +171,8 @@ class Command(VerbCommand):
         folder = Path(options["paths"][0])
         if len(options["paths"]) > 1 or options["mode"] == "publish" or not folder.is_dir():
             return self.misused("--watch takes one folder, and makes drafts", options)
-        watch = Watch(folder, at_terminal(), options["note"])
-        self.line(f"Watching {printable(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
+        watch = FolderWatcher(folder, is_terminal(), options["note"])
+        self.line(f"Watching {escape_controls(str(folder))}: each save becomes the draft. Ctrl+C ends it.")
         complaint = ""
         with contextlib.suppress(KeyboardInterrupt):
             while True:
@@ -179,7 +181,7 @@ class Command(VerbCommand):
                 time.sleep(POLL_SECONDS)
         return 0
 
-    def _look(self, watch: Watch, options: dict[str, Any], complaint: str) -> str:
+    def _look(self, watch: FolderWatcher, options: dict[str, Any], complaint: str) -> str:
         """Say what was saved; whatever is refused, the next save may mend it. The last complaint is said once."""
         try:
             saved = watch.look()
@@ -190,11 +192,13 @@ class Command(VerbCommand):
         for one in saved:
             self._report_results([one.result], options)
             if one.put_away:
-                self.line(f"  the draft that {printable(one.put_away)} saved was put away; it is kept for 30 days")
+                self.line(
+                    f"  the draft that {escape_controls(one.put_away)} saved was put away; it is kept for 30 days"
+                )
         sys.stdout.flush()
         return "" if saved else complaint
 
-    def _report_results(self, results: list[Result], options: dict[str, Any], read: _Read | None = None) -> int:
+    def _report_results(self, results: list[BatchResult], options: dict[str, Any], read: _Read | None = None) -> int:
         unreadable = read.unreadable if read else []
         if options["format"] == "json":
             rows = [result.as_dict() for result in results]
@@ -205,14 +209,14 @@ class Command(VerbCommand):
         self._print_unreadable(unreadable, options)
         return 1 if unreadable or any(result.status == "refused" for result in results) else 0
 
-    def _print_result(self, result: Result, *, with_diff: bool) -> None:
-        paint = Palette(sys.stdout)
+    def _print_result(self, result: BatchResult, *, with_diff: bool) -> None:
+        paint = TerminalStyle(sys.stdout)
         self._print_findings(result.path, result.findings, result.files)
         if result.gate is not None:
-            for line in text.change_lines(result.gate.changes, paint):
+            for line in text_output.format_changes(result.gate.changes, paint):
                 self.line(line)
             for diff in result.gate.diffs if with_diff else ():
-                for line in text.diff_lines(diff.lines, paint):
+                for line in text_output.format_diff(diff.lines, paint):
                     self.line(line)
         self.line(_result_words(result, paint))
         if result.gate is not None and result.gate.to_acknowledge:
@@ -220,7 +224,7 @@ class Command(VerbCommand):
             self.line(f"  {paint('hint', 'hint:')} if that is meant, publish again with {codes}")
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = queries.capability_rows()
+        rows = queries.list_capabilities()
         if options["format"] == "json":
             fields = ("capability_id", "name", "status", "revision", "digest")
             self.document({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
@@ -229,7 +233,7 @@ class Command(VerbCommand):
         for row in rows:
             revision = f"revision {row.revision}" if row.revision else "never published"
             draft = ", draft" if row.has_draft else ""
-            self.line(f"{row.capability_id:<{width}}  {row.status:<10}  {revision}{draft}  {printable(row.name)}")
+            self.line(f"{row.capability_id:<{width}}  {row.status:<10}  {revision}{draft}  {escape_controls(row.name)}")
         if not rows:
             self.line("No capabilities yet. Publish one: bundle publish examples/weights")
         return 0
@@ -238,7 +242,7 @@ class Command(VerbCommand):
         if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
             return self.misused("Name one capability, or --all; --draft goes with one", options)
         target = Path(options["to"])
-        format_: exporting.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
+        format_: exporter.Format = "agent-skill" if options["format"] == "agent-skill" else "bundle"
         try:
             return (
                 self._export_all(target, format_, options) if options["all"] else self._export(target, format_, options)
@@ -246,53 +250,53 @@ class Command(VerbCommand):
         except OSError as error:
             raise SourceUnreadable(f"{target}: {error.strerror or error}") from None
 
-    def _export(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+    def _export(self, target: Path, format_: exporter.Format, options: dict[str, Any]) -> int:
         capability = queries.get_capability(options["capability_id"])
-        done = exporting.export(capability, format_=format_, draft=options["draft"])
-        exporting.write(done, target)
+        done = exporter.export_capability(capability, format_=format_, draft=options["draft"])
+        exporter.write_export(done, target)
         document = {"capability_id": done.capability_id, "path": str(target), "files": sorted(done.files)}
-        return self._done(document, f"{done.capability_id}: written to {printable(str(target))}", options)
+        return self._done(document, f"{done.capability_id}: written to {escape_controls(str(target))}", options)
 
-    def _export_all(self, target: Path, format_: exporting.Format, options: dict[str, Any]) -> int:
+    def _export_all(self, target: Path, format_: exporter.Format, options: dict[str, Any]) -> int:
         target.mkdir(parents=True, exist_ok=True)
         folders = {}
-        for done in exporting.export_all(format_=format_):
-            exporting.write(done, target / done.folder)
+        for done in exporter.export_all(format_=format_):
+            exporter.write_export(done, target / done.folder)
             folders[done.folder] = done.capability_id
-        others = exporting.strangers(target, set(folders))
+        others = exporter.unmanaged_folders(target, set(folders))
         document = {"path": str(target), "capabilities": list(folders.values()), "not_in_the_registry": others}
-        words = f"{len(folders)} capabilities written to {printable(str(target))}"
-        left = f". Not in the registry, and left alone: {', '.join(map(printable, others))}" if others else ""
+        words = f"{len(folders)} capabilities written to {escape_controls(str(target))}"
+        left = f". Not in the registry, and left alone: {', '.join(map(escape_controls, others))}" if others else ""
         return self._done(document, words + left, options)
 
     def rollback(self, options: dict[str, Any]) -> int:
-        outcome = publishing.rollback(
+        outcome = publication.rollback(
             capability_id=options["capability_id"],
             to=options["to"],
-            by=at_terminal(),
+            by=is_terminal(),
             note=options["note"],
             acknowledge=options["acknowledge"],
         )
-        return self._report_results([batches.result_of(outcome, options["capability_id"])], options)
+        return self._report_results([batch.build_result(outcome, options["capability_id"])], options)
 
     def restore(self, options: dict[str, Any]) -> int:
-        outcome = publishing.restore(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
-        return self._report_results([batches.result_of(outcome, options["capability_id"])], options)
+        outcome = publication.restore(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
+        return self._report_results([batch.build_result(outcome, options["capability_id"])], options)
 
     def deprecate(self, options: dict[str, Any]) -> int:
-        capability = publishing.deprecate(
+        capability = publication.deprecate(
             capability_id=options["capability_id"],
-            by=at_terminal(),
+            by=is_terminal(),
             replaced_by=options["replaced_by"],
             note=options["note"],
         )
         return self._status(capability, options)
 
     def visibility(self, options: dict[str, Any]) -> int:
-        publishing.set_visibility(
+        publication.set_visibility(
             capability_id=options["capability_id"],
             visibility=options["visibility"],
-            by=at_terminal(),
+            by=is_terminal(),
             note=options["note"],
         )
         if options["format"] == "json":
@@ -302,11 +306,11 @@ class Command(VerbCommand):
         return 0
 
     def retire(self, options: dict[str, Any]) -> int:
-        capability = publishing.retire(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
+        capability = publication.retire(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
         return self._status(capability, options)
 
     def discard_draft(self, options: dict[str, Any]) -> int:
-        drafts.discard_draft(capability_id=options["capability_id"], by=at_terminal(), note=options["note"])
+        drafts.discard_draft(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
         document = {"capability_id": options["capability_id"], "status": "discarded"}
         return self._done(document, f"{options['capability_id']}: draft put away, kept for 30 days", options)
 
@@ -342,13 +346,13 @@ class _Read:
     def unreadable(self) -> list[SourceUnreadable]:
         return [each for each in self.found if isinstance(each, SourceUnreadable)]
 
-    def in_order(self, rows: list[Row], unread: Callable[[SourceUnreadable], Row]) -> list[Row]:
+    def in_order(self, rows: list[ResultRow], unread: Callable[[SourceUnreadable], ResultRow]) -> list[ResultRow]:
         """The rows of the sources with those of what could not be read between them."""
         done = iter(rows)
         return [unread(each) if isinstance(each, SourceUnreadable) else next(done) for each in self.found]
 
 
-def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_path) -> _Read:
+def _read_all(paths: Sequence[str], read: Callable[[str], list[SourceBundle]] = read_bundle) -> _Read:
     found: list[SourceBundle | SourceUnreadable] = []
     for path in paths:
         try:
@@ -379,13 +383,13 @@ def _unread_result(error: SourceUnreadable) -> dict[str, Any]:
     }
 
 
-def _result_words(result: Result, paint: Palette) -> str:
-    name = printable(result.capability_id or result.path)
+def _result_words(result: BatchResult, paint: TerminalStyle) -> str:
+    name = escape_controls(result.capability_id or result.path)
     words = {
         "published": paint("good", f"published, revision {result.revision}"),
         "unchanged": f"already up to date, revision {result.revision}",
-        "draft": paint("good", "stored as a draft") + f" ({text.summary(result.findings)})",
-        "refused": paint("error", "refused") + f" ({text.summary(result.findings)})",
+        "draft": paint("good", "stored as a draft") + f" ({text_output.format_summary(result.findings)})",
+        "refused": paint("error", "refused") + f" ({text_output.format_summary(result.findings)})",
         "would_publish": paint("good", "would be published"),
     }
     return f"{name}: {words[result.status]}"

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from registry.validation.findings_page import findings_page
+from registry.validation.findings_reference import render_findings_page
 
 
 class Command(BaseCommand):
@@ -16,4 +16,4 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        (Path(settings.BASE_DIR) / "docs" / "findings.md").write_text(findings_page(), encoding="utf-8")
+        (Path(settings.BASE_DIR) / "docs" / "findings.md").write_text(render_findings_page(), encoding="utf-8")

@@ -9,15 +9,16 @@ from typing import Any
 
 from django.conf import settings
 
-from registry.errors import InvalidRequest
-from registry.imports import followed_sources, source_drift, source_hooks
-from registry.imports.followed_sources import EVERY_MINUTES_MIN, Following
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
+from registry.common.errors import InvalidRequest
 from registry.models import GitSource, GitSourceItem
-from registry.terminal.text import printable
+from registry.sources import drift as source_drift
+from registry.sources import push_webhooks, source_sync
+from registry.sources.source_sync import EVERY_MINUTES_MIN, SyncSettings
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Follow git repositories and other registries: what changes there becomes a draft here, or is published."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -57,96 +58,96 @@ class Command(VerbCommand):
         ways: dict[str, Any] = {
             "mode": options["mode"] or "draft",
             "every_minutes": options["every"] or 60,
-            "by": at_terminal(),
+            "by": is_terminal(),
         }
         if options["registry"]:
             if options["branch"] or options["folder"]:
                 raise InvalidRequest("Another registry has neither a branch nor a folder")
             more: dict[str, Any] = {"read_key": _key(options) or "", "may_adopt": bool(options["may_adopt"])}
-            source = followed_sources.add_registry(url=options["url"], **ways, **more)
+            source = source_sync.add_registry(url=options["url"], **ways, **more)
         else:
             if options["key_stdin"] or options["may_adopt"] is not None:
                 raise InvalidRequest("--key-stdin, --adopt and --leave are for another registry: add --registry")
             branch = f"@{options['branch']}" if options["branch"] else ""
             folder = f"#{options['folder']}" if options["folder"] else ""
-            source = followed_sources.add_source(spec=f"{options['url']}{branch}{folder}", **ways)
+            source = source_sync.add_git_source(spec=f"{options['url']}{branch}{folder}", **ways)
         words = f"git source {source.pk}: {source.spec}, every {source.every_minutes} minutes"
         return self.tell(_row(source), words, options)
 
     def change(self, options: dict[str, Any]) -> int:
-        source = followed_sources.get_source(options["id"])
-        following = Following(
+        source = source_sync.get_source(options["id"])
+        following = SyncSettings(
             options["mode"] or source.mode,
             options["every"] or source.every_minutes,
             source.may_adopt if options["may_adopt"] is None else options["may_adopt"],
         )
-        source = followed_sources.change_source(
-            source_id=options["id"], following=following, by=at_terminal(), read_key=_key(options)
+        source = source_sync.update_source(
+            source_id=options["id"], following=following, by=is_terminal(), read_key=_key(options)
         )
         return self.tell(_row(source), f"git source {source.pk}: {source.mode}, every {source.every_minutes}", options)
 
     def secret(self, options: dict[str, Any]) -> int:
         if options["drop"]:
-            source = source_hooks.drop_secret(source_id=options["id"], by=at_terminal())
+            source = push_webhooks.delete_secret(source_id=options["id"], by=is_terminal())
             return self.tell({"id": source.pk, "secret": None}, f"{source.spec}: nothing is taken there now", options)
         if options["end_old"]:
-            source = source_hooks.end_old_secret(source_id=options["id"], by=at_terminal())
+            source = push_webhooks.expire_previous_secret(source_id=options["id"], by=is_terminal())
             ended = {"id": source.pk, "old_secret_until": None}
             return self.tell(ended, f"{source.spec}: the old secret is void", options)
         if options["given_stdin"]:
             given = sys.stdin.readline()
-            source = source_hooks.keep_secret(source_id=options["id"], secret=given, by=at_terminal())
-            address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
+            source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=is_terminal())
+            address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
             words = f"{address} takes what {source.spec} tells{_old_secret_words(source)}"
             return self.tell({"id": source.pk, "address": address} | _old_secret(source), words, options)
-        source, secret = source_hooks.make_secret(source_id=options["id"], by=at_terminal())
-        address = f"{settings.PUBLIC_URL or ''}{source_hooks.address_of(source)}"
+        source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=is_terminal())
+        address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
         row = {"id": source.pk, "address": address, "secret": secret} | _old_secret(source)
         words = f"address  {address}\nsecret   {secret}  (shown this once){_old_secret_words(source)}"
         return self.tell(row, words, options)
 
     def list(self, options: dict[str, Any]) -> int:
-        sources = followed_sources.list_sources()
+        sources = source_sync.list_sources()
         if options["format"] == "json":
             self.document({"git_sources": [_row(source) for source in sources]})
             return 0
         for source in sources:
-            self.line(printable(f"{source.pk}  {source.spec}  {source.mode}  {_state(source)}"))
+            self.line(escape_controls(f"{source.pk}  {source.spec}  {source.mode}  {_state(source)}"))
             for item in source.items.exclude(detail=""):
-                self.line(printable(f"   {item.status}  {item.capability_id or item.path}: {item.detail}"))
+                self.line(escape_controls(f"   {item.status}  {item.capability_id or item.path}: {item.detail}"))
         return 0
 
     def sync(self, options: dict[str, Any]) -> int:
-        synced = followed_sources.sync_source(source_id=options["id"], by=at_terminal())
+        synced = source_sync.sync_source(source_id=options["id"], by=is_terminal())
         if options["format"] == "json":
             rows = [_item(item) for item in synced.taken]
             self.document({"commit": synced.commit, "taken": rows, "unchanged": synced.unchanged})
         else:
             for item in synced.taken:
                 more = f": {item.detail}" if item.detail else ""
-                self.line(printable(f"{item.capability_id or item.path}  {item.status}{more}"))
+                self.line(escape_controls(f"{item.capability_id or item.path}  {item.status}{more}"))
             self.line(f"{len(synced.taken)} taken in, {synced.unchanged} as before, at {_short(synced.commit)}")
         return 1 if any(item.status == "refused" for item in synced.taken) else 0
 
     def drift(self, options: dict[str, Any]) -> int:
-        found = source_drift.drift(options["id"])
+        found = source_drift.compare_with_source(options["id"])
         if options["format"] == "json":
             keys = ("capability_id", "path", "difference", "words")
             self.document({"drift": [{key: getattr(entry, key) for key in keys} for entry in found]})
         else:
             for entry in found:
-                self.line(printable(f"{entry.capability_id or entry.path}  {entry.difference}: {entry.words}"))
+                self.line(escape_controls(f"{entry.capability_id or entry.path}  {entry.difference}: {entry.words}"))
             if not found:
                 self.line("The source and the registry agree")
         return 1 if found else 0
 
     def accept(self, options: dict[str, Any]) -> int:
-        source = followed_sources.accept_list(source_id=options["id"], by=at_terminal())
+        source = source_sync.approve_listing(source_id=options["id"], by=is_terminal())
         words = f"{source.spec}: that list is taken as it is; a look is due now"
         return self.tell({"id": source.pk, "accepted": source.accepted_list}, words, options)
 
     def remove(self, options: dict[str, Any]) -> int:
-        source = followed_sources.remove_source(source_id=options["id"], by=at_terminal())
+        source = source_sync.remove_source(source_id=options["id"], by=is_terminal())
         return self.tell({"removed": source.spec}, f"{source.spec}: followed no more", options)
 
 

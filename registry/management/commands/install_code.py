@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import install_codes
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
+from registry.core.queries import get_capability
 from registry.models import Capability
-from registry.queries import get_capability
-from registry.terminal.text import printable
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Show and rotate install codes."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -27,12 +27,12 @@ class Command(VerbCommand):
 
     def rotate(self, options: dict[str, Any]) -> int:
         capability = install_codes.rotate_code(
-            capability_id=options["capability_id"], by=at_terminal(), note=options["note"]
+            capability_id=options["capability_id"], by=is_terminal(), note=options["note"]
         )
         return self._tell(capability, options)
 
     def _tell(self, capability: Capability, options: dict[str, Any], *, with_redemptions: bool = False) -> int:
-        found = install_codes.redemptions(capability)
+        found = install_codes.list_redemptions(capability)
         rows = [{"key": row.key.name, "at": row.at.isoformat(timespec="seconds")} for row in found]
         if options["format"] == "json":
             known = {"capability_id": capability.capability_id, "install_code": capability.install_code}
@@ -40,5 +40,5 @@ class Command(VerbCommand):
             return 0
         self.line(capability.install_code)
         for row in rows if with_redemptions else []:
-            self.line(printable(f"{row['at']}  {row['key']}"))
+            self.line(escape_controls(f"{row['at']}  {row['key']}"))
         return 0

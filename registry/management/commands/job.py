@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.background import job_desk
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
+from registry.core.jobs import admin
 from registry.models import Job
-from registry.terminal.text import printable
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Look at jobs; put parked ones back into the queue, or give them up."
 
     def add_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "list", self.list, "List jobs, the newest first.")
-        parser.add_argument("--state", choices=job_desk.STATES, default="")
+        parser.add_argument("--state", choices=admin.STATES, default="")
         parser.add_argument("--limit", type=int, default=100)
         for name, handler, words in (
             ("show", self.show, "Show a job with its payload and its last error."),
@@ -26,7 +26,7 @@ class Command(VerbCommand):
             parser.add_argument("id", type=int)
 
     def list(self, options: dict[str, Any]) -> int:
-        found = job_desk.list_jobs(state=options["state"], limit=options["limit"])
+        found = admin.list_jobs(state=options["state"], limit=options["limit"])
         if options["format"] == "json":
             self.document({"jobs": [_row(job) for job in found]})
             return 0
@@ -35,22 +35,22 @@ class Command(VerbCommand):
         return 0
 
     def show(self, options: dict[str, Any]) -> int:
-        job = job_desk.get_job(options["id"])
+        job = admin.get_job(options["id"])
         row = {**_row(job), "payload": job.payload, "last_error": job.last_error}
         if options["format"] == "json":
             self.document(row)
             return 0
         for key, value in row.items():
-            self.line(f"{key}: {printable(str(value).rstrip()) if key != 'last_error' else ''}".rstrip())
+            self.line(f"{key}: {escape_controls(str(value).rstrip()) if key != 'last_error' else ''}".rstrip())
         for line in job.last_error.splitlines():
-            self.line(f"  {printable(line)}")
+            self.line(f"  {escape_controls(line)}")
         return 0
 
     def retry(self, options: dict[str, Any]) -> int:
-        return self._tell(job_desk.retry_job(job_id=options["id"], by=at_terminal()), options)
+        return self._tell(admin.retry_job(job_id=options["id"], by=is_terminal()), options)
 
     def cancel(self, options: dict[str, Any]) -> int:
-        return self._tell(job_desk.cancel_job(job_id=options["id"], by=at_terminal()), options)
+        return self._tell(admin.cancel_job(job_id=options["id"], by=is_terminal()), options)
 
     def _tell(self, job: Job, options: dict[str, Any]) -> int:
         if options["format"] == "json":
@@ -77,4 +77,6 @@ def _row(job: Job) -> dict[str, Any]:
 def _line(job: Job) -> str:
     at = job.created_at.isoformat(timespec="seconds")
     error = job.last_error.strip().rpartition("\n")[2][:200]
-    return printable(f"{job.pk}  {at}  {job.kind}  {job.state}  tries {job.tries}/{job.tries_max}  {error}".rstrip())
+    return escape_controls(
+        f"{job.pk}  {at}  {job.kind}  {job.state}  tries {job.tries}/{job.tries_max}  {error}".rstrip()
+    )

@@ -7,12 +7,12 @@ import sys
 from typing import Any
 
 from registry.access import operators
-from registry.errors import InvalidRequest
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.common.errors import InvalidRequest
 from registry.models import Operator
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Create, list and disable operators, and set their passwords and addresses."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -35,7 +35,7 @@ class Command(VerbCommand):
     def create(self, options: dict[str, Any]) -> int:
         password = _read_password(options)
         operator = operators.create_operator(
-            username=options["name"], password=password, role=options["role"], by=at_terminal()
+            username=options["name"], password=password, role=options["role"], by=is_terminal()
         )
         return self._tell(operator, "created", options)
 
@@ -49,15 +49,15 @@ class Command(VerbCommand):
         return 0
 
     def passwd(self, options: dict[str, Any]) -> int:
-        operator = operators.set_password(username=options["name"], password=_read_password(options), by=at_terminal())
+        operator = operators.set_password(username=options["name"], password=_read_password(options), by=is_terminal())
         return self._tell(operator, "password changed", options)
 
     def email(self, options: dict[str, Any]) -> int:
-        operator = operators.set_email(username=options["name"], email=options["address"], by=at_terminal())
+        operator = operators.set_email(username=options["name"], email=options["address"], by=is_terminal())
         return self._tell(operator, "address set" if operator.email else "address removed", options)
 
     def disable(self, options: dict[str, Any]) -> int:
-        operator = operators.disable_operator(username=options["name"], by=at_terminal())
+        operator = operators.disable_operator(username=options["name"], by=is_terminal())
         return self._tell(operator, "disabled", options)
 
     def _tell(self, operator: Operator, words: str, options: dict[str, Any]) -> int:

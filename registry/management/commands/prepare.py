@@ -9,7 +9,12 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from registry.first_start import FIRST_OPERATOR, FirstStart, is_waiting_for_first_sign_in, make_first_things
+from registry.operations.bootstrap import (
+    FIRST_OPERATOR,
+    InitialCredentials,
+    create_initial_data,
+    is_waiting_for_first_sign_in,
+)
 
 
 class Command(BaseCommand):
@@ -19,14 +24,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         call_command("migrate", verbosity=0, interactive=False)
         examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
-        make_first_things(examples=examples, tell=self._tell)
+        create_initial_data(examples=examples, tell=self._tell)
         if is_waiting_for_first_sign_in():
             self.stdout.write(
                 f"{FIRST_OPERATOR} has not signed in yet. Password lost? python3 run.py manage operator passwd "
                 f"{FIRST_OPERATOR}; another key: python3 run.py manage agent_key create NAME"
             )
 
-    def _tell(self, made: FirstStart) -> None:
+    def _tell(self, made: InitialCredentials) -> None:
         """Flushed: what is printed here is stored next, and must not be lost with this process."""
         if made.examples:
             names = ", ".join(result.capability_id for result in made.examples if result.status == "published")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls, format_summary
 from registry.models import Proposal
-from registry.releases import proposals
-from registry.terminal.text import printable, summary
+from registry.publishing import proposals
 
 STATUSES = ("draft", "published", "rejected", "superseded")
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Look at what agents propose; make a proposal the draft, or decline it."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -38,32 +38,34 @@ class Command(VerbCommand):
         for row in found:
             near = ", ".join(each["capability_id"] for each in row["near_duplicates"])
             line = f"{row['proposal_id']}  {row['created_at']}  {row['capability_id']}  {row['status']}  {row['key']}"
-            self.line(printable(f"{line}  like {near}" if near else line))
+            self.line(escape_controls(f"{line}  like {near}" if near else line))
         return 0
 
     def show(self, options: dict[str, Any]) -> int:
         proposal = proposals.get_proposal(options["id"])
-        report = proposals.proposal_report(proposal)
+        report = proposals.validate_proposal(proposal)
         if options["format"] == "json":
             findings = [finding.as_dict() for finding in report.findings]
             self.document({**_row(proposal), "findings": findings, "files": proposal.files})
             return 0
         for key, value in _row(proposal).items():
             if value not in (None, "", []):
-                self.line(f"{key}: {printable(str(value))}")
-        self.line(f"findings: {summary(report.findings)}")
+                self.line(f"{key}: {escape_controls(str(value))}")
+        self.line(f"findings: {format_summary(report.findings)}")
         for finding in report.findings:
             self.line(
-                printable(f"  {finding.severity}[{finding.code}] {finding.file}{finding.pointer}: {finding.message}")
+                escape_controls(
+                    f"  {finding.severity}[{finding.code}] {finding.file}{finding.pointer}: {finding.message}"
+                )
             )
         for name, text in proposal.files.items():
             self.line(f"--- {name}")
             for line in text.splitlines():
-                self.line(f"  {printable(line)}")
+                self.line(f"  {escape_controls(line)}")
         return 0
 
     def accept(self, options: dict[str, Any]) -> int:
-        draft = proposals.accept_proposal(proposal_id=options["id"], by=at_terminal(), note=options["note"])
+        draft = proposals.accept_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
         capability_id = draft.capability.capability_id
         if options["format"] == "json":
             self.document({"capability_id": capability_id, "draft_version": draft.version})
@@ -74,7 +76,7 @@ class Command(VerbCommand):
         return 0
 
     def reject(self, options: dict[str, Any]) -> int:
-        proposal = proposals.reject_proposal(proposal_id=options["id"], by=at_terminal(), note=options["note"])
+        proposal = proposals.reject_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
         if options["format"] == "json":
             self.document(_row(proposal))
         else:

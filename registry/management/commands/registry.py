@@ -6,28 +6,30 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from registry import defaults, revalidation, stored_checks
-from registry.batches import Validated
-from registry.management.verbs import VerbCommand, at_terminal, widen_format
-from registry.terminal import sarif, text
-from registry.terminal.text import Palette
+from registry.catalog import first_run as defaults
+from registry.catalog import revalidation
+from registry.cli import sarif, text_output
+from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
+from registry.cli.text_output import TerminalStyle
+from registry.publishing import recheck
+from registry.publishing.batch import ValidationResult
 
 
 class _Counted:
     """Reports as they come, and how many errors and warnings they had."""
 
-    def __init__(self, checked: Iterable[Validated]) -> None:
+    def __init__(self, checked: Iterable[ValidationResult]) -> None:
         self._checked = checked
         self.errors = self.warnings = 0
 
-    def __iter__(self) -> Iterator[Validated]:
+    def __iter__(self) -> Iterator[ValidationResult]:
         for entry in self._checked:
             self.errors += len(entry.report.errors)
             self.warnings += len(entry.report.warnings)
             yield entry
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Look after the registry as a whole."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -38,18 +40,18 @@ class Command(VerbCommand):
         parser.add_argument("--drafts", action="store_true", help="drafts rather than what is published")
         words = "the folder of a repository that has them, for the places in SARIF"
         parser.add_argument("--below", default="", metavar="FOLDER", help=words)
-        widen_format(parser, ["text", "json", "sarif"])
+        add_format_choices(parser, ["text", "json", "sarif"])
         parser = self.verb(verbs, "set", self.set, "Set what holds for the registry as a whole.")
         parser.add_argument("name", choices=["first_run"])
         parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
         self.verb(verbs, "show", self.show, "Show what is set.")
 
     def set(self, options: dict[str, Any]) -> int:
-        defaults.set_first_run(capability_id=options["value"], by=at_terminal())
+        defaults.set_first_run(capability_id=options["value"], by=is_terminal())
         return self.show(options)
 
     def show(self, options: dict[str, Any]) -> int:
-        first_run = defaults.first_run()
+        first_run = defaults.get_first_run()
         if options["format"] == "json":
             self.document({"first_run": first_run or None})
         else:
@@ -57,24 +59,24 @@ class Command(VerbCommand):
         return 0
 
     def check_stored(self, options: dict[str, Any]) -> int:
-        check = stored_checks.check_drafts if options["drafts"] else stored_checks.check_published
+        check = recheck.recheck_drafts if options["drafts"] else recheck.recheck_published
         below = f"{options['below'].strip('/')}/" if options["below"].strip("/") else ""
         # Reports hold the texts, and a registry has thousands: each is told and let go.
         checked = _Counted(check(options["capability_ids"], below=below))
         if options["format"] == "sarif":
-            self.document(sarif.sarif(checked))
+            self.document(sarif.build_sarif(checked))
         elif options["format"] == "json":
             bundles = [entry.as_dict() for entry in checked]
             self.document({"bundles": bundles, "errors": checked.errors, "warnings": checked.warnings})
         else:
-            paint = Palette(sys.stdout)
+            paint = TerminalStyle(sys.stdout)
             for entry in checked:
-                for line in text.validated_lines(entry, paint):
+                for line in text_output.format_validation(entry, paint):
                     self.line(line)
         return 1 if checked.errors else 0
 
     def revalidate(self, options: dict[str, Any]) -> int:
-        done = revalidation.queue_all(by=at_terminal())
+        done = revalidation.queue_all(by=is_terminal())
         if options["format"] == "json":
             self.document({"queued": done.queued, "already_queued": done.already_queued})
         else:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.access import shares
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.access import share_links
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
 from registry.models import ShareLink
-from registry.terminal.text import printable
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Create, list and revoke share links."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -23,8 +23,8 @@ class Command(VerbCommand):
         parser.add_argument("name")
 
     def create(self, options: dict[str, Any]) -> int:
-        row, url = shares.create_link(
-            name=options["name"], skill_group=options["group"], days=options["days"], by=at_terminal()
+        row, url = share_links.create_link(
+            name=options["name"], skill_group=options["group"], days=options["days"], by=is_terminal()
         )
         if options["format"] == "json":
             self.document({**_row(row), "url": url})
@@ -40,15 +40,15 @@ class Command(VerbCommand):
         for row in rows:
             shown = row["group"] or "everything"
             state = "revoked" if row["revoked_at"] else f"until {row['expires_at'] or 'it is revoked'}"
-            self.line(f"{printable(row['name'])}  {row['hint']}…  {shown}  {state}")
+            self.line(f"{escape_controls(row['name'])}  {row['hint']}…  {shown}  {state}")
         return 0
 
     def revoke(self, options: dict[str, Any]) -> int:
-        row = shares.revoke_link(name=options["name"], by=at_terminal())
+        row = share_links.revoke_link(name=options["name"], by=is_terminal())
         if options["format"] == "json":
             self.document(_row(row))
         else:
-            self.line(f"{printable(row.name)}: revoked")
+            self.line(f"{escape_controls(row.name)}: revoked")
         return 0
 
 

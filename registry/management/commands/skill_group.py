@@ -6,12 +6,12 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
-from registry import skill_groups
-from registry.management.verbs import VerbCommand, at_terminal
-from registry.terminal.text import printable
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
+from registry.matching import skill_groups
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Describe and list skill groups."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -33,7 +33,7 @@ class Command(VerbCommand):
     def set(self, options: dict[str, Any]) -> int:
         group = skill_groups.set_group(
             group_id=options["id"],
-            by=at_terminal(),
+            by=is_terminal(),
             name=options["name"],
             description=options["description"],
             examples=options["example"],
@@ -50,11 +50,11 @@ class Command(VerbCommand):
                 }
             )
         else:
-            self.line(f"{group.group_id}: {printable(group.name)}")
+            self.line(f"{group.group_id}: {escape_controls(group.name)}")
         return 0
 
     def list(self, options: dict[str, Any]) -> int:
-        rows = skill_groups.group_rows()
+        rows = skill_groups.list_groups()
         if options["format"] == "json":
             self.document({"groups": [asdict(row) for row in rows]})
             return 0
@@ -62,5 +62,5 @@ class Command(VerbCommand):
             marks = ["exclusive"] if row.is_exclusive else []
             marks += [] if row.is_described else ["not described"]
             marks += [] if row.members else ["orphan"]
-            self.line("  ".join((row.group_id, printable(row.name), f"{row.members} published", *marks)))
+            self.line("  ".join((row.group_id, escape_controls(row.name), f"{row.members} published", *marks)))
         return 0

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from registry.background import jobs
-from registry.management.verbs import VerbCommand, at_terminal
+from registry.cli.command import SubcommandBase, is_terminal
+from registry.cli.text_output import escape_controls
+from registry.core.jobs import queue
 from registry.models import Webhook, WebhookDelivery
 from registry.notifications import webhooks
 from registry.notifications.webhook_events import EVENT_KINDS
-from registry.terminal.text import printable
 
 # Another worker may have taken the job first; it has this long to end it.
 _TEST_SECONDS: Final = 20.0
 
 
-class Command(VerbCommand):
+class Command(SubcommandBase):
     help = "Tell other systems what happens: signed HTTP calls, tried until they arrive."
 
     def add_verbs(self, verbs: Any) -> None:
@@ -41,7 +41,7 @@ class Command(VerbCommand):
     def create(self, options: dict[str, Any]) -> int:
         events = [kind.strip() for kind in options["events"].split(",") if kind.strip()]
         webhook, secret = webhooks.create_webhook(
-            name=options["name"], url=options["url"], events=events, by=at_terminal()
+            name=options["name"], url=options["url"], events=events, by=is_terminal()
         )
         return self.tell({**_row(webhook), "secret": secret}, secret, options)
 
@@ -52,24 +52,24 @@ class Command(VerbCommand):
             return 0
         for row in rows:
             state = f"disabled: {row['disabled_why']}" if row["disabled_at"] else "enabled"
-            self.line(printable(f"{row['name']}  {row['url']}  {','.join(row['events']) or 'all'}  {state}"))
+            self.line(escape_controls(f"{row['name']}  {row['url']}  {','.join(row['events']) or 'all'}  {state}"))
         return 0
 
     def disable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.disable_webhook(name=options["name"], by=at_terminal())
+        webhook = webhooks.disable_webhook(name=options["name"], by=is_terminal())
         return self.tell(_row(webhook), f"{webhook.name}: disabled", options)
 
     def enable(self, options: dict[str, Any]) -> int:
-        webhook = webhooks.enable_webhook(name=options["name"], by=at_terminal())
+        webhook = webhooks.enable_webhook(name=options["name"], by=is_terminal())
         return self.tell(_row(webhook), f"{webhook.name}: enabled", options)
 
     def rotate(self, options: dict[str, Any]) -> int:
-        secret = webhooks.rotate_secret(name=options["name"], by=at_terminal())
+        secret = webhooks.rotate_secret(name=options["name"], by=is_terminal())
         return self.tell({"name": options["name"], "secret": secret}, secret, options)
 
     def test(self, options: dict[str, Any]) -> int:
-        delivery, job_id = webhooks.send_test(name=options["name"], by=at_terminal())
-        jobs.run_next(job_id=job_id)
+        delivery, job_id = webhooks.send_test(name=options["name"], by=is_terminal())
+        queue.run_next_job(job_id=job_id)
         deadline = time.monotonic() + _TEST_SECONDS
         while delivery.state == "queued" and time.monotonic() < deadline:
             delivery.refresh_from_db()
@@ -84,11 +84,11 @@ class Command(VerbCommand):
             self.document({"deliveries": [_delivery_row(delivery) for delivery in found]})
             return 0
         for delivery in found:
-            self.line(printable(_delivery_line(delivery)))
+            self.line(escape_controls(_delivery_line(delivery)))
         return 0
 
     def redeliver(self, options: dict[str, Any]) -> int:
-        delivery = webhooks.redeliver(delivery_id=options["id"], by=at_terminal())
+        delivery = webhooks.redeliver(delivery_id=options["id"], by=is_terminal())
         return self.tell(_delivery_row(delivery), f"delivery {delivery.pk}: queued", options)
 
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, InterfaceError
 
-from registry.background.worker import Worker
-from registry.outages import LASTING
-from registry.storage import find_storage_outage
+from registry.common.database_errors import PERSISTENT_OUTAGES
+from registry.core.storage import find_storage_outage
+from registry.operations.worker import Worker
 
 # Less than run.py waits before it ends what does not stop.
 GRACE_SECONDS: Final = 4.0
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())
         # What is away is waited for; this would be waited for until somebody looks here.
         outage = find_storage_outage()
-        if outage in LASTING:
+        if outage in PERSISTENT_OUTAGES:
             raise CommandError(outage.sentences())
         if not options["once"]:
             worker.run()

@@ -12,8 +12,8 @@ import re
 from bisect import bisect_right
 from functools import cached_property
 
-from registry.validation.security.folding import fold
-from registry.validation.security.texts import Document
+from registry.validation.security.normalization import normalize_text
+from registry.validation.security.text_corpus import ScannedDocument
 
 _FENCE = re.compile(r"^[ \t>]{0,8}(?:[-*+] )?(`{3,}|~{3,})", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+([^\n]{1,200})", re.MULTILINE)
@@ -62,7 +62,7 @@ _REASSURING = re.compile(
 class Context:
     """Questions about places in one document, answered lazily."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: ScannedDocument) -> None:
         self._text = document.text
         self._markdown = document.is_markdown
 
@@ -83,7 +83,7 @@ class Context:
     @cached_property
     def _headings(self) -> list[tuple[int, int, str]]:
         found = _HEADING.finditer(self._text) if self._markdown else ()
-        return [(m.start(), len(m.group(1)), fold(m.group(2))) for m in found if not self.in_fence(m.start())]
+        return [(m.start(), len(m.group(1)), normalize_text(m.group(2))) for m in found if not self.in_fence(m.start())]
 
     @cached_property
     def _heading_starts(self) -> list[int]:
@@ -119,8 +119,8 @@ class Context:
         """Whether the passage says that such text is an attack: on the line, in the words that lead up to it, in the
         heading it stands under."""
         line, at = self.line(start)
-        around = fold(line[:at] + " … " + line[at + end - start :])
-        lead, heading = fold(self._lead(start)), self._heading(start)
+        around = normalize_text(line[:at] + " … " + line[at + end - start :])
+        lead, heading = normalize_text(self._lead(start)), self._heading(start)
         if _REASSURING.search(around) or _REASSURING.search(lead):
             return False
         if _FORBIDDING.search(lead) or _FORBIDDING.search(heading):

@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 
-from registry.outages import LASTING, find_outage
-from studio.preparing import prepare_site, prepare_static_files
+from registry.common.database_errors import PERSISTENT_OUTAGES, classify_error
+from studio.launcher.site_setup import prepare_static_files, setup_site
 
 
 class Command(BaseCommand):
@@ -25,9 +25,9 @@ class Command(BaseCommand):
             if options["static"]:
                 prepare_static_files()
             else:
-                prepare_site(self.stdout)
+                setup_site(self.stdout)
         except OperationalError as error:
-            if find_outage(error) in LASTING:
+            if classify_error(error) in PERSISTENT_OUTAGES:
                 raise
             raise CommandError(f"The database cannot be used: {error}".strip()) from error
         except OSError as error:

@@ -11,10 +11,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connection
 
-from registry.outages import DAMAGED
-from registry.storage import find_storage_outage
-from studio.launch.console import Refusal
-from studio.launch.serving import check_port, server_command, server_environment
+from registry.common.database_errors import DAMAGED
+from registry.core.storage import find_storage_outage
+from studio.launcher.console import Refusal
+from studio.launcher.serving import check_port, server_command, server_environment
 
 
 class Command(BaseCommand):

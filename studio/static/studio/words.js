@@ -1,5 +1,5 @@
 // What the scripts say, in the reader's language: `say("Remove {name}", { name })`. The page brings the translations
-// (studio/script_words.py); a sentence without one is said as it is written in the script.
+// (studio/pages/js_translations.py); a sentence without one is said as it is written in the script.
 (() => {
   const words = {};
   for (const given of document.querySelectorAll("#script-words, #editor-words")) Object.assign(words, JSON.parse(given.textContent));

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent_client.digest import digest_of_load
-from registry import publishing
+from agent_client.bundles.digest import digest_of_load
 from registry.models import Outcome
-from registry.snapshot import HOLDER
+from registry.publishing import publication
+from registry.snapshot import STORE
 from tests.cases import valid_bundle
 from tests.factories import OLGA, bearer, publish
 from tests.shapes import assert_shape
@@ -24,7 +24,7 @@ def key() -> dict[str, str]:
 
 @pytest.fixture
 def playbook() -> str:
-    outcome = publishing.publish(files=valid_bundle("playbook"), by=OLGA)
+    outcome = publication.publish(files=valid_bundle("playbook"), by=OLGA)
     assert outcome.status == "published", outcome.findings
     return outcome.capability_id
 
@@ -71,15 +71,15 @@ def test_a_served_answer_is_put_together_from_what_is_held(
     """However often confidence moves, the bundle is not read and checked again."""
     _load(api, key, playbook)
     _tell(api, key, playbook)
-    HOLDER.refresh()
-    HOLDER.is_watched = True
+    STORE.refresh()
+    STORE.is_watched = True
     with django_assert_num_queries(0):
         assert _load(api, key, playbook).json()["confidence"]["uses"] == 1
 
 
 def test_reload_sees_it_at_once(api: Any, key: dict[str, str], playbook: str) -> None:
     _load(api, key, playbook)
-    HOLDER.is_watched = True
+    STORE.is_watched = True
     _tell(api, key, playbook)
     assert _load(api, key, playbook).json()["confidence"]["uses"] == 0
     reloaded = api.post("capability_skill_reload", {"capability_id": playbook}, headers=key)

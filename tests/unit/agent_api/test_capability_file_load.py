@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import drafts, exporting, publishing
-from registry.authoring.merging import merge_draft
-from registry.batches import import_all
-from registry.imports.import_sources import read_files, read_source
+from registry.authoring.three_way_merge import merge_draft
+from registry.catalog import drafts, exporter
 from registry.models import Capability, Draft, Revision
-from registry.releases.comparing import compare_revisions
-from registry.validation import validate
+from registry.publishing import publication
+from registry.publishing.batch import import_all
+from registry.publishing.revision_diff import compare_revisions
+from registry.sources.source_discovery import discover_bundles, discover_in_files
+from registry.validation import validate_bundle
 from tests.factories import OLGA, agent_key, bearer, bundle, damage
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +30,7 @@ KEPT = {"references/units.md": UNITS, "scripts/sum.py": "print(1 + 1)\n"}
 
 
 def _publish(files: dict[str, str]) -> Any:
-    return publishing.publish(files=files, by=OLGA)
+    return publication.publish(files=files, by=OLGA)
 
 
 def _load(api: Any, **query: Any) -> Any:
@@ -89,7 +90,7 @@ def test_a_retired_one_gives_nothing_and_a_stranger_neither(api: Any, settings: 
     address = f"/api/v1/{FILE}?capability_id=alpha&path=references/units.md"
     assert Client().get(address).status_code == 401
     assert Client().get(address, headers=bearer("read")).status_code == 200
-    publishing.retire(capability_id="alpha", by=OLGA)
+    publication.retire(capability_id="alpha", by=OLGA)
     assert Client().get(address, headers=bearer("read")).status_code == 404
 
 
@@ -126,14 +127,14 @@ def test_whoever_edits_the_four_keeps_them() -> None:
 
 def test_a_release_shows_what_became_of_them() -> None:
     _publish(bundle() | KEPT)
-    preview = publishing.publish(files=bundle() | {"references/units.md": "x"}, by=OLGA)
+    preview = publication.publish(files=bundle() | {"references/units.md": "x"}, by=OLGA)
     assert preview.gate is not None
     words = [change.words for change in preview.gate.changes]
     assert words == ["The file `scripts/sum.py` is gone", "The file `references/units.md` changed"]
     assert [diff.file for diff in preview.gate.diffs] == ["references/units.md", "scripts/sum.py"]
     comparison = compare_revisions(Capability.objects.get(), old=1, new=2)
     assert [diff.file for diff in comparison.diffs] == ["references/units.md", "scripts/sum.py"]
-    assert publishing.publish(files=bundle() | {"references/units.md": "x"}, by=OLGA).status == "unchanged"
+    assert publication.publish(files=bundle() | {"references/units.md": "x"}, by=OLGA).status == "unchanged"
 
 
 SKILL = "---\nname: alpha\ndescription: Weighs things.\n---\n\n# Alpha\n\nSee references/units.md.\n"
@@ -147,7 +148,7 @@ def test_an_agent_skill_brings_its_texts_along(api: Any, tmp_path: Path) -> None
     for name, content in files.items():
         (tmp_path / "alpha" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "alpha" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    (result,) = import_all(read_source(str(tmp_path / "alpha")), by=OLGA, mode="publish")
+    (result,) = import_all(discover_bundles(str(tmp_path / "alpha")), by=OLGA, mode="publish")
     assert result.status == "published"
     (finding,) = [one for one in result.findings if one.code == "IMPORT_FILE_LEFT_OUT"]
     named = "assets/logo.png, references/tools.json (an export puts a file of its own there)"
@@ -160,17 +161,17 @@ def test_an_agent_skill_brings_its_texts_along(api: Any, tmp_path: Path) -> None
 def test_out_and_in_again_is_the_same(tmp_path: Path, format_: Any) -> None:
     _publish(bundle() | KEPT)
     before = Revision.objects.get()
-    export = exporting.export(Capability.objects.get(), format_=format_)
+    export = exporter.export_capability(Capability.objects.get(), format_=format_)
     with zipfile.ZipFile(io.BytesIO(export.zip())) as archive:
         prefix = "alpha/" if format_ == "bundle" else ""
         assert archive.read(f"{prefix}references/units.md").decode() == UNITS
         content = {name: archive.read(name) for name in archive.namelist()}
-    (source,) = read_files(content, "alpha.zip")
+    (source,) = discover_in_files(content, "alpha.zip")
     (result,) = import_all([source], by=OLGA, mode="draft")
     assert result.status in ("draft", "unchanged"), result
     draft = Draft.objects.get(discarded_at__isnull=True)
     assert draft.supporting_files == KEPT
-    again = validate(draft.files).bundle
+    again = validate_bundle(draft.files).bundle
     assert again is not None
     assert (again.digest, again.content_digest) == (before.digest, before.content_digest)
     # A folder: what an earlier export left and is no more goes, a picture of somebody else's stays.
@@ -178,14 +179,14 @@ def test_out_and_in_again_is_the_same(tmp_path: Path, format_: Any) -> None:
     (target / "references").mkdir(parents=True)
     (target / "references/old.md").write_text("old")
     (target / "references/picture.png").write_bytes(b"\x89PNG\xff")
-    exporting.write(export, target)
+    exporter.write_export(export, target)
     assert (target / "references/units.md").read_text() == UNITS
     assert not (target / "references/old.md").exists()
     assert (target / "references/picture.png").exists()
 
 
 def test_a_folder_and_a_zip_of_bundles_bring_them_too(tmp_path: Path) -> None:
-    from registry.imports.sources import read_path
+    from registry.bundles.bundle_reader import read_bundle
 
     content = {f"{name}/{file}": text for name in ("alpha", "beta") for file, text in (bundle(name) | KEPT).items()}
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
@@ -194,7 +195,7 @@ def test_a_folder_and_a_zip_of_bundles_bring_them_too(tmp_path: Path) -> None:
             (tmp_path / "two" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "two" / name).write_text(text)
     for place in ("two.zip", "two"):
-        for read in (read_path, read_source):
+        for read in (read_bundle, discover_bundles):
             found = read(str(tmp_path / place))
             assert len(found) == 2
             assert {name: found[0].files[name] for name in KEPT} == {name: text.encode() for name, text in KEPT.items()}

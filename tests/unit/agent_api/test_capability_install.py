@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from registry import defaults, publishing
-from registry.access import keys
+from registry.access import agent_keys
+from registry.catalog import first_run
 from registry.models import Capability, DemandMiss
-from registry.usage.tallies import flush
-from studio.values import Rate
+from registry.publishing import publication
+from registry.usage.usage_counters import flush
+from studio.config.parsers import Rate
 from tests.factories import OLGA, bearer, publish, unlisted
 
 pytestmark = pytest.mark.django_db
@@ -84,12 +85,12 @@ def test_what_changed_tells_nothing_of_what_was_never_seen(api: Any, key: dict[s
     guest = bearer()
     _install(api, guest, code)
     assert _changed(api, guest, 4) == (["alpha"], [])
-    publishing.set_visibility(capability_id="beta", visibility="unlisted", by=OLGA)
-    publishing.retire(capability_id="alpha", by=OLGA)
+    publication.set_visibility(capability_id="beta", visibility="unlisted", by=OLGA)
+    publication.retire(capability_id="alpha", by=OLGA)
     assert _changed(api, key, 4) == ([], ["beta"])
     assert _changed(api, key, 5) == ([], [])
     assert _changed(api, guest, 4) == ([], ["alpha", "beta"])
-    publishing.set_visibility(capability_id="beta", visibility="listed", by=OLGA)
+    publication.set_visibility(capability_id="beta", visibility="listed", by=OLGA)
     assert _changed(api, key, 6) == (["beta"], [])
 
 
@@ -137,7 +138,7 @@ def test_guessing_is_stopped_by_key_and_by_address(api: Any, settings: Any, is_s
 
 def test_a_revoked_key_is_not_let_in_by_what_it_redeemed(api: Any, key: dict[str, str]) -> None:
     _install(api, key, unlisted("alpha"))
-    keys.revoke_key(name="key 0", by=OLGA)
+    agent_keys.revoke_key(name="key 0", by=OLGA)
     api.error(_load(api, key, "alpha"), 401, "UNAUTHENTICATED")
 
 
@@ -145,11 +146,11 @@ def test_the_list_tells_where_a_first_session_begins(api: Any, key: dict[str, st
     publish()
     before = api.get("capability_registry_list", headers=key)
     assert "first_run" not in before.json()
-    defaults.set_first_run(capability_id="alpha", by=OLGA)
+    first_run.set_first_run(capability_id="alpha", by=OLGA)
     after = api.get("capability_registry_list", headers=key)
     assert after.json()["first_run"] == "alpha"
     assert after.headers["ETag"] != before.headers["ETag"]
-    publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
+    publication.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
     assert "first_run" not in api.get("capability_registry_list", headers=key).json()
-    defaults.set_first_run(capability_id="", by=OLGA)
-    assert defaults.first_run() == ""
+    first_run.set_first_run(capability_id="", by=OLGA)
+    assert first_run.get_first_run() == ""

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from registry import drafts, publishing
-from registry.access import keys
-from registry.limits import LIMITER
-from registry.matching.embedders import chosen_embedder
-from registry.skill_groups import set_group
+from registry.access import agent_keys
+from registry.catalog import drafts
+from registry.common.rate_limits import RATE_LIMITER
+from registry.matching.embedders import get_embedder
+from registry.matching.skill_groups import set_group
+from registry.publishing import publication
 from tests.factories import OLGA, bearer, bundle, publish, unlisted
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +31,7 @@ def _ids(document: Any) -> list[str]:
 def body_registry(settings: Any, request: Any) -> None:
     """The three capabilities of the loading protocol's own example."""
     settings.EMBEDDER = getattr(request, "param", "none")
-    chosen_embedder.cache_clear()
+    get_embedder.cache_clear()
     publish(
         "weights",
         name="Weight Tracking",
@@ -125,13 +126,13 @@ def test_what_was_published_a_moment_ago_matches_and_what_was_retired_does_not(a
     assert _match(api, "snorkeling")["decision"] == "none"
     publish("diving", intent_triggers=["snorkel"])
     assert _ids(_match(api, "snorkeling"))[0] == "diving"
-    publishing.retire(capability_id="diving", by=OLGA)
+    publication.retire(capability_id="diving", by=OLGA)
     assert "diving" not in _ids(_match(api, "snorkeling"))
 
 
 def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, settings: Any) -> None:
     settings.EMBEDDER = "minilm"
-    chosen_embedder.cache_clear()
+    get_embedder.cache_clear()
     sentences = {
         "should_match": ["where is my parcel", "when does my package arrive", "track my delivery"],
         "should_not_match": ["I want to send the parcel back"],
@@ -193,10 +194,10 @@ def test_other_methods_and_media_types(api: Any) -> None:
 
 
 def test_the_limit_is_by_key(api: Any, settings: Any) -> None:
-    from studio.values import Rate
+    from studio.config.parsers import Rate
 
     settings.RATE_LIMITS = {"match": Rate(2, 60)}
-    LIMITER.forget()
+    RATE_LIMITER.forget()
     headers = bearer("read")
     for _ in range(2):
         api.ok(api.post(MATCH, {"message": "hi"}, headers=headers), "match")
@@ -242,7 +243,7 @@ def test_what_a_key_may_not_see_is_found_by_no_door(api: Any) -> None:
     publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
     publish("salaries", intent_triggers=["salary"], skill_groups=["staff"])
     code = unlisted("secret_plan", intent_triggers=["takeover"], skill_groups=["health"])
-    limited = {"Authorization": f"Bearer {keys.create_key(name='limited', by=OLGA, groups=['health'])[1]}"}
+    limited = {"Authorization": f"Bearer {agent_keys.create_key(name='limited', by=OLGA, groups=['health'])[1]}"}
     anybody = bearer()
     for headers in (anybody, limited, {}):
         assert "secret_plan" not in _seen(api, "takeover", headers)

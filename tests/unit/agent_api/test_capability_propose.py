@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from registry import publishing
 from registry.models import Proposal
-from registry.releases import proposals
+from registry.publishing import proposals, publication
 from tests.factories import OLGA, bearer, bundle, publish, tool
 from tests.shapes import assert_shape
 
@@ -44,7 +43,7 @@ def test_a_bundle_is_taken_in(api: Any, key: dict[str, str]) -> None:
 
 def test_what_became_of_it(api: Any, key: dict[str, str]) -> None:
     first = _propose(api, key).json()["proposal_id"]
-    publishing.publish_draft(capability_id="alpha", by=OLGA, note="Good")
+    publication.publish_draft(capability_id="alpha", by=OLGA, note="Good")
     seen = api.ok(_look(api, key, first), "proposal")
     assert (seen["status"], seen["revision"], seen["decision_note"]) == ("published", 1, "Good")
     second = _propose(api, key, bundle("beta")).json()["proposal_id"]
@@ -100,7 +99,7 @@ def test_too_large(api: Any, key: dict[str, str]) -> None:
 
 
 def test_too_many(api: Any, key: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proposals, "OPEN_MAX", 1)
+    monkeypatch.setattr(proposals, "OPEN_PROPOSALS_MAX", 1)
     _propose(api, key)
     api.error(_propose(api, key, bundle("beta")), 409, "TOO_MANY_PROPOSALS")
 

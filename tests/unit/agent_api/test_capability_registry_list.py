@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry import publishing
-from registry.drafts import save_draft
-from registry.skill_groups import set_group
-from registry.snapshot import HOLDER
-from registry.snapshot.holder import PAST_MAX
+from registry.catalog.drafts import save_draft
+from registry.matching.skill_groups import set_group
+from registry.publishing import publication
+from registry.snapshot import STORE
+from registry.snapshot.store import PAST_MAX
 from tests.factories import OLGA, agent_key, bearer, bundle, publish
 
 pytestmark = pytest.mark.django_db
@@ -101,8 +101,8 @@ def test_only_what_can_be_loaded_is_listed(api: Any) -> None:
     for name in ("alpha", "beta", "gamma"):
         publish(name)
     save_draft(capability_id="delta", files=bundle("delta"), based_on=None, by=OLGA)
-    publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
-    publishing.retire(capability_id="gamma", by=OLGA)
+    publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    publication.retire(capability_id="gamma", by=OLGA)
     document = _list(api)
     assert _ids(document) == ["alpha", "beta"]
     assert [(entry["status"], entry["replaced_by"]) for entry in document["capabilities"]] == [
@@ -148,12 +148,12 @@ def test_changes_since_a_revision(api: Any) -> None:
     document = _list(api, updated_since_revision=3)
     assert (_ids(document), document["removed"]) == ([], [])
     publish("beta", body="Two.")
-    publishing.retire(capability_id="gamma", by=OLGA)
+    publication.retire(capability_id="gamma", by=OLGA)
     document = _list(api, updated_since_revision=3)
     assert (_ids(document), document["removed"], document["registry_revision"]) == (["beta"], ["gamma"], 5)
     document = _list(api, updated_since_revision=4)
     assert (_ids(document), document["removed"]) == ([], ["gamma"])
-    publishing.restore(capability_id="gamma", by=OLGA)
+    publication.restore(capability_id="gamma", by=OLGA)
     document = _list(api, updated_since_revision=4)
     assert (_ids(document), document["removed"]) == (["gamma"], [])
 
@@ -231,7 +231,7 @@ def test_a_cursor_reads_the_registry_as_it_was(api: Any) -> None:
     publish("b")
     publish("d")
     publish("e", body="Two.", name="Changed")
-    publishing.retire(capability_id="g", by=OLGA)
+    publication.retire(capability_id="g", by=OLGA)
     second = _list(api, limit=2, cursor=first["next_cursor"])
     # What was retired since is not listed any more.
     assert (_ids(first), _ids(second)) == (["a", "c"], ["e"])
@@ -248,7 +248,7 @@ def test_a_cursor_lives_in_another_process_and_after_many_publishes(api: Any) ->
     for number in range(PAST_MAX + 2):
         publish("a", body=f"Again {number}.")
         _list(api)
-    HOLDER.forget()
+    STORE.forget()
     assert _ids(_list(api, limit=9, cursor=first["next_cursor"])) == ["b", "c"]
 
 
@@ -256,16 +256,16 @@ def test_past_states_in_memory_are_bounded(api: Any) -> None:
     for number in range(PAST_MAX * 2):
         publish("a", body=f"Again {number}.")
         _list(api)
-    assert len(HOLDER._past) == PAST_MAX
+    assert len(STORE._past) == PAST_MAX
 
 
 def test_answers_in_memory_are_bounded_and_the_newest_kept(api: Any) -> None:
-    from agent_api.v1.listing import ANSWERS_KEPT_MAX
+    from agent_api.v1.registry_list import CACHED_RESPONSES_MAX
 
     publish()
-    for number in range(ANSWERS_KEPT_MAX + 20):
+    for number in range(CACHED_RESPONSES_MAX + 20):
         _list(api, group=f"group_{number}")
-    assert len(HOLDER.snapshot.answers) == ANSWERS_KEPT_MAX
+    assert len(STORE.snapshot.answers) == CACHED_RESPONSES_MAX
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_cursor_ends_an_hour_after_the_registry_moved_on(
 
     def ask_after(**passed: int) -> Any:
         with monkeypatch.context() as patched:
-            patched.setattr("agent_api.v1.listing.timezone.now", lambda: now + timedelta(**passed))
+            patched.setattr("agent_api.v1.registry_list.timezone.now", lambda: now + timedelta(**passed))
             return api.get(LIST, {"limit": 1, "cursor": cursor})
 
     # Nothing has moved: the first page, which a client may have kept, goes on where it did.
@@ -320,7 +320,7 @@ def test_a_cursor_ends_an_hour_after_the_registry_moved_on(
     _list(api)
     for minutes, is_good in ((59, True), (61, False)):
         if is_another_process:
-            HOLDER.forget()
+            STORE.forget()
         response = ask_after(minutes=minutes)
         if is_good:
             assert _ids(response.json()) == ["b"]
@@ -334,7 +334,7 @@ def test_a_first_page_is_the_same_in_every_process(api: Any) -> None:
     publish("a")
     publish("b")
     first = api.get(LIST, {"limit": 1})
-    HOLDER.forget()
+    STORE.forget()
     again = api.get(LIST, {"limit": 1}, headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.matching.embedders import chosen_embedder
+from registry.matching.embedders import get_embedder
 from tests.factories import publish
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ def _ids(document: Any) -> list[str]:
 @pytest.fixture
 def playbooks(settings: Any, request: Any) -> None:
     settings.EMBEDDER = getattr(request, "param", "none")
-    chosen_embedder.cache_clear()
+    get_embedder.cache_clear()
     publish("password_reset", name="Password reset", description="Customer cannot sign in", skill_groups=["account"])
     publish("plan_downgrade", name="Annual plan downgrade", description="Customer wants a cheaper plan and a refund")
     publish("export_data", name="Data export", description="Customer asks for a copy of all data", body="Mind refunds.")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agent_client.digest import digest_of_load
-from registry import publishing
-from registry.drafts import save_draft
-from registry.imports.sources import read_path
+from agent_client.bundles.digest import digest_of_load
+from registry.bundles.bundle_reader import read_bundle
+from registry.catalog.drafts import save_draft
 from registry.models import DemandMiss, Incident, LoadCount, Revision
-from registry.snapshot import bodies
-from registry.usage import tallies
+from registry.publishing import publication
+from registry.snapshot import response_cache
+from registry.usage import usage_counters
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool
 from tests.servers import ROOT
 
@@ -53,8 +53,8 @@ def test_an_answer_is_what_the_author_wrote(api: Any) -> None:
 
 @pytest.mark.parametrize("name", sorted(folder.name for folder in (ROOT / "examples").iterdir()))
 def test_every_example_loads_with_a_digest_that_can_be_recomputed(api: Any, name: str) -> None:
-    (source,) = read_path(str(ROOT / "examples" / name))
-    publishing.publish(files=source.files, by=OLGA)
+    (source,) = read_bundle(str(ROOT / "examples" / name))
+    publication.publish(files=source.files, by=OLGA)
     for document in (
         _load(api, name),
         api.ok(api.post(LOAD, {"capability_id": name}), "skill_load"),
@@ -67,7 +67,7 @@ def test_every_example_loads_with_a_digest_that_can_be_recomputed(api: Any, name
 def test_front_matter_is_no_part_of_the_skill_doc(api: Any) -> None:
     files = bundle()
     files["skill.md"] = "---\nname: alpha\n---\n" + files["skill.md"]
-    publishing.publish(files=files, by=OLGA)
+    publication.publish(files=files, by=OLGA)
     assert _load(api)["skill_doc"] == bundle()["skill.md"]
 
 
@@ -75,7 +75,7 @@ def test_a_deprecated_one_loads_and_says_so(api: Any) -> None:
     publish()
     publish("beta")
     etag = api.get(LOAD, {"capability_id": "alpha"}).headers["ETag"]
-    publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     document = _load(api)
     assert (document["status"], document["replaced_by"]) == ("deprecated", "beta")
     assert document["digest"] == digest_of_load(document)
@@ -140,7 +140,7 @@ def test_a_retired_one_is_gone_even_by_pin(api: Any) -> None:
     outcome = publish()
     _load(api)
     _load(api, revision=1)
-    publishing.retire(capability_id="alpha", by=OLGA)
+    publication.retire(capability_id="alpha", by=OLGA)
     for query in ({}, {"revision": 1}, {"digest": outcome.digest}):
         api.error(api.get(LOAD, {"capability_id": "alpha", **query}), 404, "CAPABILITY_NOT_FOUND")
         api.error(api.post(RELOAD, {"capability_id": "alpha", **query}), 404, "CAPABILITY_NOT_FOUND")
@@ -149,7 +149,7 @@ def test_a_retired_one_is_gone_even_by_pin(api: Any) -> None:
 def test_a_pin_after_a_rollback(api: Any) -> None:
     publish()
     publish(body="Two.")
-    publishing.rollback(capability_id="alpha", to=1, by=OLGA)
+    publication.rollback(capability_id="alpha", to=1, by=OLGA)
     assert _load(api)["revision"] == 1
     assert _load(api, revision=2)["revision"] == 2
 
@@ -173,7 +173,7 @@ def test_the_words_of_the_contract(api: Any) -> None:
 def test_what_readers_cannot_have_is_not_found(api: Any, wanted: str) -> None:
     publish()
     publish("gone")
-    publishing.retire(capability_id="gone", by=OLGA)
+    publication.retire(capability_id="gone", by=OLGA)
     save_draft(capability_id="draft_only", files=bundle("draft_only"), based_on=None, by=OLGA)
     error = api.error(api.get(LOAD, {"capability_id": wanted}), 404, "CAPABILITY_NOT_FOUND")
     assert error["available_capabilities"] == ["alpha"]
@@ -181,13 +181,15 @@ def test_what_readers_cannot_have_is_not_found(api: Any, wanted: str) -> None:
 
 
 def test_at_most_a_hundred_are_named_the_nearest_first(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from registry.snapshot import HOLDER, Entry, Snapshot
+    from registry.snapshot import STORE, Snapshot, SnapshotEntry
 
     names = [f"capability_{number:04}" for number in range(3000)]
-    entries = {name: Entry(name, "published", None, 1, 1, "", 1, name.title(), (), (), b"", b"") for name in names}
-    monkeypatch.setattr(HOLDER, "snapshot", Snapshot(1, 0, entries, {}))
-    monkeypatch.setattr(HOLDER, "has_read", True)
-    monkeypatch.setattr(HOLDER, "is_watched", True)
+    entries = {
+        name: SnapshotEntry(name, "published", None, 1, 1, "", 1, name.title(), (), (), b"", b"") for name in names
+    }
+    monkeypatch.setattr(STORE, "snapshot", Snapshot(1, 0, entries, {}))
+    monkeypatch.setattr(STORE, "has_read", True)
+    monkeypatch.setattr(STORE, "is_watched", True)
     error = api.error(api.get(LOAD, {"capability_id": "capability_2718x"}), 404, "CAPABILITY_NOT_FOUND")
     assert error["available_capabilities"][0] == "capability_2718"
     assert (len(error["available_capabilities"]), error["available_total"]) == (100, 3000)
@@ -202,7 +204,7 @@ def test_misses_and_loads_are_counted(api: Any) -> None:
         api.get(LOAD, {"capability_id": "sleep"})
         _load(api)
         api.get(LOAD, {"capability_id": "alpha"}, headers=headers)
-    tallies.flush()
+    usage_counters.flush()
     assert DemandMiss.objects.get().count == 2
     assert sorted(LoadCount.objects.values_list("key_name", "count")) == [("", 2), ("key 0", 2)]
 
@@ -211,8 +213,8 @@ def test_misses_and_loads_are_counted(api: Any) -> None:
 
 
 def test_a_damaged_bundle_is_told_with_what_is_wrong(api: Any) -> None:
-    (source,) = read_path(str(ROOT / "examples" / "workouts"))
-    publishing.publish(files=source.files, by=OLGA)
+    (source,) = read_bundle(str(ROOT / "examples" / "workouts"))
+    publication.publish(files=source.files, by=OLGA)
     revision = Revision.objects.get()
     tools = json.loads(revision.tools_json or "")
     del next(each for each in tools if each["name"] == "workout_session_create")["args_schema"]
@@ -252,8 +254,8 @@ def test_a_malformed_one_is_remembered_for_a_moment_only(api: Any, monkeypatch: 
         api.error(api.get(LOAD, {"capability_id": "alpha"}), 422, "SKILL_MALFORMED")
     assert Incident.objects.get().count == 1
     damage(revision, skill_md=revision.skill_md)
-    now = bodies.time.monotonic()  # type: ignore[attr-defined]
-    monkeypatch.setattr(bodies.time, "monotonic", lambda: now + bodies.MALFORMED_SECONDS + 1)  # type: ignore[attr-defined]
+    now = response_cache.time.monotonic()  # type: ignore[attr-defined]
+    monkeypatch.setattr(response_cache.time, "monotonic", lambda: now + response_cache.MALFORMED_SECONDS + 1)  # type: ignore[attr-defined]
     assert _load(api)["revision"] == 1
 
 
@@ -385,7 +387,7 @@ def test_without_public_read_a_key_is_needed(api: Any, name: str) -> None:
 
 
 def test_a_revoked_key_opens_nothing(api: Any) -> None:
-    from registry.access.keys import revoke_key
+    from registry.access.agent_keys import revoke_key
 
     publish()
     headers = bearer("read")

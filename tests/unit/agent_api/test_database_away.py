@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test import Client
 
-from registry.usage import tallies
+from registry.usage import usage_counters
 from tests.factories import bearer, publish
 
 pytestmark = pytest.mark.django_db
@@ -84,13 +84,13 @@ def test_what_is_not_held_is_a_503(api: Any, away: Any) -> None:
 def test_an_unknown_id_may_have_been_published_a_moment_ago(api: Any, away: Any) -> None:
     publish()
     api.get(LIST)
-    misses = tallies.TOTALS.misses
+    misses = usage_counters.TOTALS.misses
     away()
     _refused(api, api.get(LOAD, {"capability_id": "nobody"}))
     _refused(api, api.post("prompt_render", {"capability_ids": ["nobody"]}))
     for door in ("/.well-known/agent-skills/nobody/1/SKILL.md", "/clawhub/api/v1/skills/nobody"):
         assert Client().get(door).status_code == 503
-    assert tallies.TOTALS.misses == misses
+    assert usage_counters.TOTALS.misses == misses
 
 
 def test_a_known_key_still_opens_and_a_bad_one_does_not(api: Any, away: Any, settings: Any) -> None:
@@ -118,5 +118,5 @@ def test_it_recovers_by_itself(api: Any) -> None:
     api.get(LIST)
     with connection.execute_wrapper(_fail):
         assert "Warning" in api.get(LIST).headers
-        tallies.flush()
+        usage_counters.flush()
     assert "Warning" not in api.get(LIST).headers

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from registry.access.keys import SCOPES
-from studio.values import Rate
+from registry.access.agent_keys import SCOPES
+from studio.config.parsers import Rate
 from tests.factories import agent_key, bearer, publish
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +30,11 @@ def _paths(found: Any = None, prefix: str = "/") -> list[str]:
 
 
 def _methods(path: str) -> set[str]:
-    from agent_api.openapi.document import openapi_document
+    from agent_api.openapi.document import build_document
 
     if path in OPEN_TO_ALL:
         return {"GET", "HEAD"}
-    found = {method.upper() for method in openapi_document()["paths"][path]}
+    found = {method.upper() for method in build_document()["paths"][path]}
     return found | ({"HEAD"} if "GET" in found else set())
 
 
@@ -114,7 +114,7 @@ def test_a_failure_of_ours_tells_nothing_of_its_cause(api: Any, monkeypatch: pyt
     def fail(*args: Any) -> None:
         raise RuntimeError("the secret is 12345")
 
-    monkeypatch.setattr(views, "list_answer", fail)
+    monkeypatch.setattr(views, "list_response", fail)
     response = api.get("capability_registry_list")
     assert "12345" not in str(api.error(response, 500, "INTERNAL_ERROR"))
 

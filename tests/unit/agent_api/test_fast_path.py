@@ -21,14 +21,15 @@ from django.test import RequestFactory
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from agent_api.fast_path import ANSWERED, LIST, LOAD, FastPath
-from registry import drafts, publishing
-from registry.access import install_codes, keys
-from registry.actors import SYSTEM, Actor
-from registry.snapshot import HOLDER
-from registry.snapshot.bodies import BODIES
+from agent_api.fast_path import LIST, LOAD, SERVED_COUNTS, FastPath
+from registry.access import agent_keys, install_codes
+from registry.catalog import drafts
+from registry.common.actors import SYSTEM, Actor
+from registry.publishing import publication
+from registry.snapshot import STORE
+from registry.snapshot.response_cache import RESPONSE_CACHE
 from registry.usage import feedback
-from studio.proxies import apply_forwarding
+from studio.middleware.proxies import apply_forwarding
 from studio.server.environ import build_environ
 from studio.server.warm_reads import WarmReads
 from studio.server.wsgi_call import call_wsgi
@@ -124,21 +125,21 @@ def _keep_connection() -> Iterator[None]:
 
 @pytest.fixture
 def key() -> str:
-    return keys.create_key(name="reader", by=SYSTEM)[1]
+    return agent_keys.create_key(name="reader", by=SYSTEM)[1]
 
 
 @pytest.fixture
 def spy(monkeypatch: pytest.MonkeyPatch, key: str) -> Iterator[Spy]:
     """Three capabilities are published, and the snapshot is held as in a serving process."""
     for name in ("minimal", "with_tools", "playbook"):
-        assert publishing.publish(files=valid_bundle(name), by=SYSTEM).status == "published"
-    HOLDER.forget()
-    BODIES.forget()
-    HOLDER.refresh()
-    monkeypatch.setattr(HOLDER, "is_watched", True)
+        assert publication.publish(files=valid_bundle(name), by=SYSTEM).status == "published"
+    STORE.forget()
+    RESPONSE_CACHE.forget()
+    STORE.refresh()
+    monkeypatch.setattr(STORE, "is_watched", True)
     yield Spy()
-    HOLDER.forget()
-    BODIES.forget()
+    STORE.forget()
+    RESPONSE_CACHE.forget()
 
 
 def _ask(
@@ -164,12 +165,12 @@ def _ask(
 def _other_keys() -> list[str]:
     """Keys that see something else than most; there is something that most do not see."""
     code = unlisted("secret_talks")
-    found = [keys.create_key(name=name, by=SYSTEM)[1] for name in ("guest", "stranger")]
+    found = [agent_keys.create_key(name=name, by=SYSTEM)[1] for name in ("guest", "stranger")]
     install_codes.redeem_code(code=code, by=Actor("agent_key", "guest"))
     drafts.save_draft(capability_id="minimal", files=_draft(), based_on=None, by=SYSTEM)
     for name, limits in LIMITED.items():
-        found.append(keys.create_key(name=name, by=SYSTEM, **limits)[1])
-    HOLDER.refresh()
+        found.append(agent_keys.create_key(name=name, by=SYSTEM, **limits)[1])
+    STORE.refresh()
     return found
 
 
@@ -265,7 +266,7 @@ def test_what_it_answers_is_counted(spy: Spy, through: Through, key: str) -> Non
     for tag in ("", "", etag, etag):
         _ask(fast, *shape, headers | {"If-None-Match": tag})
     fast.collect()
-    before, asked = ANSWERED.copy(), spy.asked
+    before, asked = SERVED_COUNTS.copy(), spy.asked
     for _ in range(3):
         _ask(fast, *shape, headers)
     _ask(fast, *shape, headers | {"If-None-Match": etag})
@@ -273,7 +274,7 @@ def test_what_it_answers_is_counted(spy: Spy, through: Through, key: str) -> Non
     assert spy.asked == asked + 1
     fast.collect()
     fast.collect()
-    assert (ANSWERED[LOAD, False] - before[LOAD, False], ANSWERED[LOAD, True] - before[LOAD, True]) == (3, 1)
+    assert (SERVED_COUNTS[LOAD, False] - before[LOAD, False], SERVED_COUNTS[LOAD, True] - before[LOAD, True]) == (3, 1)
 
 
 def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(
@@ -284,14 +285,14 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(
     shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
     for _ in range(3):
         assert _ask(fast, *shape)[0] == "200 OK"
-    publishing.deprecate(capability_id="sleep_tracking", by=SYSTEM, replaced_by="minimal")
-    HOLDER.refresh()
+    publication.deprecate(capability_id="sleep_tracking", by=SYSTEM, replaced_by="minimal")
+    STORE.refresh()
     assert b'"status":"deprecated","replaced_by":"minimal"' in _ask(fast, *shape)[2]
-    publishing.retire(capability_id="sleep_tracking", by=SYSTEM)
-    HOLDER.refresh()
+    publication.retire(capability_id="sleep_tracking", by=SYSTEM)
+    STORE.refresh()
     assert _ask(fast, *shape)[0] == "404 Not Found"
-    keys.revoke_key(name="reader", by=SYSTEM)
-    HOLDER.refresh()
+    agent_keys.revoke_key(name="reader", by=SYSTEM)
+    STORE.refresh()
     assert _ask(fast, *shape)[0] == "401 Unauthorized"
 
 
@@ -300,16 +301,16 @@ def test_a_key_that_ends_is_refused_by_the_clock(
 ) -> None:
     settings.AGENT_API_PUBLIC_READ = False
     ends = timezone.now() + timedelta(hours=1)
-    keys.change_key(
+    agent_keys.update_key(
         name="reader", by=SYSTEM, scopes=["read"], groups=None, read_only_tools=False, preview=False, expires_at=ends
     )
-    HOLDER.refresh()
+    STORE.refresh()
     fast = through(FastPath(spy))
     shape = ("GET", LOAD, "capability_id=sleep_tracking", {"Authorization": f"Bearer {key}"})
     for _ in range(3):
         assert _ask(fast, *shape)[0] == "200 OK"
     # Nothing is read anew: the snapshot knows when.
-    monkeypatch.setattr("registry.snapshot.content.time.time", ends.timestamp)
+    monkeypatch.setattr("registry.snapshot.snapshot.time.time", ends.timestamp)
     assert _ask(fast, *shape)[0] == "401 Unauthorized"
 
 
@@ -321,7 +322,7 @@ def test_a_confidence_that_moved_is_answered_as_the_view_answers_it(
     before, *_ = [_ask(fast, *shape) for _ in range(3)]
     feedback.record_outcome(capability_id="password_reset", outcome="used", by=SYSTEM)
     assert _ask(fast, *shape) == before
-    HOLDER.refresh()
+    STORE.refresh()
     with django_assert_num_queries(0):
         after = _ask(fast, *shape)
     assert after == _ask(spy.handler, *shape)
@@ -375,8 +376,8 @@ def test_a_limited_key_is_answered_from_memory(
 
 
 def test_a_key_without_the_scope_is_left_to_the_view(spy: Spy, through: Through) -> None:
-    _, publisher = keys.create_key(name="publisher", by=SYSTEM, scopes=["publish"])
-    HOLDER.refresh()
+    _, publisher = agent_keys.create_key(name="publisher", by=SYSTEM, scopes=["publish"])
+    STORE.refresh()
     fast = through(FastPath(spy))
     for _ in range(3):
         assert _ask(fast, "GET", LIST, "", {"Authorization": f"Bearer {publisher}"})[0] == "403 Forbidden"
@@ -422,7 +423,7 @@ def _beside(path_info: str, application: Any) -> list[threading.Thread]:
 @pytest.mark.parametrize(("path", "most"), [(LIST, 1), (LOAD, 1), ("/api/v1/capability_match", 3)])
 def test_what_is_not_held_is_worked_out_one_at_a_time(monkeypatch: pytest.MonkeyPatch, path: str, most: int) -> None:
     monkeypatch.setattr("agent_api.fast_path._TURN_SECONDS", 60)
-    monkeypatch.setattr(HOLDER, "is_watched", False)
+    monkeypatch.setattr(STORE, "is_watched", False)
     inside: list[int] = []
     seen: list[int] = []
     all_in = threading.Barrier(most)
@@ -441,7 +442,7 @@ def test_what_is_not_held_is_worked_out_one_at_a_time(monkeypatch: pytest.Monkey
 
 
 def test_nobody_waits_long_for_one_that_waits_for_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HOLDER, "is_watched", False)
+    monkeypatch.setattr(STORE, "is_watched", False)
     all_in = threading.Barrier(3)
     threads = _beside(LIST, lambda _environ, _start_response: all_in.wait(60))
     for thread in threads:

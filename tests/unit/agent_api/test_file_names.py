@@ -13,13 +13,13 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from registry.drafts import get_draft, save_draft
-from registry.errors import InvalidRequest
+from registry.catalog.drafts import get_draft, save_draft
+from registry.common.errors import InvalidRequest
 from registry.models import BundleTexts, Capability, Draft, Revision
-from registry.publishing import publish
+from registry.publishing.publication import publish
 from tests.factories import OLGA, Files, agent_key, bundle
-from tests.unit.agent_api.neighbours.test_clawhub_publishing import TEA
-from tests.unit.agent_api.neighbours.test_clawhub_publishing import _publish as clawhub_publish
+from tests.unit.agent_api.integrations.test_clawhub_publishing import TEA
+from tests.unit.agent_api.integrations.test_clawhub_publishing import _publish as clawhub_publish
 
 pytestmark = pytest.mark.django_db
 
@@ -190,7 +190,7 @@ def test_a_release_of_before_is_given_to_nobody(api: Any, key: dict[str, str]) -
 
 def _rename(row: BundleTexts, path: str) -> None:
     """As rows were stored that were made before."""
-    from registry.queries import texts_digest
+    from registry.core.queries import texts_digest
 
     row.files = {**{name: text for name, text in row.files.items() if "/" not in name}, path: "# Guide\n"}
     if isinstance(row, Revision):

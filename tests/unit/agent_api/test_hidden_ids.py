@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import publishing
-from registry.access import keys
+from registry.access import agent_keys
+from registry.matching.skill_groups import set_group
 from registry.models import Capability
-from registry.skill_groups import set_group
+from registry.publishing import publication
 from tests.factories import OLGA, bearer, publish, unlisted
 
 pytestmark = pytest.mark.django_db
@@ -27,9 +27,9 @@ def public(settings: Any) -> None:
 
 def _hide(capability_id: str, how: str) -> None:
     if how == "retired":
-        publishing.retire(capability_id=capability_id, by=OLGA)
+        publication.retire(capability_id=capability_id, by=OLGA)
     else:
-        publishing.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
+        publication.set_visibility(capability_id=capability_id, visibility="unlisted", by=OLGA)
 
 
 def _self_made_cursor(revision: int) -> str:
@@ -136,7 +136,7 @@ def _prompts(api: Any, key: dict[str, str], capability_id: str) -> str:
 def test_a_replacement_is_told_to_those_who_see_it(api: Any) -> None:
     publish("old_pay", skill_groups=["pay"])
     publish("new_pay", skill_groups=["pay", "staff"])
-    publishing.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
+    publication.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
     wide, narrow = bearer(), bearer(groups=["pay"])
     for key in ({}, wide, narrow):
         assert set(_replaced_by(api, key, "old_pay")) == {"new_pay"}
@@ -155,7 +155,7 @@ def test_a_replacement_is_told_to_those_who_see_it(api: Any) -> None:
 def test_a_replacement_in_another_group_is_not_told(api: Any) -> None:
     publish("old_pay", skill_groups=["health"])
     publish("new_pay", skill_groups=["staff"])
-    publishing.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
+    publication.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
     assert set(_replaced_by(api, bearer(groups=["health"]), "old_pay")) == {None}
     assert set(_replaced_by(api, bearer(groups=["health", "staff"]), "old_pay")) == {"new_pay"}
 
@@ -163,7 +163,7 @@ def test_a_replacement_in_another_group_is_not_told(api: Any) -> None:
 def test_a_page_of_the_past_names_no_replacement_that_was_hidden_since(api: Any) -> None:
     for name in ("alpha", "new_pay", "old_pay"):
         publish(name)
-    publishing.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
+    publication.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
     cursor = _ask(api, "http", {}, limit=1)["next_cursor"]
     _hide("new_pay", "unlisted")
     (entry,) = _ask(api, "http", {}, limit=1, cursor=cursor)["capabilities"]
@@ -173,7 +173,7 @@ def test_a_page_of_the_past_names_no_replacement_that_was_hidden_since(api: Any)
 def test_other_doors_name_no_hidden_replacement(api: Any) -> None:
     publish("old_pay")
     publish("new_pay")
-    publishing.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
+    publication.deprecate(capability_id="old_pay", replaced_by="new_pay", by=OLGA)
     _hide("new_pay", "unlisted")
     client = Client()
     for path in (
@@ -266,9 +266,9 @@ def test_a_later_key_of_a_group_is_not_told_of_what_left_it_before(api: Any) -> 
 def test_a_key_that_is_given_other_groups_is_told_as_a_new_one(api: Any) -> None:
     publish("alpha", skill_groups=["a"])
     publish("beta", skill_groups=["b"])
-    row, key = keys.create_key(name="moving", groups=["b"], by=OLGA)
+    row, key = agent_keys.create_key(name="moving", groups=["b"], by=OLGA)
     publish("alpha", skill_groups=["c"])
-    keys.change_key(
+    agent_keys.update_key(
         name="moving", scopes=row.scopes, groups=["a"], read_only_tools=False, preview=False, expires_at=None, by=OLGA
     )
     assert _removed(api, {"Authorization": f"Bearer {key}"}, 2) == []
@@ -276,8 +276,8 @@ def test_a_key_that_is_given_other_groups_is_told_as_a_new_one(api: Any) -> None
 
 def test_what_was_listed_only_while_retired_is_never_told(api: Any) -> None:
     publish("alpha")
-    publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
+    publication.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
     key = bearer()
-    publishing.retire(capability_id="alpha", by=OLGA)
-    publishing.set_visibility(capability_id="alpha", visibility="listed", by=OLGA)
+    publication.retire(capability_id="alpha", by=OLGA)
+    publication.set_visibility(capability_id="alpha", visibility="listed", by=OLGA)
     assert _removed(api, key, 2) == [] == _removed(api, key, 3)

@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from agent_client.digest import digest_of_load
-from registry import drafts, publishing
-from registry.access import keys
-from registry.errors import InvalidRequest
+from agent_client.bundles.digest import digest_of_load
+from registry.access import agent_keys
+from registry.catalog import drafts
+from registry.common.errors import InvalidRequest
 from registry.models import AgentKey, Capability, LoadCount, Revision
-from registry.snapshot import HOLDER
+from registry.publishing import publication
+from registry.snapshot import STORE
 from registry.snapshot.visibility import without_write_tools
-from registry.usage.tallies import flush
+from registry.usage.usage_counters import flush
 from tests.factories import OLGA, bearer, bundle, publish, tool, unlisted
 from tests.shapes import assert_shape
 
@@ -57,7 +58,7 @@ def test_what_leaves_its_groups_is_to_be_forgotten_and_nothing_else(api: Any) ->
     publish("beta", skill_groups=["b"])
     key = bearer(groups=["a"])
     publish("alpha", skill_groups=["b"])
-    publishing.retire(capability_id="beta", by=OLGA)
+    publication.retire(capability_id="beta", by=OLGA)
     document = _list(api, key, updated_since_revision=2)
     assert (document["capabilities"], document["removed"]) == ([], ["alpha"])
 
@@ -109,7 +110,7 @@ def test_a_release_without_write_tools_is_pinned_by_its_own_digest(api: Any) -> 
 def test_of_an_old_row_the_digest_is_counted_when_it_is_needed(api: Any) -> None:
     publish(tools=TOOLS)
     Revision.objects.update(read_only_digest="")
-    HOLDER.forget()
+    STORE.forget()
     without_write_tools.cache_clear()
     key = bearer(read_only_tools=True)
     assert _list(api, key)["capabilities"][0]["digest"] == digest_of_load(_load(api, key).json())
@@ -152,7 +153,7 @@ def test_a_preview_follows_the_draft(api: Any) -> None:
     assert _load(api, key).json()["status"] == "published"
     drafts.restore_draft(capability_id="alpha", version=2, by=OLGA)
     assert _load(api, key).json()["status"] == "draft"
-    publishing.publish_draft(capability_id="alpha", by=OLGA)
+    publication.publish_draft(capability_id="alpha", by=OLGA)
     document = _load(api, key).json()
     assert (document["status"], document["revision"]) == ("published", 2)
     assert Capability.objects.get().status == "published"
@@ -186,7 +187,7 @@ def test_limits_go_together(api: Any) -> None:
     assert (document["status"], document["withheld_tools"]) == ("draft", ["alpha_create"])
     assert document["digest"] == digest_of_load(document) == _list(api, key)["capabilities"][0]["digest"]
     assert _ids(api, bearer(preview=True, groups=["b"])) == []
-    publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
+    publication.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA)
     publish("beta")
     assert _ids(api, bearer(preview=True)) == ["beta"]
 
@@ -196,24 +197,24 @@ def test_a_limited_key_does_not_publish(api: Any, limits: dict[str, Any]) -> Non
     """The operator API shows and changes the whole registry."""
     publish("alpha", skill_groups=["b"])
     with pytest.raises(InvalidRequest, match="whole registry"):
-        keys.create_key(name="both", scopes=["read", "publish"], by=OLGA, **limits)
-    row, key = keys.create_key(name="older", scopes=["read"], by=OLGA, **limits)
+        agent_keys.create_key(name="both", scopes=["read", "publish"], by=OLGA, **limits)
+    row, key = agent_keys.create_key(name="older", scopes=["read"], by=OLGA, **limits)
     more: dict[str, Any] = {"groups": None, "read_only_tools": False} | limits
     with pytest.raises(InvalidRequest, match="whole registry"):
-        keys.change_key(name="older", scopes=["publish"], preview=False, expires_at=None, by=OLGA, **more)
+        agent_keys.update_key(name="older", scopes=["publish"], preview=False, expires_at=None, by=OLGA, **more)
 
     # One that was made when this was taken.
     AgentKey.objects.filter(pk=row.pk).update(scopes=["read", "publish"])
-    HOLDER.refresh()
+    STORE.refresh()
     for path in ("bundle_list", "bundle_export?capability_id=alpha", "draft_get?capability_id=alpha"):
         answer = api.get(f"operator/{path}", headers={"Authorization": f"Bearer {key}"})
         api.error(answer, 403, "FORBIDDEN")
 
 
 def test_a_key_that_this_process_has_not_heard_of_yet(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("registry.snapshot.holder.JUST_ASKED_SECONDS", 0)
-    HOLDER.refresh()
-    HOLDER.is_watched = True
+    monkeypatch.setattr("registry.snapshot.store.RECHECK_SECONDS", 0)
+    STORE.refresh()
+    STORE.is_watched = True
     assert api.get("capability_registry_list", headers=bearer()).status_code == 200
     assert api.get("capability_registry_list", headers={"Authorization": "Bearer csk_none"}).status_code == 401
 

@@ -15,13 +15,13 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from agent_api.fast_path import ANSWERED, LIST
-from agent_api.metrics.exposition import EXPOSED
-from registry.background import jobs
+from agent_api.fast_path import LIST, SERVED_COUNTS
+from agent_api.metrics.exposition import CONTENT_TYPES
+from registry.core.jobs import queue
+from registry.core.transactions import write_transaction
 from registry.models import Job, Revision
-from registry.snapshot import HOLDER
+from registry.snapshot import STORE
 from registry.validation import RULES_VERSION
-from registry.writing import writing
 from tests.factories import bearer, damage, publish
 from tests.servers import ROOT
 
@@ -53,7 +53,7 @@ def test_it_is_what_prometheus_reads(client: Client) -> None:
 
 
 def test_names_follow_the_conventions() -> None:
-    for family in EXPOSED.collect():
+    for family in CONTENT_TYPES.collect():
         if family.name.startswith("studio_"):
             assert re.fullmatch(r"[a-z_]+", family.name), family.name
             assert family.documentation
@@ -126,7 +126,7 @@ def test_loads_misses_and_malformed_answers_are_counted(client: Client) -> None:
 
 
 def test_refused_calls_are_counted(client: Client, settings: Settings, closed: None) -> None:
-    from studio.values import Rate
+    from studio.config.parsers import Rate
 
     key = bearer()
     settings.RATE_LIMITS = {"guess": Rate(1, 60)}
@@ -143,7 +143,7 @@ def test_the_registry_is_described(client: Client) -> None:
     bearer()
     found = figures(client)
     assert found["studio_registry_revision"] == 2
-    assert found["studio_access_revision"] == HOLDER.snapshot.access_revision > 0
+    assert found["studio_access_revision"] == STORE.snapshot.access_revision > 0
     assert found["studio_snapshot_stale"] == 0
     assert 0 <= found["studio_snapshot_age_seconds"] < 60
     assert found['studio_capabilities{status="published"}'] == 2
@@ -154,9 +154,9 @@ def test_the_registry_is_described(client: Client) -> None:
 
 
 def test_jobs_are_described(client: Client) -> None:
-    with writing():
-        jobs.enqueue("jobs.prune", {})
-        later, _ = jobs.enqueue("usage.rollup", {}, run_after=timezone.now() + timedelta(days=1))
+    with write_transaction():
+        queue.enqueue("jobs.prune", {})
+        later, _ = queue.enqueue("usage.rollup", {}, run_after=timezone.now() + timedelta(days=1))
     Job.objects.exclude(pk=later.pk).update(run_after=timezone.now() - timedelta(minutes=5))
     found = figures(client)
     assert found['studio_jobs{state="queued"}'] == 2
@@ -180,18 +180,18 @@ def test_the_database_is_away(client: Client) -> None:
 
 
 def test_no_warm_answer_is_lost_among_threads() -> None:
-    before = ANSWERED[LIST, True]
+    before = SERVED_COUNTS[LIST, True]
 
     def answer() -> None:
         for _ in range(50_000):
-            ANSWERED[LIST, True] += 1
+            SERVED_COUNTS[LIST, True] += 1
 
     threads = [threading.Thread(target=answer) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert ANSWERED[LIST, True] == before + 200_000
+    assert SERVED_COUNTS[LIST, True] == before + 200_000
 
 
 def test_the_version_is_that_of_the_project() -> None:
@@ -206,7 +206,7 @@ def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
     suffix = {"counter": "_total", "info": "_info"}
     exported = {
         family.name + suffix.get(family.type, ""): set().union(*(sample.labels for sample in family.samples)) - {"le"}
-        for family in EXPOSED.collect()
+        for family in CONTENT_TYPES.collect()
         if family.name.startswith("studio_")
     }
     text = (ROOT / "docs/operate.md").read_text("utf-8")
@@ -216,7 +216,7 @@ def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
 
 def test_the_docs_ask_for_metrics_that_exist(client: Client) -> None:
     client.get("/metrics")
-    samples = {sample.name for family in EXPOSED.collect() for sample in family.samples}
+    samples = {sample.name for family in CONTENT_TYPES.collect() for sample in family.samples}
     text = (ROOT / "docs/operate.md").read_text("utf-8")
     # The whole document, so that no rule is passed over.
     asked = set(re.findall(r"\b(studio_[a-z_]+[a-z])\b(?!\.)", text))

@@ -12,30 +12,30 @@ from django.core.management import call_command
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft4Validator
 
-from agent_api.openapi.document import as_yaml, openapi_document
-from registry.schemas import SCHEMAS_DIR, read_schema
+from agent_api.openapi.document import build_document, render_yaml
+from registry.common.schema_loader import SCHEMAS_DIR, read_schema
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db
 
 
 def test_it_is_valid_openapi() -> None:
-    validate_schema(openapi_document())  # type: ignore[no-untyped-call]
+    validate_schema(build_document())  # type: ignore[no-untyped-call]
 
 
 def test_what_is_committed_is_what_the_code_generates() -> None:
     committed = (ROOT / "agent_api" / "openapi.yaml").read_text("utf-8")
-    assert committed == as_yaml(), "run: python3 run.py manage openapi > agent_api/openapi.yaml"
+    assert committed == render_yaml(), "run: python3 run.py manage openapi > agent_api/openapi.yaml"
 
 
 def test_the_command_writes_it(capsys: pytest.CaptureFixture[str]) -> None:
     call_command("openapi")
-    assert capsys.readouterr().out == as_yaml()
+    assert capsys.readouterr().out == render_yaml()
 
 
 def test_every_path_is_its_operation_id() -> None:
     seen = set()
-    for path, operations in openapi_document()["paths"].items():
+    for path, operations in build_document()["paths"].items():
         for method, operation in operations.items():
             name = path.rpartition("/")[2]
             expected = f"{name}_post" if method == "post" and "get" in operations else name
@@ -45,7 +45,7 @@ def test_every_path_is_its_operation_id() -> None:
 
 
 def test_every_response_is_typed_and_every_refusal_known() -> None:
-    for path, operations in openapi_document()["paths"].items():
+    for path, operations in build_document()["paths"].items():
         for method, operation in operations.items():
             responses = operation["responses"]
             assert {"400", "401", "403", "405", "429", "503"} <= set(responses), (path, method)
@@ -55,7 +55,7 @@ def test_every_response_is_typed_and_every_refusal_known() -> None:
 
 
 def test_every_component_compiles_and_every_reference_leads_somewhere() -> None:
-    document = openapi_document()
+    document = build_document()
     for name, schema in document["components"]["schemas"].items():
         Draft4Validator.check_schema({key: value for key, value in schema.items() if key != "nullable"})
         assert schema.get("type") == "object", name
@@ -81,10 +81,10 @@ def test_it_is_read_without_a_key(api: Any) -> None:
     response = api.get("schema")
     assert response.status_code == 200
     assert response.headers["Content-Type"].startswith("application/vnd.oai.openapi")
-    assert yaml.safe_load(response.content) == openapi_document()
+    assert yaml.safe_load(response.content) == build_document()
     response = api.get("schema", {"format": "json"})
     assert response.headers["Content-Type"] == "application/vnd.oai.openapi+json"
-    assert response.json() == openapi_document()
+    assert response.json() == build_document()
     api.error(api.get("schema", {"format": "xml"}), 400, "INVALID_REQUEST")
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from agent_client.bundle import Bundle, Listing
-from agent_client.environment import Environment
+from agent_client.bundles.bundle import Bundle, Listing
+from agent_client.environment.probe import Environment
 from agent_client.prompt import render_prompt
 from agent_client.session import Session, SessionOptions
-from registry import publishing
-from registry.imports.sources import read_path
+from registry.bundles.bundle_reader import read_bundle
 from registry.models import DemandMiss, Revision
+from registry.publishing import publication
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool
 from tests.servers import ROOT
 
@@ -26,8 +26,8 @@ def _render(api: Any, *ids: str, **body: Any) -> Any:
 
 
 def _publish_example(name: str) -> None:
-    (source,) = read_path(str(ROOT / "examples" / name))
-    publishing.publish(files=source.files, by=OLGA)
+    (source,) = read_bundle(str(ROOT / "examples" / name))
+    publication.publish(files=source.files, by=OLGA)
 
 
 def test_it_is_what_a_session_would_write(api: Any) -> None:
@@ -77,12 +77,12 @@ def test_an_environment_decides_what_is_ready(api: Any) -> None:
 
 
 def test_an_unknown_id_is_not_found_and_counted(api: Any) -> None:
-    from registry.usage import tallies
+    from registry.usage import usage_counters
 
     publish()
     error = api.error(api.post(RENDER, {"capability_ids": ["alpha", "alphas"]}), 404, "CAPABILITY_NOT_FOUND")
     assert error["available_capabilities"] == ["alpha"]
-    tallies.flush()
+    usage_counters.flush()
     assert DemandMiss.objects.filter(capability_id="alphas").exists()
 
 

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from registry import drafts, exporting, publishing
-from registry.access import shares
-from registry.actors import Actor
-from registry.authoring.creating import duplicate
-from registry.batches import import_all, publish_all
-from registry.errors import InvalidRequest
-from registry.imports.archives import write_tar_gz, write_zip
-from registry.imports.import_sources import read_files, read_source
-from registry.imports.importing import from_files, import_together
-from registry.imports.sources import SourceBundle, read_path, read_zip
+from registry.access import share_links
+from registry.authoring.capability_creation import duplicate_capability
+from registry.bundles.archives import write_tar_gz, write_zip
+from registry.bundles.bundle_reader import SourceBundle, read_bundle, read_bundle_zip
+from registry.catalog import drafts, exporter
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest
 from registry.models import Capability, Draft, Revision
-from registry.releases import reviews
-from registry.validation import validate
+from registry.publishing import publication, reviews
+from registry.publishing.batch import import_all, publish_all
+from registry.sources.bundle_import import import_all_or_none, import_files
+from registry.sources.source_discovery import discover_bundles, discover_in_files
+from registry.validation import validate_bundle
 from tests.factories import OLGA, agent_key, bearer, bundle, damage, zip_of
 
 pytestmark = pytest.mark.django_db
@@ -54,33 +54,33 @@ def _file(api: Any, path: str, **query: Any) -> Any:
     return api.get(FILE, {"capability_id": "alpha", "path": path, **query})
 
 
-def _publish(files: dict[str, str] = BUNDLE) -> publishing.Outcome:
-    return publishing.publish(files=files, by=OLGA)
+def _publish(files: dict[str, str] = BUNDLE) -> publication.PublishResult:
+    return publication.publish(files=files, by=OLGA)
 
 
 # In
 
 
 def _folder(tmp_path: Path) -> list[SourceBundle]:
-    return read_source(str(_write(tmp_path / "alpha", SOURCE)))
+    return discover_bundles(str(_write(tmp_path / "alpha", SOURCE)))
 
 
 def _tree(tmp_path: Path) -> list[SourceBundle]:
-    return read_source(str(_write(tmp_path / "tree/deep/alpha", SOURCE).parent.parent))
+    return discover_bundles(str(_write(tmp_path / "tree/deep/alpha", SOURCE).parent.parent))
 
 
 def _zip(tmp_path: Path) -> list[SourceBundle]:
     (tmp_path / "a.zip").write_bytes(write_zip(RAW))
-    return read_source(str(tmp_path / "a.zip"))
+    return discover_bundles(str(tmp_path / "a.zip"))
 
 
 def _tar(tmp_path: Path) -> list[SourceBundle]:
     (tmp_path / "a.tar.gz").write_bytes(write_tar_gz({f"alpha/{name}": raw for name, raw in RAW.items()}))
-    return read_source(str(tmp_path / "a.tar.gz"))
+    return discover_bundles(str(tmp_path / "a.tar.gz"))
 
 
 def _browser(_: Path) -> list[SourceBundle]:
-    return from_files([(f"alpha/{name}", raw) for name, raw in RAW.items()], "alpha")
+    return import_files([(f"alpha/{name}", raw) for name, raw in RAW.items()], "alpha")
 
 
 @pytest.mark.parametrize("door", [_folder, _tree, _zip, _tar, _browser])
@@ -120,13 +120,13 @@ def test_a_mark_leads_nowhere_outside_of_its_folder(tmp_path: Path) -> None:
     names = ["../secret.md", str(tmp_path / "secret.md"), "link.md"]
     files = bundle(metadata={"supporting_files": "\n".join(names[:2])})
     folder = _write(tmp_path / "alpha", files)
-    for read in (read_path, read_source):
+    for read in (read_bundle, discover_bundles):
         (found,) = read(str(folder))
         assert "hush" not in str([*found.files.values()])
-        assert [one.code for one in validate(found.files).errors] == ["FILE_PATH_INVALID"] * 2
+        assert [one.code for one in validate_bundle(found.files).errors] == ["FILE_PATH_INVALID"] * 2
     _write(folder, bundle(metadata={"supporting_files": "link.md"}))
     (folder / "link.md").symlink_to(tmp_path / "secret.md")
-    for read in (read_path, read_source):
+    for read in (read_bundle, discover_bundles):
         with pytest.raises(Exception, match="link that leads out"):
             read(str(folder))
 
@@ -141,30 +141,30 @@ def test_folders_and_zips_of_bundles_bring_them(tmp_path: Path) -> None:
         if place.is_file()
     }
     (tmp_path / "two.zip").write_bytes(zip_of(content))
-    for read in (read_path, read_source):
+    for read in (read_bundle, discover_bundles):
         for place in ("two", "two.zip"):
             found = read(str(tmp_path / place))
             assert len(found) == 2
             for one in found:
                 assert {name: one.files[name] for name in KEPT} == {name: RAW[name] for name in KEPT}
-                assert [row.file for row in validate(one.files).findings] == ["notes.txt"]
+                assert [row.file for row in validate_bundle(one.files).findings] == ["notes.txt"]
 
 
 def test_a_zip_without_a_folder_brings_them_and_a_references_folder_is_no_bundle() -> None:
-    (found,) = read_zip(zip_of(BUNDLE), "a.zip")
-    assert validate(found.files).bundle == validate(BUNDLE).bundle
+    (found,) = read_bundle_zip(zip_of(BUNDLE), "a.zip")
+    assert validate_bundle(found.files).bundle == validate_bundle(BUNDLE).bundle
     (result,) = publish_all([found], by=OLGA)
     assert (result.status, result.findings) == ("published", ())
     with pytest.raises(Exception, match="no bundle in this zip"):
-        read_zip(zip_of({"references/capability.json": "{}", "SKILL.md": SKILL}), "a.zip")
+        read_bundle_zip(zip_of({"references/capability.json": "{}", "SKILL.md": SKILL}), "a.zip")
 
 
 def test_the_readme_of_a_folder_of_four_files_is_not_theirs(tmp_path: Path) -> None:
     folder = _write(tmp_path / "alpha", bundle() | {"README.md": "x", "tool.json": "[]", "docs/a.md": "x"})
-    for read in (read_path, read_source):
+    for read in (read_bundle, discover_bundles):
         (found,) = read(str(folder))
         assert (found.files["README.md"], "docs/a.md" in found.files) == ("", False)
-        assert [(one.code, one.file) for one in validate(found.files).findings] == [
+        assert [(one.code, one.file) for one in validate_bundle(found.files).findings] == [
             ("FILE_UNKNOWN", "README.md"), ("FILE_UNKNOWN", "tool.json"),
         ]  # fmt: skip
 
@@ -172,38 +172,38 @@ def test_the_readme_of_a_folder_of_four_files_is_not_theirs(tmp_path: Path) -> N
 # Out
 
 
-@pytest.mark.parametrize("format_", exporting.FORMATS)
+@pytest.mark.parametrize("format_", exporter.FORMATS)
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz", ""])
 def test_out_and_in_again_is_the_same(format_: Any, ending: str, tmp_path: Path) -> None:
     _publish()
     targets = [tmp_path / f"{name}/alpha{ending}" for name in ("one", "two")]
     for target in targets:
         target.parent.mkdir()
-        exporting.write(exporting.export(Capability.objects.get(), format_=format_), target)
+        exporter.write_export(exporter.export_capability(Capability.objects.get(), format_=format_), target)
     if ending:
         assert targets[0].read_bytes() == targets[1].read_bytes()
-    (result,) = import_all(read_source(str(targets[0])), by=OLGA, mode="publish")
+    (result,) = import_all(discover_bundles(str(targets[0])), by=OLGA, mode="publish")
     assert (result.status, result.findings) == ("unchanged", ())
 
 
-@pytest.mark.parametrize("format_", exporting.FORMATS)
+@pytest.mark.parametrize("format_", exporter.FORMATS)
 def test_the_whole_registry_as_a_folder_and_back(format_: Any, tmp_path: Path) -> None:
     import_all([SourceBundle("a", SOURCE), SourceBundle("b", BUNDLE | bundle("beta", metadata={"supporting_files": "\n".join(OUTSIDE)}))], by=OLGA, mode="publish")  # fmt: skip # noqa: E501
-    for done in exporting.export_all(format_=format_):
-        exporting.write(done, tmp_path / done.folder)
-    results = import_all(read_source(str(tmp_path)), by=OLGA, mode="publish")
+    for done in exporter.export_all(format_=format_):
+        exporter.write_export(done, tmp_path / done.folder)
+    results = import_all(discover_bundles(str(tmp_path)), by=OLGA, mode="publish")
     assert [(one.status, one.findings) for one in results] == [("unchanged", ())] * 2
 
 
-@pytest.mark.parametrize("format_", exporting.FORMATS)
+@pytest.mark.parametrize("format_", exporter.FORMATS)
 def test_what_an_earlier_release_named_goes_from_a_folder_and_others_stay(format_: Any, tmp_path: Path) -> None:
     import_all([SourceBundle("a", SOURCE)], by=OLGA, mode="publish")
-    exporting.write(exporting.export(Capability.objects.get(), format_=format_), tmp_path)
+    exporter.write_export(exporter.export_capability(Capability.objects.get(), format_=format_), tmp_path)
     assert (tmp_path / "forms.md").exists()
     _write(tmp_path, {"notes.md": "mine", "templates/mine.md": "mine"})
     fewer = {name: text for name, text in SOURCE.items() if name not in ("forms.md", "templates/deep/a b.md")}
     import_all([SourceBundle("a", fewer)], by=OLGA, mode="publish")
-    exporting.write(exporting.export(Capability.objects.get(), format_=format_), tmp_path)
+    exporter.write_export(exporter.export_capability(Capability.objects.get(), format_=format_), tmp_path)
     found = {place.relative_to(tmp_path).as_posix() for place in tmp_path.rglob("*") if place.is_file()}
     assert {"LICENSE.txt", "references/units.md", "notes.md", "templates/mine.md"} <= found
     assert not {"forms.md", "templates/deep/a b.md"} & found
@@ -212,7 +212,7 @@ def test_what_an_earlier_release_named_goes_from_a_folder_and_others_stay(format
 def test_other_doors_serve_the_same_bytes(settings: Any) -> None:
     settings.AGENT_API_PUBLIC_READ = True
     import_all([SourceBundle("a", {**SOURCE, "zip": "No archive.\n"})], by=OLGA, mode="publish")
-    base = shares.create_link(name="partner", by=OLGA)[1].removeprefix("http://127.0.0.1:8000")
+    base = share_links.create_link(name="partner", by=OLGA)[1].removeprefix("http://127.0.0.1:8000")
     for root in ("", base):
         (row,) = Client().get(f"{root}/.well-known/agent-skills/index.json").json()["skills"]
         got = Client().get(f"{root}/.well-known/agent-skills/{row['url']}").content
@@ -308,7 +308,7 @@ def test_a_copy_has_what_is_named() -> None:
         capability_id="alpha", files=_edited("forms.md"), based_on=None, by=OLGA,
         keeps_supporting_of=Capability.objects.get(),
     )  # fmt: skip
-    copied = duplicate(capability_id="alpha", new_id="beta", name="Beta", by=OLGA)
+    copied = duplicate_capability(capability_id="alpha", new_id="beta", name="Beta", by=OLGA)
     assert sorted(copied.files) == ["capability.json", "forms.md", "references/units.md", "skill.md"]
     assert not [one for one in copied.report.findings if one.file != "capability.json"]
 
@@ -319,19 +319,19 @@ def test_what_nobody_names_is_neither_approved_nor_published(api: Any) -> None:
     drafts.save_draft(
         capability_id="alpha", files=four, based_on=None, by=OLGA, keeps_supporting_of=Capability.objects.get()
     )
-    review = reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
+    review = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
     assert reviews.is_current(review)
     assert sorted(review.supporting_files) == ["forms.md", "references/units.md"]
     reviews.approve(review_id=review.pk, round_seen=1, by=PAUL)
-    outcome = publishing.publish_draft(capability_id="alpha", draft_version=1, by=OLGA)
+    outcome = publication.publish_draft(capability_id="alpha", draft_version=1, by=OLGA)
     assert outcome.status == "published", outcome.findings
     assert [row["path"] for row in _load(api)["files"]] == ["forms.md", "references/units.md"]
 
 
 def test_drafts_of_an_import_have_them() -> None:
-    assert import_together(from_files([*RAW.items()], "x"), by=OLGA).is_stored
+    assert import_all_or_none(import_files([*RAW.items()], "x"), by=OLGA).is_stored
     assert drafts.get_draft("alpha").supporting_files == KEPT
-    (source,) = read_files(
-        {n: t.encode() for n, t in exporting.export(Capability.objects.get(), draft=True).files.items()}, "x"
+    (source,) = discover_in_files(
+        {n: t.encode() for n, t in exporter.export_capability(Capability.objects.get(), draft=True).files.items()}, "x"
     )
-    assert validate(source.files).bundle == validate(drafts.get_draft("alpha").files).bundle
+    assert validate_bundle(source.files).bundle == validate_bundle(drafts.get_draft("alpha").files).bundle

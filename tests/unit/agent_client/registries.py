@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from agent_client.bundle import Bundle
-from agent_client.digest import bundle_digest
+from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.digest import bundle_digest
 from tests.servers import ROOT
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import agent_client
-from agent_client.environment import Environment
+from agent_client.environment.probe import Environment
 from tests.servers import ROOT
 from tests.unit.agent_client.test_session import Shelf
 from tests.unit.agent_client.transcripts import NAMES, PAGE, in_page, play

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from agent_client.checks import SchemaUnsafe, fault, without_nulls
+from agent_client.bundles.tool_names import wire_name
+from agent_client.json_schema.validation import SchemaUnsafe, find_schema_error, without_nulls
 from agent_client.session import (
     ApprovalRequired,
     ArgumentsInvalid,
-    Call,
     CallNotOpen,
     CallRefused,
     CallResult,
     ResultInvalid,
     RoleNotAllowed,
     Session,
+    ToolCall,
     ToolUnknown,
 )
-from agent_client.wire_names import wire_name
 from tests.factories import tool
 from tests.unit.agent_client.registries import bundle
 from tests.unit.agent_client.test_session import ALL, Shelf
@@ -52,9 +52,9 @@ def test_a_read_runs_at_once_and_its_result_is_checked() -> None:
 
 def test_a_write_waits_for_a_person_and_runs_once_as_it_was_approved() -> None:
     session = _session()
-    ran: list[Call] = []
+    ran: list[ToolCall] = []
 
-    def run(call: Call) -> Any:
+    def run(call: ToolCall) -> Any:
         ran.append(call)
         return {"saved": 1}
 
@@ -173,7 +173,7 @@ def test_roles_decide_and_come_from_the_host() -> None:
     with pytest.raises(RoleNotAllowed) as caught:
         _with(guarded).call("alpha_pay", {})
     assert caught.value.code == "ROLE_NOT_ALLOWED"
-    assert isinstance(_with(guarded, roles=["billing"]).call("alpha_pay", {}), Call)
+    assert isinstance(_with(guarded, roles=["billing"]).call("alpha_pay", {}), ToolCall)
     with pytest.raises(RoleNotAllowed):
         _with(nobody, roles=["billing"]).call("alpha_none", {})
 
@@ -195,7 +195,7 @@ def test_a_name_that_two_skills_share_must_be_the_whole_one() -> None:
     with pytest.raises(ToolUnknown):
         session.call("list", {})
     call = session.call("b__list", {})
-    assert isinstance(call, Call)
+    assert isinstance(call, ToolCall)
     assert call.capability_id == "b"
 
 
@@ -220,14 +220,14 @@ def test_long_names_are_cut_the_same_way_each_time() -> None:
     session.load(capability_id)
     assert session.tools("openai", with_loader=False)[0]["function"]["name"] == wire
     call = session.call(wire, {})
-    assert isinstance(call, Call)
+    assert isinstance(call, ToolCall)
     assert call.tool == name
 
 
 def test_an_executor_that_fails_leaves_the_call_over() -> None:
     session = _session()
 
-    def fail(call: Call) -> Any:
+    def fail(call: ToolCall) -> Any:
         raise RuntimeError(call.tool)
 
     with pytest.raises(RuntimeError):
@@ -259,13 +259,13 @@ def test_a_schema_that_cannot_be_checked_refuses_every_call(schema: dict[str, An
         _with(hostile).call("alpha_do", {})
     assert time.thread_time() - began < 2
     with pytest.raises(SchemaUnsafe):
-        fault(schema, {})
+        find_schema_error(schema, {})
 
 
 def test_a_pattern_that_takes_for_ever_does_not() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}}
     began = time.thread_time()
-    assert fault(schema, {"a": "a" * 5000 + "b"})
+    assert find_schema_error(schema, {"a": "a" * 5000 + "b"})
     assert time.thread_time() - began < 2
 
 
@@ -324,5 +324,5 @@ def test_a_capability_whose_id_begins_with_a_digit_is_callable_by_gemini() -> No
     assert session.tools("anthropic", with_loader=False)[0]["name"] == "3d_print__print_start"
     for name in ("_3d_print__print_start", "3d_print__print_start"):
         found = session.call(name, {})
-        assert isinstance(found, Call)
+        assert isinstance(found, ToolCall)
         assert found.tool == "print_start"

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from agent_client.digest import text_digest
+from agent_client.bundles.digest import text_digest
+from agent_client.client.local_registry import LocalSkills
 from agent_client.errors import SupportingFileNotFound
-from agent_client.local import LocalSkills
 from tests.servers import ROOT
 from tests.unit.agent_client.registries import Asked, Given, example, fake_registry, listing, load_answer
 

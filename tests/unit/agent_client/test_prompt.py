@@ -10,10 +10,10 @@ from hypothesis import example as example_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_client.environment import Environment
-from agent_client.playbooks import with_header
-from agent_client.prompt import Extras, estimate_tokens, render_prompt
-from agent_client.requirements import readiness
+from agent_client.bundles.confidence_header import add_header
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import check_readiness
+from agent_client.prompt import PromptContext, estimate_tokens, render_prompt
 from tests.factories import tool
 from tests.unit.agent_client.registries import bundle, example
 
@@ -21,13 +21,13 @@ BARE = Environment()
 
 
 def test_the_sections_stand_in_the_order_of_the_documents() -> None:
-    extras = Extras(
+    extras = PromptContext(
         preamble="You are an AI personal trainer assistant.",
         hints=("meals (Meal Tracking): Log meals.",),
         user_context={"user_id": "user_123", "current_program": "Hypertrophy Block 1", "readiness_score": 75},
     )
     bundles = [example("weights"), example("workouts"), example("excel_analyzer"), example("disk_pressure")]
-    judged = {each.capability_id: readiness(each, Environment(os="win32")) for each in bundles}
+    judged = {each.capability_id: check_readiness(each, Environment(os="win32")) for each in bundles}
     text = render_prompt(bundles, judged, extras=extras).prompt
     places = [
         "You are an AI personal trainer assistant.",
@@ -152,7 +152,7 @@ def _playbook(doc: str, confidence: Any = None) -> Any:
 
 def test_the_confidence_stands_under_the_title() -> None:
     found = _playbook("# Refund\n\n## Goal\n\nPay.\n", {"score": 0.75, "uses": 8, "confirmed": 6})
-    assert with_header(found) == (
+    assert add_header(found) == (
         "# Refund\n\n**Confidence:** 0.75 (8 uses, 6 confirmed)\n**Product Area:** billing\n**Issue Type:** how-to\n\n"
         "## Goal\n\nPay."
     )
@@ -171,8 +171,8 @@ def test_an_author_does_not_write_his_own_confidence() -> None:
     found = _playbook(
         "# A\n\n**Confidence:** 1.00 (99 uses, 99 confirmed)\n\n## Goal\n", {"score": 0.1, "uses": 9, "confirmed": 0}
     )
-    assert "1.00" not in with_header(found)
-    assert "0.10 (9 uses" in with_header(found)
+    assert "1.00" not in add_header(found)
+    assert "0.10 (9 uses" in add_header(found)
 
 
 @pytest.mark.parametrize(
@@ -185,14 +185,14 @@ def test_an_author_does_not_write_his_own_confidence() -> None:
     ],
 )
 def test_the_title_is_found_as_markdown_has_it(doc: str, begins: str) -> None:
-    assert with_header(_playbook(doc)).startswith(begins)
+    assert add_header(_playbook(doc)).startswith(begins)
 
 
 @pytest.mark.parametrize(
     "confidence", [{}, {"score": "high"}, {"score": 7, "uses": -1, "confirmed": True}, {"score": None}]
 )
 def test_an_odd_confidence_breaks_nothing(confidence: Any) -> None:
-    assert "**Confidence:**" in with_header(_playbook("# A\n", confidence))
+    assert "**Confidence:**" in add_header(_playbook("# A\n", confidence))
 
 
 def test_other_profiles_have_no_header() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agent_client import errors
-from agent_client.bundle import Bundle, Entry, Listing
-from agent_client.environment import Environment
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
+from agent_client.environment.probe import Environment
 from agent_client.session import Session, SessionFileRefused, SessionOptions, User
 from tests.unit.agent_client.registries import bundle, examples
 
@@ -37,7 +37,7 @@ class Shelf:
     def list(self) -> Listing:
         if self.is_away:
             raise errors.RegistryUnreachable("away")
-        entries = tuple(Entry.of_bundle(each) for each in self.bundles.values())
+        entries = tuple(ListingEntry.of_bundle(each) for each in self.bundles.values())
         return Listing(entries, 1, first_run=self.first_run, exclusive_groups=self.exclusive_groups)
 
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
@@ -529,7 +529,7 @@ def test_an_edited_or_damaged_file_is_refused_with_a_sentence() -> None:
 
 
 def test_a_file_with_a_right_checksum_and_odd_content_is_refused() -> None:
-    from agent_client.session.state import _checksum
+    from agent_client.session.serialization import _checksum
 
     text = _session().to_json()
     odds: list[dict[str, Any]] = [
@@ -605,7 +605,7 @@ def test_a_list_that_cannot_be_had_does_not_stop_a_load() -> None:
     session = _session(shelf)
 
     def garbage() -> Listing:
-        raise errors.AnswerRefused("garbage")
+        raise errors.ResponseRejected("garbage")
 
     shelf.list = garbage  # type: ignore[method-assign]
     session.load("rp_core")

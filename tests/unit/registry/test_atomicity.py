@@ -11,13 +11,14 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, transaction
 
-from registry import audit, defaults, drafts, publishing
-from registry.access import install_codes, keys, operators
-from registry.actors import Actor
+from registry.access import agent_keys, install_codes, operators
+from registry.catalog import drafts, first_run
+from registry.common.actors import Actor
+from registry.core import audit
 from registry.models import Capability, Proposal, ToolName
-from registry.releases import proposals
+from registry.publishing import proposals, publication
 from registry.usage import feedback
-from registry.validation import validate
+from registry.validation import validate_bundle
 from tests.factories import OLGA, bundle, publish, tool
 
 pytestmark = pytest.mark.django_db
@@ -31,11 +32,11 @@ PUBLISHING_STEPS = [
     "releases.pointer.close_incidents",
 ]
 VERBS: dict[str, Verb] = {
-    "publish": lambda: publishing.publish(files=bundle(tools=[tool("alpha_new")], body="New."), by=OLGA),
-    "rollback": lambda: publishing.rollback(capability_id="alpha", to=1, by=OLGA),
-    "deprecate": lambda: publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA),
-    "retire": lambda: publishing.retire(capability_id="beta", by=OLGA),
-    "restore": lambda: publishing.restore(capability_id="old", by=OLGA),
+    "publish": lambda: publication.publish(files=bundle(tools=[tool("alpha_new")], body="New."), by=OLGA),
+    "rollback": lambda: publication.rollback(capability_id="alpha", to=1, by=OLGA),
+    "deprecate": lambda: publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA),
+    "retire": lambda: publication.retire(capability_id="beta", by=OLGA),
+    "restore": lambda: publication.restore(capability_id="old", by=OLGA),
     "save_draft": lambda: drafts.save_draft(capability_id="new", files=bundle("new"), based_on=None, by=OLGA),
     "restore_version": lambda: drafts.restore_version(capability_id="alpha", version=1, based_on=2, by=OLGA),
     "replace_draft": lambda: drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA),
@@ -45,13 +46,13 @@ VERBS: dict[str, Verb] = {
     "propose_anew": lambda: proposals.propose(files=bundle("proposed", body="Anew."), by=OLGA),
     "accept_proposal": lambda: proposals.accept_proposal(proposal_id=_proposal("alpha"), by=OLGA),
     "reject_proposal": lambda: proposals.reject_proposal(proposal_id=_proposal("proposed"), by=OLGA),
-    "publish_proposed": lambda: publishing.publish_draft(capability_id="proposed", by=OLGA),
-    "set_visibility": lambda: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA),
+    "publish_proposed": lambda: publication.publish_draft(capability_id="proposed", by=OLGA),
+    "set_visibility": lambda: publication.set_visibility(capability_id="alpha", visibility="unlisted", by=OLGA),
     "rotate_code": lambda: install_codes.rotate_code(capability_id="alpha", by=OLGA),
     "redeem_code": lambda: install_codes.redeem_code(code=_code("alpha"), by=Actor("agent_key", "old")),
-    "set_first_run": lambda: defaults.set_first_run(capability_id="alpha", by=OLGA),
-    "create_key": lambda: keys.create_key(name="new", by=OLGA),
-    "revoke_key": lambda: keys.revoke_key(name="old", by=OLGA),
+    "set_first_run": lambda: first_run.set_first_run(capability_id="alpha", by=OLGA),
+    "create_key": lambda: agent_keys.create_key(name="new", by=OLGA),
+    "revoke_key": lambda: agent_keys.revoke_key(name="old", by=OLGA),
     "create_operator": lambda: operators.create_operator(
         username="new", password="a-long-passphrase", role="viewer", by=OLGA
     ),
@@ -74,12 +75,12 @@ def _prepare() -> None:
     publish(tools=[tool("alpha_two")])
     publish("beta")
     publish("old")
-    publishing.retire(capability_id="old", by=OLGA)
+    publication.retire(capability_id="old", by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle(body="Begun."), based_on=None, by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle(body="Draft."), based_on=1, by=OLGA)
     for name in ("alpha", "proposed"):
         proposals.propose(files=bundle(name, body="Proposed."), by=OLGA)
-    keys.create_key(name="old", by=OLGA)
+    agent_keys.create_key(name="old", by=OLGA)
     operators.create_operator(username="old", password="a-long-passphrase", role="viewer", by=OLGA)
 
 
@@ -117,7 +118,7 @@ def test_each_verb_writes_one_audit_row_and_the_chain_holds(name: str) -> None:
     before = len(_everything()["AuditEvent"])
     VERBS[name]()
     assert len(_everything()["AuditEvent"]) == before + 1
-    assert audit.first_broken() is None
+    assert audit.find_chain_break() is None
 
 
 @pytest.mark.parametrize("step", PUBLISHING_STEPS)
@@ -138,10 +139,10 @@ def test_the_table_refuses_a_tool_name_that_no_check_saw(monkeypatch: pytest.Mon
     """Were the lock ever broken, the primary key still holds the rule."""
     publish(tools=[tool("shared_list")])
     before = _everything()
-    monkeypatch.setattr(publishing, "_with_collisions", lambda report, _bundle: report)
-    report = validate(bundle("beta", [tool("shared_list")]))
+    monkeypatch.setattr(publication, "_with_collisions", lambda report, _bundle: report)
+    report = validate_bundle(bundle("beta", [tool("shared_list")]))
     with pytest.raises(IntegrityError), transaction.atomic():
-        publishing.publish_checked(report, by=OLGA)
+        publication.publish_validated(report, by=OLGA)
     assert _everything() == before
     assert ToolName.objects.get().capability.capability_id == "alpha"
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.bundles import Bundle
-from registry.changes import EFFECTS, bundle_changes, first_changes
-from registry.validation import validate
+from registry.bundles.bundle import SkillBundle
+from registry.semantic_diff import EFFECTS, compare_bundles, describe_new_bundle
+from registry.validation import validate_bundle
 from tests.cases import valid_bundle, valid_names
 from tests.factories import bundle, tool
 from tests.servers import ROOT
@@ -22,15 +22,15 @@ NUMBER = {"type": "number", "description": "N.", "minimum": 0, "maximum": 10}
 UNIT = {"type": "string", "description": "U.", "enum": ["kg", "lb"]}
 
 
-def _bundle(tools: list[dict[str, Any]], **fields: Any) -> Bundle:
-    found = validate(bundle(tools=tools, **fields)).bundle
+def _bundle(tools: list[dict[str, Any]], **fields: Any) -> SkillBundle:
+    found = validate_bundle(bundle(tools=tools, **fields)).bundle
     assert found is not None
     return found
 
 
 def _changes(old: list[dict[str, Any]], new: list[dict[str, Any]], **fields: Any) -> list[tuple[str, str]]:
     """Without what skill.md says of the same tools, which has tests of its own."""
-    changes = bundle_changes(_bundle(old), _bundle(new, **fields))
+    changes = compare_bundles(_bundle(old), _bundle(new, **fields))
     return [(change.effect, change.words) for change in changes if change.file != "skill.md"]
 
 
@@ -134,7 +134,7 @@ def test_nested_objects_and_lists_are_walked() -> None:
     new = copy.deepcopy(old)
     new["args_schema"]["properties"]["entries"]["items"] |= {"required": ["unit"]}
     new["args_schema"]["properties"]["entries"]["items"]["properties"]["unit"] = UNIT | {"enum": ["kg"]}
-    (first, second) = bundle_changes(_bundle([old]), _bundle([new]))
+    (first, second) = compare_bundles(_bundle([old]), _bundle([new]))
     assert first.words == "`entries[].unit` of `a` became required"
     assert second.words == "`entries[].unit` of `a` no longer takes lb"
     assert second.path == (0, "args_schema", "properties", "entries", "items", "properties", "unit")
@@ -187,14 +187,14 @@ def test_triggers_and_what_loosens_comes_first() -> None:
 def test_a_damaged_old_release_never_stops_a_new_one(damaged: list[Any]) -> None:
     new = _bundle([tool("a", properties={"unit": UNIT})])
     for capability in ({}, {"intent_triggers": 7}):
-        old = Bundle(files={}, capability=capability, skill_doc="", tools=damaged, ui_schemas=[7, {}])
-        json.dumps([change.words for change in bundle_changes(old, new)])
+        old = SkillBundle(files={}, capability=capability, skill_doc="", tools=damaged, ui_schemas=[7, {}])
+        json.dumps([change.words for change in compare_bundles(old, new)])
 
 
 def _words(before: dict[str, Any], after: dict[str, Any], **forms: list[Any]) -> list[tuple[str, str]]:
     """What two bundles without tools differ in, by their fields of capability.json."""
     old, new = _bundle([], **before), _bundle([], **after)
-    return [(change.effect, change.words) for change in bundle_changes(old, new)]
+    return [(change.effect, change.words) for change in compare_bundles(old, new)]
 
 
 @pytest.mark.parametrize(
@@ -275,15 +275,15 @@ def _form(schema_id: str, **more: Any) -> dict[str, Any]:
 
 
 def test_forms_come_go_and_call_something_else() -> None:
-    def with_forms(*forms: dict[str, Any]) -> Bundle:
-        return Bundle(files={}, capability={}, skill_doc="", tools=[], ui_schemas=list(forms))
+    def with_forms(*forms: dict[str, Any]) -> SkillBundle:
+        return SkillBundle(files={}, capability={}, skill_doc="", tools=[], ui_schemas=list(forms))
 
     old = with_forms(_form("Gone.v1"), _form("A.v1", actions={"save": {"tool": "t"}}, title="A"))
     new = with_forms(
         _form("New.v1", actions={"save": {"tool": "u"}}),
         _form("A.v1", actions={"save": {"tool": "u"}, "no": {"dismiss": True}}, title="B"),
     )
-    assert [(change.effect, change.words) for change in bundle_changes(old, new)] == [
+    assert [(change.effect, change.words) for change in compare_bundles(old, new)] == [
         ("breaks", "The form `Gone.v1` is gone"),
         ("widens", "The form `A.v1` calls `u` now"),
         ("changes", "The form `New.v1` is new, and calls `u`"),
@@ -292,12 +292,12 @@ def test_forms_come_go_and_call_something_else() -> None:
     ]
 
 
-VALID: list[Bundle] = [
+VALID: list[SkillBundle] = [
     found
     for found in (
-        *(validate(valid_bundle(name)).bundle for name in valid_names()),
+        *(validate_bundle(valid_bundle(name)).bundle for name in valid_names()),
         *(
-            validate({file.name: file.read_bytes() for file in sorted(folder.iterdir())}).bundle
+            validate_bundle({file.name: file.read_bytes() for file in sorted(folder.iterdir())}).bundle
             for folder in sorted((ROOT / "examples").iterdir())
         ),
     )
@@ -308,14 +308,14 @@ VALID: list[Bundle] = [
 @pytest.mark.parametrize("number", range(len(VALID)))
 def test_a_bundle_differs_in_nothing_from_itself_and_is_held_against_every_other(number: int) -> None:
     one = VALID[number]
-    assert bundle_changes(one, copy.deepcopy(one)) == []
+    assert compare_bundles(one, copy.deepcopy(one)) == []
     for other in VALID:
-        changes = bundle_changes(one, other)
+        changes = compare_bundles(one, other)
         assert other is one or changes
         effects = [EFFECTS.index(change.effect) for change in changes]
         assert effects == sorted(effects)
         # What one direction calls new, the other calls gone.
-        back = {change.words for change in bundle_changes(other, one)}
+        back = {change.words for change in compare_bundles(other, one)}
         new = {
             change.words for change in changes if change.words.startswith("The trigger") and "is new" in change.words
         }
@@ -349,9 +349,9 @@ def test_whatever_an_old_row_holds_a_valid_bundle_is_held_against_it(
     capability: dict[str, Any], tools: list[Any], forms: list[Any], schema: Any
 ) -> None:
     tools = [*tools, {"name": "a", "policy": {"kind": "read"}, "args_schema": schema}]
-    old = Bundle(files={}, capability=capability, skill_doc="# x", tools=tools, ui_schemas=forms)
+    old = SkillBundle(files={}, capability=capability, skill_doc="# x", tools=tools, ui_schemas=forms)
     new = _bundle([tool("a", properties={"unit": UNIT}, required=["unit"])])
-    assert all(change.words for change in bundle_changes(old, new))
+    assert all(change.words for change in compare_bundles(old, new))
 
 
 def test_a_first_release_says_what_it_brings() -> None:
@@ -359,7 +359,7 @@ def test_a_first_release_says_what_it_brings() -> None:
     write["policy"]["requires_approval"] = True
     write["description"] = "Asks https://plants.example.com for it."
     with_file = replace(_bundle([write, tool("b", "read")]), files={"references/leaves.md": "Green."})
-    changes = first_changes(with_file)
+    changes = describe_new_bundle(with_file)
     words = [change.words for change in changes]
     assert words[:2] == [
         "The tool `a` is new: it writes, and each call needs approval",
@@ -373,8 +373,8 @@ def test_a_first_release_says_what_it_brings() -> None:
 
 @pytest.mark.parametrize("name", valid_names())
 def test_a_first_release_neither_loosens_nor_breaks(name: str) -> None:
-    new = validate(valid_bundle(name)).bundle
+    new = validate_bundle(valid_bundle(name)).bundle
     assert new is not None
-    changes = first_changes(new)
+    changes = describe_new_bundle(new)
     assert {change.effect for change in changes} <= {"widens", "changes"}
     assert len([change for change in changes if change.tool and "is new" in change.words]) == len(new.tools)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from registry.background import jobs
+from registry.core.jobs import queue
 from registry.notifications import webhooks
-from registry.notifications.webhook_events import CHATTY, EVENT_KINDS, TEST
+from registry.notifications.webhook_events import EVENT_KINDS, OPT_IN_EVENTS, TEST
 from tests.factories import OLGA, publish
 from tests.receivers import Receiver
 from tests.servers import ROOT
@@ -22,7 +22,7 @@ def test_the_page_names_every_kind_of_event() -> None:
     table = PAGE.partition("## Events")[2].partition("## Taking")[0]
     named = re.findall(r"`([a-z_]+\.[a-z_]+)`", "".join(row.split("|")[1] for row in table.splitlines() if "|" in row))
     assert named == list(EVENT_KINDS)
-    assert all(f"`{kind}`" in PAGE for kind in (*CHATTY, TEST))
+    assert all(f"`{kind}`" in PAGE for kind in (*OPT_IN_EVENTS, TEST))
 
 
 @pytest.mark.django_db
@@ -36,7 +36,7 @@ def test_the_program_that_checks_a_signature(settings: Any) -> None:
         _, old = webhooks.create_webhook(name="chat", url=receiver.url, by=OLGA)
         new = webhooks.rotate_secret(name="chat", by=OLGA)
         publish()
-        assert jobs.run_next() == "done"
+        assert queue.run_next_job() == "done"
     finally:
         receiver.stop()
     (request,) = receiver.requests

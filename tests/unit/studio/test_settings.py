@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from studio.environment import VARIABLES, ConfigurationError, Environment, read_environment
-from studio.mail_values import MailServer
-from studio.secret_key import kept_secret_key
-from studio.values import DEFAULT_RATE_LIMITS, Rate
+from studio.config.email_url import MailServer
+from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
+from studio.config.parsers import DEFAULT_RATE_LIMITS, Rate
+from studio.config.secret_key import get_stored_secret_key
 from tests.servers import ROOT
 
 KEY = "k" * 50
@@ -28,7 +28,7 @@ PRODUCTION = {
 }
 
 
-def read(**environ: str) -> Environment:
+def read(**environ: str) -> StudioEnvironment:
     return read_environment(environ, base_dir=Path("/base"))
 
 
@@ -382,7 +382,7 @@ def test_misspelt_variables_are_named() -> None:
 def test_kept_key_is_made_once(tmp_path: Path) -> None:
     data_dir = tmp_path / "new" / "data"
     with ThreadPoolExecutor(8) as pool:
-        keys = set(pool.map(lambda _: kept_secret_key(data_dir), range(16)))
+        keys = set(pool.map(lambda _: get_stored_secret_key(data_dir), range(16)))
     assert len(keys) == 1
     assert len(keys.pop()) >= 50
     assert [path.name for path in data_dir.iterdir()] == ["secret_key"]
@@ -393,12 +393,12 @@ def test_kept_key_is_made_once(tmp_path: Path) -> None:
 def test_damaged_key_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "secret_key").write_bytes(content)
     with pytest.raises(ConfigurationError, match="DATA_DIR"):
-        kept_secret_key(tmp_path)
+        get_stored_secret_key(tmp_path)
 
 
 def test_unusable_data_dir_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"DATA_DIR is '/dev/null/data', which cannot be used"):
-        kept_secret_key(Path("/dev/null/data"))
+        get_stored_secret_key(Path("/dev/null/data"))
 
 
 def in_django(tmp_path: Path, expression: str, **environ: str) -> Any:

@@ -12,14 +12,15 @@ from django.db.models import Model
 from django.test import Client
 from django.utils.translation import template as extraction
 
-from registry import drafts, publishing, skill_groups
-from registry.access import keys, teams
-from registry.actors import Actor
-from registry.imports import git_imports
+from registry.access import agent_keys, teams
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.matching import skill_groups
 from registry.models import AgentKey, GitImport, Review, Team, Webhook
 from registry.notifications import webhooks
-from registry.releases import proposals, review_comments, reviews
-from studio import script_words
+from registry.publishing import proposals, publication, review_comments, reviews
+from registry.sources import git_import_jobs
+from studio.pages import js_translations
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn
@@ -102,18 +103,18 @@ def furnished(db: None) -> None:
     publish(tools=[tool("alpha_list")])
     publish(tools=[tool("alpha_list")], body="Answer in two sentences.")
     publish("beta")
-    publishing.retire(capability_id="beta", by=OLGA)
+    publication.retire(capability_id="beta", by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
-    review = reviews.ask_review(capability_id="alpha", draft_version=1, by=OLGA, note="note")
-    entry = review_comments.comment(review_id=review.pk, by=OLGA, words="words", file="skill.md", line=3)
-    review_comments.reply(review_id=review.pk, entry_id=entry.pk, by=OLGA, words="words")
-    settled = review_comments.comment(review_id=review.pk, by=OLGA, words="words")
-    review_comments.resolve(review_id=review.pk, entry_id=settled.pk, by=OLGA)
-    keys.create_key(name="agent", by=OLGA)
+    review = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="note")
+    entry = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words", file="skill.md", line=3)
+    review_comments.add_reply(review_id=review.pk, entry_id=entry.pk, by=OLGA, words="words")
+    settled = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words")
+    review_comments.resolve_thread(review_id=review.pk, entry_id=settled.pk, by=OLGA)
+    agent_keys.create_key(name="agent", by=OLGA)
     teams.create_team(name="Team", by=OLGA)
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
-    git_imports.begin(source="https://git.example/skills", by=OLGA)
+    git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
 
 
 # Names and texts of what stands on the pages, and the scopes of a key, which the API speaks.
@@ -255,11 +256,11 @@ def test_no_script_has_a_sentence_of_its_own(file: Path) -> None:
 
 @pytest.mark.parametrize(("part", "files"), [("script", SERVED), ("editor", EDITOR)])
 def test_the_page_can_bring_what_a_script_says_and_nothing_else(
-    part: script_words.Part, files: tuple[Path, ...]
+    part: js_translations.Part, files: tuple[Path, ...]
 ) -> None:
     """A sentence that `say` puts together, or is given by name, could not be found by whoever translates."""
     with everything_in_brackets():
-        brought = script_words.translations(part)
+        brought = js_translations.list_translations(part)
     assert set(brought) == _said(files)
     assert all(words == f"⟦{sentence}⟧" for sentence, words in brought.items())
     for file in files:
@@ -269,7 +270,7 @@ def test_the_page_can_bring_what_a_script_says_and_nothing_else(
 
 
 def test_the_language_of_the_scripts_is_not_sent() -> None:
-    assert script_words.translations("editor") == {}
+    assert js_translations.list_translations("editor") == {}
 
 
 @pytest.mark.parametrize(
@@ -277,7 +278,7 @@ def test_the_language_of_the_scripts_is_not_sent() -> None:
     [("/", ["script"]), ("/capabilities/alpha/edit/", ["script", "editor"]), ("/sign-in/", ["script"])],
 )
 def test_a_page_brings_the_words_of_its_scripts(
-    address: str, parts: list[script_words.Part], furnished: None, client: Client, signed_in: SignIn
+    address: str, parts: list[js_translations.Part], furnished: None, client: Client, signed_in: SignIn
 ) -> None:
     reader = client if address == "/sign-in/" else signed_in("admin")
     with everything_in_brackets():

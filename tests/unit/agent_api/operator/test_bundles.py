@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from registry import publishing
-from registry.drafts import get_draft, save_draft
-from registry.errors import DraftNotFound
+from registry.catalog.drafts import get_draft, save_draft
+from registry.common.errors import DraftNotFound
 from registry.models import AuditEvent, Capability, Revision
+from registry.publishing import publication
 from tests.factories import OLGA, Files, agent_key, bundle, publish, tool, zip_of
 
 pytestmark = pytest.mark.django_db
@@ -214,7 +214,7 @@ def test_list(api: Any, key: dict[str, str], django_assert_max_num_queries: Any)
     publish("beta")
     save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
     publish("gamma")
-    publishing.retire(capability_id="gamma", by=OLGA)
+    publication.retire(capability_id="gamma", by=OLGA)
     api.get("operator/bundle_list", headers=key)
     with django_assert_max_num_queries(2):
         document = api.ok(api.get("operator/bundle_list", headers=key), "bundle_list")
@@ -224,7 +224,7 @@ def test_list(api: Any, key: dict[str, str], django_assert_max_num_queries: Any)
 
 def test_export(api: Any, key: dict[str, str]) -> None:
     files = bundle(tools=[tool("alpha_list")], emoji="👋")
-    publishing.publish(files=files, by=OLGA)
+    publication.publish(files=files, by=OLGA)
     query = {"capability_id": "alpha", "format": "bundle"}
     response = api.get("operator/bundle_export", query, headers=key)
     assert (response.status_code, response.headers["Content-Type"]) == (200, "application/octet-stream")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from registry.drafts import get_draft, save_draft
+from registry.catalog.drafts import get_draft, save_draft
 from registry.models import Draft, Revision
 from tests.factories import OLGA, agent_key, bundle, publish, tool
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from registry.access import operators
-from registry.errors import InvalidRequest, NameTaken, NotFound
+from registry.common.errors import InvalidRequest, NameConflict, NotFound
 from registry.models import AuditEvent, Operator
 from tests.factories import OLGA
 
@@ -56,7 +56,7 @@ def test_a_weak_password_is_refused(password: str) -> None:
 
 def test_a_name_is_used_once() -> None:
     _create()
-    with pytest.raises(NameTaken):
+    with pytest.raises(NameConflict):
         _create()
 
 

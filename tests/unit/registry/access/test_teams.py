@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry import bulk, drafts, publishing
 from registry.access import operators, teams
-from registry.actors import SYSTEM, Actor
-from registry.browsing.catalogue import Catalogue, Wanted
-from registry.errors import Forbidden, InvalidRequest, NameTaken, NotFound, StatusConflict
+from registry.catalog import drafts
+from registry.common.actors import SYSTEM, Actor
+from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
 from registry.models import AuditEvent, Capability, Draft, Review, Team
-from registry.releases import proposals, reviews, schedules
+from registry.publishing import bulk_actions, proposals, publication, reviews, scheduled_releases
+from registry.selectors.capability_list import CapabilityFilter, CapabilityList
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def owners() -> Team:
     drafts.save_draft(capability_id="alpha", files=bundle(body="Four."), based_on=None, by=OLGA)
     proposals.propose(files=bundle(body="Five."), by=Actor("agent_key", "bot"))
     team = teams.create_team(name="Owners", by=ROOT)
-    teams.set_owner(capability_id="alpha", key=team.pk, by=ROOT)
+    teams.set_owning_team(capability_id="alpha", key=team.pk, by=ROOT)
     return team
 
 
@@ -53,7 +53,7 @@ def _proposal() -> Any:
 
 
 def _restored(by: Actor) -> Draft:
-    if by == VERA and not operators.members(search="vera")[0].teams:
+    if by == VERA and not operators.list_operators(search="vera")[0].teams:
         return drafts.restore_draft(capability_id="alpha", version=1, by=by)
     drafts.discard_draft(capability_id="alpha", by=by)
     return drafts.restore_draft(capability_id="alpha", version=1, by=by)
@@ -63,7 +63,7 @@ def _review() -> int:
     """Of a review that was asked for at the command line."""
     found = Review.objects.first()
     if found is None:
-        found = reviews.ask_review(capability_id="alpha", draft_version=_draft_version(), by=SYSTEM, note="Look")
+        found = reviews.request_review(capability_id="alpha", draft_version=_draft_version(), by=SYSTEM, note="Look")
     return found.pk
 
 
@@ -81,25 +81,25 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
     "restore_version": lambda by: drafts.restore_version(
         capability_id="alpha", version=1, based_on=_draft_version(), by=by
     ),
-    "publish": lambda by: publishing.publish(files=bundle(body="Mine."), by=by),
-    "ask_review": lambda by: reviews.ask_review(
+    "publish": lambda by: publication.publish(files=bundle(body="Mine."), by=by),
+    "ask_review": lambda by: reviews.request_review(
         capability_id="alpha", draft_version=_draft_version(), by=by, note="Look"
     ),
     "approve": lambda by: _asked(reviews.approve, by),
     "send_back": lambda by: _asked(reviews.send_back, by, words="No"),
     "withdraw": lambda by: reviews.withdraw(review_id=_review(), by=by),
-    "schedule_release": lambda by: schedules.schedule_release(
+    "schedule_release": lambda by: scheduled_releases.schedule_release(
         capability_id="alpha",
         draft_version=_draft_version(),
         due_at=timezone.now() + timedelta(hours=1),
         by=by,
         note="n",
     ),
-    "publish_draft": lambda by: publishing.publish_draft(capability_id="alpha", by=by),
-    "rollback": lambda by: publishing.rollback(capability_id="alpha", to=1, by=by, note="n"),
-    "set_visibility": lambda by: publishing.set_visibility(capability_id="alpha", visibility="unlisted", by=by),
-    "deprecate": lambda by: publishing.deprecate(capability_id="alpha", by=by),
-    "retire": lambda by: publishing.retire(capability_id="alpha", by=by),
+    "publish_draft": lambda by: publication.publish_draft(capability_id="alpha", by=by),
+    "rollback": lambda by: publication.rollback(capability_id="alpha", to=1, by=by, note="n"),
+    "set_visibility": lambda by: publication.set_visibility(capability_id="alpha", visibility="unlisted", by=by),
+    "deprecate": lambda by: publication.deprecate(capability_id="alpha", by=by),
+    "retire": lambda by: publication.retire(capability_id="alpha", by=by),
     "accept_proposal": lambda by: proposals.accept_proposal(proposal_id=_proposal(), by=by),
     "reject_proposal": lambda by: proposals.reject_proposal(proposal_id=_proposal(), by=by),
 }
@@ -136,23 +136,27 @@ def test_whoever_leaves_the_team_loses_it_at_once(owners: Team) -> None:
     teams.remove_member(key=owners.pk, username="vera", by=ROOT)
     with pytest.raises(Forbidden):
         VERBS["save_draft"](VERA)
-    teams.set_owner(capability_id="alpha", key=None, by=ROOT)
+    teams.set_owning_team(capability_id="alpha", key=None, by=ROOT)
     VERBS["save_draft"](VERA)
 
 
 def test_several_at_once_tell_which_are_refused(owners: Team) -> None:
     publish("beta")
-    told = bulk.deprecate_each(capability_ids=["alpha", "beta"], by=VERA)
+    told = bulk_actions.deprecate_capabilities(capability_ids=["alpha", "beta"], by=VERA)
     assert list(told.done) == ["beta"]
     assert [name for name, _ in told.refused] == ["alpha"]
 
 
 def test_the_list_is_filtered_by_the_team_before_what_the_author_names(owners: Team) -> None:
     publish("beta", metadata={"owner": "Somebody"})
-    assert len(Catalogue(Wanted(owner="Owners"))) == len(Catalogue(Wanted(owner="Somebody"))) == 1
-    teams.set_owner(capability_id="beta", key=owners.pk, by=ROOT)
-    assert len(Catalogue(Wanted(owner="Owners"))) == 2
-    assert list(Catalogue(Wanted()).choices().owners) == [("Owners", 2)]
+    assert (
+        len(CapabilityList(CapabilityFilter(owner="Owners")))
+        == len(CapabilityList(CapabilityFilter(owner="Somebody")))
+        == 1
+    )
+    teams.set_owning_team(capability_id="beta", key=owners.pk, by=ROOT)
+    assert len(CapabilityList(CapabilityFilter(owner="Owners"))) == 2
+    assert list(CapabilityList(CapabilityFilter()).choices().owners) == [("Owners", 2)]
 
 
 def test_each_write_is_in_the_log_and_doing_it_twice_is_not() -> None:
@@ -160,13 +164,13 @@ def test_each_write_is_in_the_log_and_doing_it_twice_is_not() -> None:
     publish()
     for _ in range(2):
         teams.add_member(key=team.pk, username="vera", by=ROOT)
-        teams.set_owner(capability_id="alpha", key=team.pk, by=ROOT)
-    teams.change_team(key=team.pk, name="B", by=ROOT)
-    assert [(row.name, row.members, row.capabilities) for row in teams.team_rows()] == [("B", 1, 1)]
-    page = teams.team_page(team.pk)
+        teams.set_owning_team(capability_id="alpha", key=team.pk, by=ROOT)
+    teams.update_team(key=team.pk, name="B", by=ROOT)
+    assert [(row.name, row.members, row.capabilities) for row in teams.list_teams()] == [("B", 1, 1)]
+    page = teams.get_team_page(team.pk)
     assert ([one.username for one in page.members], page.owned) == (["vera"], ["alpha"])
     for _ in range(2):
-        teams.set_owner(capability_id="alpha", key=None, by=ROOT)
+        teams.set_owning_team(capability_id="alpha", key=None, by=ROOT)
         teams.remove_member(key=team.pk, username="vera", by=ROOT)
     teams.delete_team(key=team.pk, by=ROOT)
     verbs = [verb for verb in AuditEvent.objects.order_by("id").values_list("verb", flat=True) if verb[:4] != "oper"]
@@ -197,15 +201,15 @@ def test_an_odd_name_is_refused(name: str) -> None:
 def test_a_name_is_used_once() -> None:
     teams.create_team(name="A", by=ROOT)
     other = teams.create_team(name="B", by=ROOT)
-    with pytest.raises(NameTaken):
+    with pytest.raises(NameConflict):
         teams.create_team(name="A", by=ROOT)
-    with pytest.raises(NameTaken):
-        teams.change_team(key=other.pk, name="A", by=ROOT)
+    with pytest.raises(NameConflict):
+        teams.update_team(key=other.pk, name="A", by=ROOT)
 
 
 def test_what_is_not_there_is_told() -> None:
     with pytest.raises(NotFound):
-        teams.team_page(77)
+        teams.get_team_page(77)
     team = teams.create_team(name="A", by=ROOT)
     with pytest.raises(NotFound):
         teams.add_member(key=team.pk, username="nobody", by=ROOT)

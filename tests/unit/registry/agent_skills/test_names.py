@@ -14,7 +14,7 @@ from registry.agent_skills.names import (
     nearest_skill_name,
     skill_name_of,
 )
-from registry.drafts import CAPABILITY_ID
+from registry.catalog.drafts import CAPABILITY_ID
 
 _WORDS = st.lists(st.text("abcxyz019", min_size=1, max_size=4), min_size=1, max_size=6)
 NAMES = _WORDS.map("-".join)

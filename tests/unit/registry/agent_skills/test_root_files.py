@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from registry.agent_skills.giving import skill_files
-from registry.agent_skills.taking import Taken, take
-from registry.bundles import Bundle
-from registry.imports.import_sources import read_files
-from registry.imports.sources import SourceBundle
-from registry.validation import BUNDLE_FILES, validate
-from registry.validation.supporting import COUNT_MAX, named_in
+from registry.agent_skills.exporter import export_skill_files
+from registry.agent_skills.importer import ImportedSkill, import_skill
+from registry.bundles.bundle import SkillBundle
+from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.supporting_files import COUNT_MAX, paths_named_in
+from registry.sources.source_discovery import discover_in_files
+from registry.validation import BUNDLE_FILES, validate_bundle
 from tests.factories import Files, bundle
 
 MIB = 1024 * 1024
@@ -27,23 +27,23 @@ BESIDE = {
 }
 
 
-def _take(files: dict[str, Any]) -> Taken:
-    return take(SourceBundle("path", files, ""))
+def _take(files: dict[str, Any]) -> ImportedSkill:
+    return import_skill(SourceBundle("path", files, ""))
 
 
-def _mark(taken: Taken) -> tuple[str, ...]:
+def _mark(taken: ImportedSkill) -> tuple[str, ...]:
     assert taken.files is not None
-    return named_in(taken.files["capability.json"])
+    return paths_named_in(taken.files["capability.json"])
 
 
-def _bundle(files: Any) -> Bundle:
-    report = validate(files)
+def _bundle(files: Any) -> SkillBundle:
+    report = validate_bundle(files)
     assert report.bundle is not None
     assert report.ok, report.errors
     return report.bundle
 
 
-def _beside(taken: Taken) -> list[str]:
+def _beside(taken: ImportedSkill) -> list[str]:
     return sorted(set(taken.files or {}) - {*BUNDLE_FILES})
 
 
@@ -53,7 +53,7 @@ def test_all_texts_come_in_and_are_named() -> None:
     assert _mark(taken) == ("LICENSE.txt", "README", "forms.md", "templates/deep/a.md")
     found = _bundle(taken.files)
     assert found.supporting_files == dict(sorted(BESIDE.items()))
-    assert validate(taken.files or {}).findings == ()
+    assert validate_bundle(taken.files or {}).findings == ()
 
 
 def test_a_skill_without_any_is_what_it_was() -> None:
@@ -64,18 +64,18 @@ def test_a_skill_without_any_is_what_it_was() -> None:
 def test_they_go_out_as_they_came_and_the_mark_stays_here() -> None:
     files = {"SKILL.md": SKILL, **BESIDE}
     given = _bundle(_take(files).files)
-    out = skill_files(given)
+    out = export_skill_files(given)
     assert set(out) == set(files)
     assert {name: out[name] for name in BESIDE} == BESIDE
     assert "supporting_files" not in out["SKILL.md"]
     assert _bundle(_take(dict(out)).files).content_digest == given.content_digest
-    assert skill_files(_bundle(_take(dict(out)).files)) == out
+    assert export_skill_files(_bundle(_take(dict(out)).files)) == out
 
 
 def test_other_metadata_goes_out_beside_it() -> None:
     text = SKILL.replace("---\n\n", "metadata:\n  owner: me\n---\n\n", 1)
     given = _bundle(_take({"SKILL.md": text, "forms.md": "x"}).files)
-    out = skill_files(given)
+    out = export_skill_files(given)
     assert "owner: " in out["SKILL.md"]
     assert "supporting_files" not in out["SKILL.md"]
     assert list(out) == ["SKILL.md", "forms.md"]
@@ -86,7 +86,7 @@ def test_other_metadata_goes_out_beside_it() -> None:
 def test_an_authors_own_mark_comes_back_to_the_letter(names: list[str]) -> None:
     files = bundle(metadata={"supporting_files": "\n".join(names)}) | {"forms.md": "x", "LICENSE.txt": "y"}
     given = _bundle(files)
-    out = skill_files(given)
+    out = export_skill_files(given)
     assert "references/capability.json" in out
     again = _take(dict(out))
     assert again.findings == ()
@@ -95,7 +95,7 @@ def test_an_authors_own_mark_comes_back_to_the_letter(names: list[str]) -> None:
 
 def test_a_file_that_somebody_put_beside_an_export_comes_along() -> None:
     files = bundle(license="MIT", utterances={"should_match": ["a b"]}) | {"references/a.md": "x"}
-    out = skill_files(_bundle(files))
+    out = export_skill_files(_bundle(files))
     again = _take({**out, "notes.md": "New."})
     assert _mark(again) == ("notes.md",)
     assert _bundle(again.files).capability == _bundle(files).capability | {"metadata": {"supporting_files": "notes.md"}}
@@ -108,7 +108,7 @@ def test_a_key_of_that_name_in_a_skill_md_means_something_else() -> None:
     metadata = json.loads((taken.files or {})["capability.json"])["metadata"]
     assert metadata == {"front_matter_supporting_files": "/etc/passwd", "supporting_files": "forms.md"}
     given = _bundle(taken.files)
-    assert _bundle(_take(dict(skill_files(given))).files).content_digest == given.content_digest
+    assert _bundle(_take(dict(export_skill_files(given))).files).content_digest == given.content_digest
     top = _take({"SKILL.md": SKILL.replace("---\n\n", "supporting_files: x.md\n---\n\n", 1)})
     assert json.loads((top.files or {})["capability.json"])["metadata"] == {"front_matter_supporting_files": "x.md"}
 
@@ -124,7 +124,7 @@ def test_what_no_bundle_takes_is_left_out_and_named(name: str) -> None:
     assert finding.code == "IMPORT_FILE_LEFT_OUT"
     assert name[:100] in finding.message
     assert _beside(taken) == ["forms.md"]
-    assert validate(taken.files or {}).findings == ()
+    assert validate_bundle(taken.files or {}).findings == ()
 
 
 def test_pictures_and_names_that_are_one_elsewhere_are_left_out() -> None:
@@ -140,9 +140,9 @@ def test_the_formats_own_folders_come_first() -> None:
     assert len(_beside(taken)) == COUNT_MAX
     assert {"scripts/z.py", "references/z.md"} < set(_beside(taken))
     assert "2 files beside SKILL.md are left out: a098.md, a099.md" in taken.findings[0].message
-    assert validate(taken.files or {}).ok
-    (found,) = read_files({"SKILL.md": SKILL.encode(), **{k: v.encode() for k, v in many.items()}}, "x.zip")
-    assert take(found).files == taken.files
+    assert validate_bundle(taken.files or {}).ok
+    (found,) = discover_in_files({"SKILL.md": SKILL.encode(), **{k: v.encode() for k, v in many.items()}}, "x.zip")
+    assert import_skill(found).files == taken.files
 
 
 @pytest.mark.slow
@@ -154,11 +154,11 @@ def test_the_mark_takes_its_room_too() -> None:
         room = 2 * MIB - sum(len(str(text).encode()) for text in four.values()) + spare
         texts = dict.fromkeys(names, "x") | {names[0]: "x" * MIB, names[1]: "x" * (room - MIB + 2)}
         taken = _take({"SKILL.md": SKILL, **texts})
-        report = validate(taken.files or {})
+        report = validate_bundle(taken.files or {})
         assert report.ok, (spare, [finding.message for finding in report.errors])
         assert (len(_beside(taken)) == len(names)) is (spare < 0)
         given = _bundle(taken.files)
-        assert _bundle(_take(dict(skill_files(given))).files).content_digest == given.content_digest
+        assert _bundle(_take(dict(export_skill_files(given))).files).content_digest == given.content_digest
 
 
 @pytest.mark.slow
@@ -168,6 +168,6 @@ def test_a_full_bundle_of_ours_comes_back_whole() -> None:
     left = 2 * MIB - sum(len(text.encode()) for text in files.values())
     files |= {"000.md": "x" * MIB, "001.md": "x" * (left - MIB + 2)}
     given = _bundle(files)
-    again = _take(dict(skill_files(given)))
+    again = _take(dict(export_skill_files(given)))
     assert again.findings == ()
     assert _bundle(again.files).content_digest == given.content_digest

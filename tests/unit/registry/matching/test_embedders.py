@@ -14,16 +14,16 @@ from tests.servers import ROOT
 CODE = """
 import django
 django.setup()
-from registry.matching.embedders import MiniLm
-print(MiniLm().embed(["hello"]).shape)
+from registry.matching.embedders import MiniLmEmbedder
+print(MiniLmEmbedder().embed(["hello"]).shape)
 """
 
 LONG_TEXTS = """
 import resource
 import django
 django.setup()
-from registry.matching.embedders import MiniLm
-model = MiniLm()
+from registry.matching.embedders import MiniLmEmbedder
+model = MiniLmEmbedder()
 model.embed(["hello"])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 model.embed([f"{number} " + "word " * 250 for number in range(32)])

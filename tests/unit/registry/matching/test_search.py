@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from registry.matching.known import Known, known_of
-from registry.matching.search import SearchIndex, texts_for_vectors
+from registry.bundles.profile import CapabilityProfile, profile_from_json
+from registry.matching.search import SearchIndex, texts_to_embed
 
-BOOK = Known(
+BOOK = CapabilityProfile(
     "downgrade",
     "Annual plan downgrade",
     problem="A customer wants a cheaper plan. The year is paid already.",
     conditions=("Annual billing", "No"),
     keywords=("refund",),
 )
-PLAIN = Known("weights", "Weights", description="Keeps weights. Shows them.", triggers=("weigh-in",))
+PLAIN = CapabilityProfile("weights", "Weights", description="Keeps weights. Shows them.", triggers=("weigh-in",))
 
 
 def test_a_playbook_is_its_problem_whole_and_sentence_by_sentence() -> None:
-    assert texts_for_vectors(BOOK) == [
+    assert texts_to_embed(BOOK) == [
         "A customer wants a cheaper plan. The year is paid already. Annual billing No refund",
         "A customer wants a cheaper plan.",
         "The year is paid already.",
@@ -28,16 +28,16 @@ def test_a_playbook_is_its_problem_whole_and_sentence_by_sentence() -> None:
 
 
 def test_anything_else_is_one_text() -> None:
-    assert texts_for_vectors(PLAIN) == ["Weights. Keeps weights. Shows them.. weigh-in"]
+    assert texts_to_embed(PLAIN) == ["Weights. Keeps weights. Shows them.. weigh-in"]
 
 
 def test_sentences_are_bounded() -> None:
-    assert len(texts_for_vectors(Known("x", "X", problem="One more thing. " * 500))) == 13
+    assert len(texts_to_embed(CapabilityProfile("x", "X", problem="One more thing. " * 500))) == 13
 
 
 def test_the_resolution_is_no_part_of_it() -> None:
     document = {"capability_id": "x", "name": "X", "description": "resolution", "playbook": {"problem": "It is slow"}}
-    assert all("resolution" not in text for text in texts_for_vectors(known_of(document)))
+    assert all("resolution" not in text for text in texts_to_embed(profile_from_json(document)))
 
 
 def test_the_vector_is_the_mean_of_the_whole_and_the_nearest() -> None:

@@ -7,22 +7,22 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.matching.wordpiece import TOKENS_MAX, VOCABULARY, token_ids, vocabulary
+from registry.matching.wordpiece import TOKENS_MAX, VOCABULARY, load_vocabulary, tokenize
 
 
 def _pieces(text: str) -> list[str]:
-    names = {number: piece for piece, number in vocabulary().items()}
-    return [names[number] for number in token_ids(text)[1:-1]]
+    names = {number: piece for piece, number in load_vocabulary().items()}
+    return [names[number] for number in tokenize(text)[1:-1]]
 
 
 def test_the_vocabulary_is_the_published_one() -> None:
     digest = hashlib.sha256(VOCABULARY.read_bytes()).hexdigest()
     assert digest == "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
-    assert len(vocabulary()) == 30522
+    assert len(load_vocabulary()) == 30522
 
 
 def test_known_ids() -> None:
-    assert token_ids("Hello world") == [101, 7592, 2088, 102]
+    assert tokenize("Hello world") == [101, 7592, 2088, 102]
 
 
 def test_case_accents_marks_and_pieces() -> None:
@@ -34,11 +34,11 @@ def test_case_accents_marks_and_pieces() -> None:
 
 
 def test_a_long_text_is_cut() -> None:
-    assert len(token_ids("word " * 10_000)) == TOKENS_MAX
+    assert len(tokenize("word " * 10_000)) == TOKENS_MAX
 
 
 @given(st.text(max_size=200))
 def test_any_text_is_cut_into_known_pieces(text: str) -> None:
-    ids = token_ids(text)
+    ids = tokenize(text)
     assert (ids[0], ids[-1]) == (101, 102)
     assert all(0 <= number < 30522 for number in ids)

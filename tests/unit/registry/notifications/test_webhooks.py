@@ -14,17 +14,18 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from registry import drafts, publishing
-from registry.access import keys, operators
-from registry.background import housekeeping, job_desk, jobs
-from registry.errors import InvalidRequest, NameTaken, NotFound, StatusConflict
-from registry.imports import followed_sources
-from registry.incidents import open_incident, open_source_incident
+from registry.access import agent_keys, operators
+from registry.catalog import drafts
+from registry.catalog.incidents import open_incident, open_source_incident
+from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.core.jobs import admin, queue
+from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Capability, Job, Revision, Webhook, WebhookDelivery
 from registry.notifications import webhooks
 from registry.notifications.webhook_events import EVENT_KINDS, TRIES_MAX
-from registry.releases import proposals
-from registry.writing import writing
+from registry.operations import housekeeping
+from registry.publishing import proposals, publication
+from registry.sources import source_sync
 from tests.factories import OLGA, bundle, publish
 from tests.receivers import Receiver, status
 from tests.shapes import assert_event
@@ -47,8 +48,8 @@ def _hook(receiver: Receiver, *events: str, name: str = "chat") -> Webhook:
 def _run(after_seconds: float = 0) -> list[str]:
     """Do what is due then, and what comes of it; how each one ended."""
     endings: list[str] = []
-    while (lease := jobs.claim(timezone.now() + timedelta(seconds=after_seconds), in_lane=True)) is not None:
-        endings.append(jobs.execute(lease))
+    while (lease := queue.claim_job(timezone.now() + timedelta(seconds=after_seconds), in_lane=True)) is not None:
+        endings.append(queue.execute_job(lease))
         assert len(endings) < 50
     return endings
 
@@ -104,9 +105,9 @@ def test_the_schema_tells_an_odd_event(receiver: Receiver) -> None:
 
 
 def test_the_specifications_own_example() -> None:
-    from registry.notifications.webhook_signatures import signed_headers
+    from registry.common.net.webhook_signatures import sign_request
 
-    headers = signed_headers(
+    headers = sign_request(
         secrets_in_force=["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
         event_id="msg_p5jXN8AQM9LWM0D4loKWxJek",
         sent_at=1614265330,
@@ -118,28 +119,28 @@ def test_the_specifications_own_example() -> None:
 def _do_everything() -> None:
     publish()
     publish(body="Two.")
-    publishing.rollback(capability_id="alpha", to=1, by=OLGA)
+    publication.rollback(capability_id="alpha", to=1, by=OLGA)
     publish("beta")
-    publishing.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
-    publishing.retire(capability_id="beta", by=OLGA)
-    publishing.restore(capability_id="alpha", by=OLGA)
+    publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
+    publication.retire(capability_id="beta", by=OLGA)
+    publication.restore(capability_id="alpha", by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Three."), based_on=None, by=OLGA)
     drafts.replace_draft(capability_id="alpha", files=bundle("alpha", body="Four."), by=OLGA)
     open_incident(revision=Revision.objects.first(), message="m", details="d", findings=())  # type: ignore[arg-type]
     publish(body="Five.")
     proposals.reject_proposal(proposal_id=proposals.propose(files=bundle("new"), by=OLGA).proposal.proposal_id, by=OLGA)
-    source = followed_sources.add_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
-    with writing():
+    source = source_sync.add_git_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
+    with write_transaction():
         open_source_incident(source=source, message="m", details="d", by=OLGA)
-    followed_sources.remove_source(source_id=source.pk, by=OLGA)
-    keys.create_key(name="agent", by=OLGA)
-    keys.revoke_key(name="agent", by=OLGA)
+    source_sync.remove_source(source_id=source.pk, by=OLGA)
+    agent_keys.create_key(name="agent", by=OLGA)
+    agent_keys.revoke_key(name="agent", by=OLGA)
     operators.create_operator(username="vera", password="correct horse battery", role="viewer", by=OLGA)
     operators.disable_operator(username="vera", by=OLGA)
-    with writing():
+    with write_transaction():
         Job.objects.create(kind="revalidate", tries=5, payload={"revision_id": 1}, state="running",
                            leased_until=timezone.now() - timedelta(seconds=1))  # fmt: skip
-    jobs.claim(timezone.now())
+    queue.claim_job(timezone.now())
 
 
 def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
@@ -194,7 +195,7 @@ def test_a_write_that_is_rolled_back_is_no_event(receiver: Receiver) -> None:
     _hook(receiver)
 
     def publish_and_fail() -> None:
-        with writing():
+        with write_transaction():
             publish()
             assert WebhookDelivery.objects.count() == 1
             raise ZeroDivisionError
@@ -252,10 +253,10 @@ def test_a_delivery_follows_its_job(receiver: Receiver) -> None:
     receiver.reply = status(503)
     _run(10**6)
     job, row = Job.objects.exclude(lane="").get(), WebhookDelivery.objects.get()
-    job_desk.retry_job(job_id=job.pk, by=OLGA)
+    admin.retry_job(job_id=job.pk, by=OLGA)
     row.refresh_from_db()
     assert row.state == "queued"
-    job_desk.cancel_job(job_id=job.pk, by=OLGA)
+    admin.cancel_job(job_id=job.pk, by=OLGA)
     row.refresh_from_db()
     assert row.state == "failed"
     receiver.reply = status(200)
@@ -268,9 +269,9 @@ def test_gone_disables_the_webhook_and_tells_the_others(receiver: Receiver) -> N
     publish()
     receiver.reply = status(410)
     second = _hook(receiver, "webhook.disabled", name="second")
-    lease = jobs.claim(timezone.now())
+    lease = queue.claim_job(timezone.now())
     assert lease is not None
-    assert jobs.execute(lease) == "done"
+    assert queue.execute_job(lease) == "done"
     webhook = webhooks.get_webhook("chat")
     assert (webhook.is_enabled, webhook.disabled_why) == (False, "The receiver answered 410 Gone")
     assert WebhookDelivery.objects.get(webhook=webhook).state == "failed"
@@ -314,7 +315,7 @@ def test_a_test_is_tried_once(receiver: Receiver) -> None:
     _hook(receiver, "capability.retired")
     receiver.reply = status(500)
     delivery, job_id = webhooks.send_test(name="chat", by=OLGA)
-    assert jobs.run_next(job_id=job_id) == "done"
+    assert queue.run_next_job(job_id=job_id) == "done"
     delivery.refresh_from_db()
     assert (delivery.kind, delivery.state, delivery.last_error) == ("webhook.test", "failed", "answered 500")
     assert_event(_told(receiver)[0])
@@ -325,14 +326,14 @@ def test_a_webhook_is_a_lane_and_keeps_no_other_waiting(receiver: Receiver) -> N
     _hook(receiver, name="second")
     for number in range(2):
         publish(body=f"Number {number}.")
-    leases = [jobs.claim(timezone.now(), in_lane=True) for _ in range(3)]
+    leases = [queue.claim_job(timezone.now(), in_lane=True) for _ in range(3)]
     assert leases[2] is None
     taken = [WebhookDelivery.objects.get(pk=lease.payload["delivery_id"]).webhook.name for lease in leases[:2] if lease]
     assert sorted(taken) == ["chat", "second"]
-    assert jobs.claim(timezone.now(), in_lane=False) is None
+    assert queue.claim_job(timezone.now(), in_lane=False) is None
     assert leases[0] is not None
-    jobs.execute(leases[0])
-    assert jobs.claim(timezone.now(), in_lane=True) is not None
+    queue.execute_job(leases[0])
+    assert queue.claim_job(timezone.now(), in_lane=True) is not None
 
 
 @pytest.mark.parametrize(
@@ -341,7 +342,7 @@ def test_a_webhook_is_a_lane_and_keeps_no_other_waiting(receiver: Receiver) -> N
         ({"name": " "}, InvalidRequest),
         ({"name": "x" * 81}, InvalidRequest),
         ({"name": "a\x1b[31m"}, InvalidRequest),
-        ({"name": "chat"}, NameTaken),
+        ({"name": "chat"}, NameConflict),
         ({"events": ["capability.exploded"]}, InvalidRequest),
         ({"url": "http://127.0.0.1/"}, InvalidRequest),
     ],
@@ -385,5 +386,5 @@ def test_old_deliveries_are_forgotten(receiver: Receiver) -> None:
     WebhookDelivery.objects.update(created_at=timezone.now() - timedelta(days=31))
     housekeeping.queue_daily(timezone.now().date())
     for job_id in Job.objects.filter(kind="webhook.prune").values_list("pk", flat=True):
-        jobs.run_next(job_id=job_id)
+        queue.run_next_job(job_id=job_id)
     assert [row.state for row in WebhookDelivery.objects.all()] == ["queued"]

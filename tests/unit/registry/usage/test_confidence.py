@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.usage.confidence import NEUTRAL, OUTCOMES, Score, replayed
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, replay_outcomes
 
 
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        ("confirmed_success", Score(60, 1, 1)),
-        ("likely_success", Score(53, 1, 0)),
-        ("likely_failure", Score(45, 1, 0)),
-        ("confirmed_failure", Score(40, 1, 0)),
-        ("used", Score(51, 1, 0)),
+        ("confirmed_success", ConfidenceScore(60, 1, 1)),
+        ("likely_success", ConfidenceScore(53, 1, 0)),
+        ("likely_failure", ConfidenceScore(45, 1, 0)),
+        ("confirmed_failure", ConfidenceScore(40, 1, 0)),
+        ("used", ConfidenceScore(51, 1, 0)),
     ],
 )
-def test_each_outcome_has_its_step(outcome: str, expected: Score) -> None:
+def test_each_outcome_has_its_step(outcome: str, expected: ConfidenceScore) -> None:
     assert NEUTRAL.after(outcome) == expected
 
 
 def test_it_is_held_within_its_bounds_at_each_step() -> None:
     """A clamp at the end alone would answer 0.5 here."""
-    assert replayed(["confirmed_success"] * 7 + ["confirmed_failure"] * 7) == Score(30, 14, 7)
-    assert replayed(["confirmed_failure"] * 7 + ["confirmed_success"]) == Score(10, 8, 1)
+    assert replay_outcomes(["confirmed_success"] * 7 + ["confirmed_failure"] * 7) == ConfidenceScore(30, 14, 7)
+    assert replay_outcomes(["confirmed_failure"] * 7 + ["confirmed_success"]) == ConfidenceScore(10, 8, 1)
 
 
 @given(st.lists(st.sampled_from(OUTCOMES), max_size=200))
@@ -37,5 +37,5 @@ def test_it_never_drifts_from_the_exact_sum(outcomes: list[str]) -> None:
     exact = Fraction(1, 2)
     for outcome in outcomes:
         exact = min(Fraction(1), max(Fraction(0), exact + Fraction(steps[outcome], 100)))
-    score = replayed(outcomes).as_dict()
+    score = replay_outcomes(outcomes).as_dict()
     assert score == {"score": float(exact), "uses": len(outcomes), "confirmed": outcomes.count("confirmed_success")}

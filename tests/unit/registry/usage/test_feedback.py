@@ -6,22 +6,22 @@ import random
 
 import pytest
 
-from registry import publishing
-from registry.actors import Actor
-from registry.errors import CapabilityNotFound, InvalidRequest, RevisionNotFound
+from registry.common.actors import Actor
+from registry.common.errors import CapabilityNotFound, InvalidRequest, RevisionNotFound
 from registry.models import AuditEvent, Capability, Confidence, Outcome
-from registry.snapshot import HOLDER, current
-from registry.snapshot.content import read_confidences
+from registry.publishing import publication
+from registry.snapshot import STORE, current_snapshot
+from registry.snapshot.snapshot import read_confidences
 from registry.usage import feedback
-from registry.usage.confidence import NEUTRAL, OUTCOMES, Score
-from registry.usage.feedback import confidence, kept_by_revision, kept_confidence, record_outcome
+from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore
+from registry.usage.feedback import get_confidence, get_stored_confidence, record_outcome, stored_confidence_by_revision
 from tests.factories import OLGA, bundle, publish
 
 pytestmark = pytest.mark.django_db
 AGENT = Actor("agent_key", "agent")
 
 
-def _tell(outcome: str, revision: int | None = None, capability_id: str = "alpha") -> feedback.Recorded:
+def _tell(outcome: str, revision: int | None = None, capability_id: str = "alpha") -> feedback.FeedbackResult:
     return record_outcome(capability_id=capability_id, outcome=outcome, revision=revision, by=AGENT)
 
 
@@ -38,7 +38,7 @@ def test_an_outcome_is_kept_with_who_and_which_revision() -> None:
         *(told.event_id, 2),
         *("likely_success", "agent"),
     )
-    assert told.score == Score(53, 1, 0)
+    assert told.score == ConfidenceScore(53, 1, 0)
     row = AuditEvent.objects.get(verb="feedback.record")
     assert row.detail == {"outcome": "likely_success", "revision": 2, "event_id": str(told.event_id)}
 
@@ -50,11 +50,11 @@ def test_what_is_kept_is_what_the_events_lead_to() -> None:
     for _ in range(60):
         _tell(chance.choice(OUTCOMES), chance.choice([None, 1, 2]))
     alpha = _alpha()
-    assert kept_confidence(alpha) == confidence(alpha) != NEUTRAL
+    assert get_stored_confidence(alpha) == get_confidence(alpha) != NEUTRAL
     for number in (1, 2):
-        assert kept_by_revision(alpha)[number] == confidence(alpha, revision=number)
-        assert kept_confidence(alpha, revision=number).uses > 5
-    assert read_confidences() == {"alpha": confidence(alpha)}
+        assert stored_confidence_by_revision(alpha)[number] == get_confidence(alpha, revision=number)
+        assert get_stored_confidence(alpha, revision=number).uses > 5
+    assert read_confidences() == {"alpha": get_confidence(alpha)}
 
 
 def test_a_worse_revision_shows_beside_the_one_before() -> None:
@@ -62,19 +62,19 @@ def test_a_worse_revision_shows_beside_the_one_before() -> None:
     _tell("confirmed_success")
     publish(body="Worse.")
     _tell("confirmed_failure")
-    assert kept_by_revision(_alpha()) == {1: Score(60, 1, 1), 2: Score(40, 1, 0)}
-    assert kept_confidence(_alpha()) == Score(50, 2, 1)
+    assert stored_confidence_by_revision(_alpha()) == {1: ConfidenceScore(60, 1, 1), 2: ConfidenceScore(40, 1, 0)}
+    assert get_stored_confidence(_alpha()) == ConfidenceScore(50, 2, 1)
 
 
 def test_nothing_told_is_neutral() -> None:
     publish()
-    assert kept_confidence(_alpha()) == confidence(_alpha()) == NEUTRAL
-    assert kept_by_revision(_alpha()) == {}
+    assert get_stored_confidence(_alpha()) == get_confidence(_alpha()) == NEUTRAL
+    assert stored_confidence_by_revision(_alpha()) == {}
 
 
 def test_what_agents_cannot_load_takes_none() -> None:
     publish("gone")
-    publishing.retire(capability_id="gone", by=OLGA)
+    publication.retire(capability_id="gone", by=OLGA)
     Capability.objects.create(capability_id="sketch")
     for name in ("gone", "sketch", "nobody"):
         with pytest.raises(CapabilityNotFound):
@@ -90,31 +90,31 @@ def test_what_agents_cannot_load_takes_none() -> None:
 
 def test_a_deprecated_one_still_learns() -> None:
     publish()
-    publishing.deprecate(capability_id="alpha", by=OLGA)
-    assert _tell("used").score == Score(51, 1, 0)
+    publication.deprecate(capability_id="alpha", by=OLGA)
+    assert _tell("used").score == ConfidenceScore(51, 1, 0)
 
 
 def test_a_watched_process_takes_it_up_every_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer that is served never moves with each request."""
-    publishing.publish(files=bundle(), by=OLGA)
+    publication.publish(files=bundle(), by=OLGA)
     now = [1000.0]
-    monkeypatch.setattr("registry.snapshot.holder.time.monotonic", lambda: now[0])
-    before = HOLDER.refresh()
+    monkeypatch.setattr("registry.snapshot.store.time.monotonic", lambda: now[0])
+    before = STORE.refresh()
     _tell("used")
     now[0] += 1.9
-    assert HOLDER.refresh(at_once=False) is before
+    assert STORE.refresh(at_once=False) is before
     now[0] += 0.2
-    after = HOLDER.refresh(at_once=False)
-    assert after.confidences == {"alpha": Score(51, 1, 0)}
+    after = STORE.refresh(at_once=False)
+    assert after.confidences == {"alpha": ConfidenceScore(51, 1, 0)}
     assert (after.entries is before.entries, after.answers is before.answers) == (True, True)
     _tell("used")
-    assert HOLDER.refresh(at_once=False) is after
+    assert STORE.refresh(at_once=False) is after
     publish("beta")
-    assert HOLDER.refresh(at_once=False).confidences == {"alpha": Score(52, 2, 0)}
+    assert STORE.refresh(at_once=False).confidences == {"alpha": ConfidenceScore(52, 2, 0)}
 
 
 def test_asking_at_once_sees_it() -> None:
     publish()
-    current()
+    current_snapshot()
     _tell("used")
-    assert current().confidences["alpha"].uses == 1
+    assert current_snapshot().confidences["alpha"].uses == 1

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from registry import validation
-from registry.validation import Finding, validate
-from registry.validation.problems import LOOKED_AT_MAX, OF_ONE_CODE_MAX, Problem, upto
+from registry.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, RawFinding, limit_findings
+from registry.validation import Finding, validate_bundle
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
@@ -104,7 +104,7 @@ KINDS: dict[str, tuple[str, Callable[[int], Files]]] = {
 
 def _found(name: str, count: int) -> list[Finding]:
     code, make = KINDS[name]
-    return [finding for finding in validate(make(count)).findings if finding.code == code]
+    return [finding for finding in validate_bundle(make(count)).findings if finding.code == code]
 
 
 @pytest.fixture(autouse=True)
@@ -122,48 +122,48 @@ def test_of_each_kind_all_are_told(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_the_last_one_says_how_many_more_there_are(name: str) -> None:
     began = time.process_time()
-    found = _found(name, OF_ONE_CODE_MAX + 200)
+    found = _found(name, PER_CODE_MAX + 200)
     # The promise is 2 s of all checks on an idle machine.
     assert time.process_time() - began < 5
-    assert len(found) == OF_ONE_CODE_MAX
+    assert len(found) == PER_CODE_MAX
     assert [" 200 more of this kind" in finding.message for finding in found] == [False] * (len(found) - 1) + [True]
 
 
 def test_what_was_not_counted_to_its_end_says_at_least() -> None:
-    found = _found("titles", LOOKED_AT_MAX + 1)
+    found = _found("titles", EXAMINED_MAX + 1)
     assert found[-1].message == "A second H1: 'B'. At least 4,000 more of this kind in this file"
 
 
 def test_each_file_and_code_is_counted_by_itself() -> None:
     files = _capability(utterances={"should_match": [1] * 1100})
-    files["tools.json"] = KINDS["not documented"][1](OF_ONE_CODE_MAX + 1)["tools.json"]
+    files["tools.json"] = KINDS["not documented"][1](PER_CODE_MAX + 1)["tools.json"]
     files["skill.md"] = _skill(tools=_lines(1100, "- `no_tool_{}`: x"))
-    messages = [finding.message for finding in validate(files).findings]
+    messages = [finding.message for finding in validate_bundle(files).findings]
     assert sum("more of this kind" in message for message in messages) == 3
-    assert len(messages) == 3 * OF_ONE_CODE_MAX
+    assert len(messages) == 3 * PER_CODE_MAX
 
 
 def test_files_that_are_no_part_of_a_bundle_are_told_and_the_last_says_how_many_more() -> None:
-    files = MINIMAL | {f"f{number:04}": "" for number in range(OF_ONE_CODE_MAX + 3)}
-    found = [finding for finding in validate(files).findings if finding.code == "FILE_UNKNOWN"]
-    assert len(found) == OF_ONE_CODE_MAX
+    files = MINIMAL | {f"f{number:04}": "" for number in range(PER_CODE_MAX + 3)}
+    found = [finding for finding in validate_bundle(files).findings if finding.code == "FILE_UNKNOWN"]
+    assert len(found) == PER_CODE_MAX
     assert found[-1].message.endswith("is left out, as are 3 more files")
 
 
 def test_an_error_behind_a_flood_of_warnings_is_an_error() -> None:
     flood = [_tool(f"log_{number}", {f"p{each}": {} for each in range(30)}) for number in range(120)]
-    report = validate(_tools(*flood, _tool("last_one", policy={"kind": "delete"})))
+    report = validate_bundle(_tools(*flood, _tool("last_one", policy={"kind": "delete"})))
     assert [finding.pointer for finding in report.errors if finding.code == "FIELD_INVALID"] == ["/120/policy/kind"]
 
 
 def test_a_fault_behind_two_thousand_sound_entries_is_found() -> None:
     metadata: dict[str, Any] = {f"key_{number}": "x" for number in range(2100)}
-    report = validate(_capability(metadata={**metadata, "last": 1}))
+    report = validate_bundle(_capability(metadata={**metadata, "last": 1}))
     assert [(finding.code, finding.pointer) for finding in report.errors] == [("FIELD_INVALID", "/metadata/last")]
 
 
 def test_half_a_surrogate_pair_behind_a_flood_is_never_let_in() -> None:
-    report = validate(MINIMAL | {"tools.json": '[{"a":0' + ',"a":0' * (LOOKED_AT_MAX + 1) + ',"b":"\\ud800"}]'})
+    report = validate_bundle(MINIMAL | {"tools.json": '[{"a":0' + ',"a":0' * (EXAMINED_MAX + 1) + ',"b":"\\ud800"}]'})
     assert report.bundle is None
 
 
@@ -171,7 +171,7 @@ def test_hints_for_a_thousand_words_among_a_thousand_tools_are_bounded() -> None
     tools = [_tool(f"the_tool_of_number_{number}") for number in range(1000)]
     skill = _skill(tools=_lines(1000, "- `the_tol_of_number_{}x`: x"))
     began = time.process_time()
-    report = validate(_tools(*tools) | {"skill.md": skill})
+    report = validate_bundle(_tools(*tools) | {"skill.md": skill})
     assert time.process_time() - began < 5
     hints = [finding.hint for finding in report.findings if finding.code == "TOOL_NOT_DEFINED"]
     assert len(hints) == 1000
@@ -180,7 +180,7 @@ def test_hints_for_a_thousand_words_among_a_thousand_tools_are_bounded() -> None
 
 
 def test_upto_marks_the_last_one_only_where_more_follow() -> None:
-    problems = [Problem("FIELD_INVALID", "tools.json", (number,), "x") for number in range(3)]
-    assert [each.more_follow for each in upto(problems, 3)] == [False] * 3
-    assert [each.more_follow for each in upto(problems, 2)] == [False, True]
-    assert list(upto([], 2)) == []
+    problems = [RawFinding("FIELD_INVALID", "tools.json", (number,), "x") for number in range(3)]
+    assert [each.more_follow for each in limit_findings(problems, 3)] == [False] * 3
+    assert [each.more_follow for each in limit_findings(problems, 2)] == [False, True]
+    assert list(limit_findings([], 2)) == []

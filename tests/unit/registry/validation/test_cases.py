@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from registry.validation import validate
-from registry.validation.codes import IMPORT, all_codes
+from registry.validation import validate_bundle
+from registry.validation.codes import IMPORT, list_codes
 from tests.cases import Case, read_cases, valid_bundle, valid_names
 
 CASES = read_cases()
@@ -38,14 +38,14 @@ RAISED_ELSEWHERE = {
 
 @pytest.mark.parametrize("name", valid_names())
 def test_valid_example_has_no_finding(name: str) -> None:
-    report = validate(valid_bundle(name))
+    report = validate_bundle(valid_bundle(name))
     assert [finding.as_dict() for finding in report.findings] == []
     assert report.ok
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_invalid_example_has_exactly_its_findings(case: Case) -> None:
-    found = [finding.as_dict() for finding in validate(case.files).findings]
+    found = [finding.as_dict() for finding in validate_bundle(case.files).findings]
     shown = [{key: row[key] for key in ("code", "severity", "file", "pointer", "line", "message")} for row in found]
     assert len(found) == len(case.expect), shown
     for expected in case.expect:
@@ -58,8 +58,8 @@ def _agrees(row: dict[str, Any], expected: dict[str, Any]) -> bool:
 
 def test_every_code_is_raised_by_a_case() -> None:
     raised = {expected["code"] for case in CASES for expected in case.expect} | set(RAISED_ELSEWHERE)
-    assert set(all_codes()) - raised == set()
+    assert set(list_codes()) - raised == set()
 
 
 def test_every_case_has_a_known_code() -> None:
-    assert {expected["code"] for case in CASES for expected in case.expect} - set(all_codes()) == set()
+    assert {expected["code"] for case in CASES for expected in case.expect} - set(list_codes()) == set()

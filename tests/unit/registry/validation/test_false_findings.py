@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from registry.validation import validate
-from registry.validation.front_matter import split
+from registry.bundles.front_matter import split_front_matter
+from registry.validation import validate_bundle
 from tests.cases import valid_bundle
 from tests.servers import ROOT
-from tests.unit.registry.validation.ui.forms import note_form
+from tests.unit.registry.validation.a2ui.forms import note_form
 
 MINIMAL = valid_bundle("minimal")
 SKILL = "# A\n\n## When to use\n\nx\n\n## Default behavior\n\nx\n\n## Examples\n\nx\n"
@@ -28,15 +28,15 @@ SKILL = "# A\n\n## When to use\n\nx\n\n## Default behavior\n\nx\n\n## Examples\n
 )
 @pytest.mark.parametrize("name", ["minimal", "with_tools", "playbook"])
 def test_of_a_skill_that_cannot_be_read_nothing_is_missing(name: str, skill: bytes | str, code: str) -> None:
-    codes = {finding.code for finding in validate(valid_bundle(name) | {"skill.md": skill}).findings}
+    codes = {finding.code for finding in validate_bundle(valid_bundle(name) | {"skill.md": skill}).findings}
     assert code in codes
     assert codes <= {code, "TEXT_NUL"}
 
 
 def test_of_a_skill_that_cannot_be_read_nobody_says_that_it_names_no_form() -> None:
     files = MINIMAL | {"ui_schemas.json": json.dumps([note_form()])}
-    assert "UI_SCHEMA_UNREFERENCED" in {finding.code for finding in validate(files).findings}
-    codes = {finding.code for finding in validate(files | {"skill.md": b"caf\xe9"}).findings}
+    assert "UI_SCHEMA_UNREFERENCED" in {finding.code for finding in validate_bundle(files).findings}
+    codes = {finding.code for finding in validate_bundle(files | {"skill.md": b"caf\xe9"}).findings}
     assert "UI_SCHEMA_UNREFERENCED" not in codes
 
 
@@ -46,14 +46,14 @@ def test_of_a_skill_that_cannot_be_read_nobody_says_that_it_names_no_form() -> N
 def test_a_comma_too_few_is_the_only_fault(bundle: str, name: str, text: bytes | str) -> None:
     """An operator who is typing in one file was told faults of two others."""
     files = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / bundle).iterdir() if file.is_file()}
-    assert not [finding for finding in validate(files).findings if finding.is_error]
-    findings = validate(files | {name: text}).findings
+    assert not [finding for finding in validate_bundle(files).findings if finding.is_error]
+    findings = validate_bundle(files | {name: text}).findings
     assert [(finding.file, finding.severity) for finding in findings] == [(name, "error")]
 
 
 def test_a_section_is_missing_whatever_capability_json_says() -> None:
     skill = SKILL.replace("## Examples", "## Other")
-    findings = validate(MINIMAL | {"capability.json": "{", "skill.md": skill}).findings
+    findings = validate_bundle(MINIMAL | {"capability.json": "{", "skill.md": skill}).findings
     assert [finding.code for finding in findings] == ["JSON_INVALID", "SECTION_MISSING"]
 
 
@@ -66,20 +66,20 @@ def test_a_section_is_missing_whatever_capability_json_says() -> None:
 )  # fmt: skip
 def test_tags_that_yaml_knows_are_read_as_text(yaml: str, value: Any) -> None:
     text = f"---\na: {yaml}\n---\n{SKILL}"
-    assert validate(MINIMAL | {"skill.md": text}).findings == ()
-    assert split(text).values == {"a": value}
+    assert validate_bundle(MINIMAL | {"skill.md": text}).findings == ()
+    assert split_front_matter(text).values == {"a": value}
 
 
 @pytest.mark.parametrize("tag", ["!x", "!!python/object", "!!set", "!!binary", "!!timestamp", "!<tag:example.com:str>"])
 def test_other_tags_are_errors(tag: str) -> None:
-    (finding,) = validate(MINIMAL | {"skill.md": f"---\na: {tag} x\n---\n{SKILL}"}).findings
+    (finding,) = validate_bundle(MINIMAL | {"skill.md": f"---\na: {tag} x\n---\n{SKILL}"}).findings
     assert (finding.code, finding.severity, finding.line, finding.column) == ("FRONT_MATTER_INVALID", "error", 2, 4)
 
 
 def test_a_system_that_there_is_not_is_pointed_at_by_its_key() -> None:
     capability = {**json.loads(MINIMAL["capability.json"]), "dependency_level": {"linux": "builtin", "mac": "builtin"}}
     text = json.dumps(capability, indent=2)
-    (finding,) = validate(MINIMAL | {"capability.json": text}).findings
+    (finding,) = validate_bundle(MINIMAL | {"capability.json": text}).findings
     line = next(number for number, words in enumerate(text.split("\n"), start=1) if '"mac"' in words)
     assert (finding.code, finding.pointer) == ("FIELD_INVALID", "/dependency_level/mac")
     assert (finding.line, finding.column) == (line, 5)
@@ -88,6 +88,6 @@ def test_a_system_that_there_is_not_is_pointed_at_by_its_key() -> None:
 
 def test_a_key_and_its_value_are_two_faults() -> None:
     capability = {**json.loads(MINIMAL["capability.json"]), "dependency_level": {"mac": 1}}
-    report = validate(MINIMAL | {"capability.json": json.dumps(capability)})
+    report = validate_bundle(MINIMAL | {"capability.json": json.dumps(capability)})
     assert [finding.pointer for finding in report.errors] == ["/dependency_level/mac"] * 2
     assert len({finding.column for finding in report.errors}) == 2

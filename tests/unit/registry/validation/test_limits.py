@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry import validation
-from registry.validation import checks, validate
+from registry.validation import pipeline, validate_bundle
 from tests.cases import valid_bundle
 
 MINIMAL = valid_bundle("minimal")
@@ -28,7 +28,7 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _codes(files: dict[str, bytes | str]) -> list[str]:
-    return [finding.code for finding in validate(files).findings]
+    return [finding.code for finding in validate_bundle(files).findings]
 
 
 def test_a_file_over_one_mebibyte_is_refused() -> None:
@@ -47,7 +47,9 @@ def test_a_bundle_over_two_mebibytes_is_refused() -> None:
 
 def test_more_findings_than_anybody_reads_are_cut_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validation, "FINDINGS_MAX", 5)
-    findings = validate(MINIMAL | {"tools.json": json.dumps([{"name": f"t{index}"} for index in range(9)])}).findings
+    findings = validate_bundle(
+        MINIMAL | {"tools.json": json.dumps([{"name": f"t{index}"} for index in range(9)])}
+    ).findings
     assert len(findings) == 6
     assert [finding.code for finding in findings].count("FINDINGS_CUT") == 1
 
@@ -56,15 +58,15 @@ def test_a_check_that_fails_means_not_publishable(monkeypatch: pytest.MonkeyPatc
     def fail(*_: Any) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(checks, "check_tools", fail)
-    report = validate(MINIMAL)
+    monkeypatch.setattr(pipeline, "check_tools", fail)
+    report = validate_bundle(MINIMAL)
     assert "CHECK_FAILED" in [finding.code for finding in report.errors]
     assert not report.ok
 
 
 def test_a_check_that_runs_out_of_time_means_not_publishable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validation, "SECONDS_MAX", -1.0)
-    assert "CHECK_FAILED" in [finding.code for finding in validate(MINIMAL).errors]
+    assert "CHECK_FAILED" in [finding.code for finding in validate_bundle(MINIMAL).errors]
 
 
 def test_the_check_in_which_the_time_runs_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,8 +74,8 @@ def test_the_check_in_which_the_time_runs_out_is_named(monkeypatch: pytest.Monke
         monkeypatch.setattr(time, "thread_time", lambda: 1e9)
         return []
 
-    monkeypatch.setattr(checks, "check_capability", dawdle)
-    messages = [finding.message for finding in validate(MINIMAL).errors]
+    monkeypatch.setattr(pipeline, "check_capability", dawdle)
+    messages = [finding.message for finding in validate_bundle(MINIMAL).errors]
     assert messages == ["The check of capability.json could not finish: it ran out of time"]
 
 
@@ -84,7 +86,7 @@ def test_time_is_asked_for_inside_of_a_check(monkeypatch: pytest.MonkeyPatch) ->
     for _ in range(25):
         wide = {"type": "object", "default": {}, "properties": {"x": wide}}
     started = time.process_time()
-    messages = [finding.message for finding in validate(MINIMAL | {"tools.json": _tool(wide)}).errors]
+    messages = [finding.message for finding in validate_bundle(MINIMAL | {"tools.json": _tool(wide)}).errors]
     assert time.process_time() - started < CPU_SECONDS_MAX / 2
     assert "The check of tools.json could not finish: it ran out of time" in messages
 
@@ -142,7 +144,7 @@ LINEAR: dict[str, tuple[Any, float]] = {
 def test_a_large_schema_takes_as_long_as_its_size(name: str) -> None:
     schema, seconds = LINEAR[name]
     started = time.process_time()
-    report = validate(MINIMAL | {"tools.json": _tool(schema)})
+    report = validate_bundle(MINIMAL | {"tools.json": _tool(schema)})
     assert time.process_time() - started < seconds
     codes = {finding.code for finding in report.findings}
     assert codes
@@ -245,7 +247,7 @@ def test_a_schema_bomb_is_bounded_in_time_and_memory(name: str) -> None:
     tools = [{"name": "bomb_tool", "description": "d", "args_schema": BOMBS[name], "policy": {"kind": "read"}}]
     before = _begin_peak()
     started = time.process_time()
-    report = validate(MINIMAL | {"tools.json": json.dumps(tools)})
+    report = validate_bundle(MINIMAL | {"tools.json": json.dumps(tools)})
     assert time.process_time() - started < CPU_SECONDS_MAX
     assert _memory("VmHWM") - before < 400, "MiB"
     assert "CHECK_FAILED" not in [finding.code for finding in report.findings]
@@ -286,7 +288,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
     started = time.process_time()
-    validate(MINIMAL | {file: HOSTILE[name]})
+    validate_bundle(MINIMAL | {file: HOSTILE[name]})
     assert time.process_time() - started < CPU_SECONDS_MAX
 
 
@@ -297,7 +299,7 @@ def test_a_hostile_file_is_bounded_in_time(file: str, name: str) -> None:
 def test_a_hostile_skill_is_bounded_in_time(piece: str) -> None:
     text = "# A\n\n## Tools\n\n" + piece * (900_000 // len(piece.encode()))
     started = time.process_time()
-    validate(valid_bundle("with_tools") | {"skill.md": text})
+    validate_bundle(valid_bundle("with_tools") | {"skill.md": text})
     assert time.process_time() - started < CPU_SECONDS_MAX
 
 
@@ -330,7 +332,7 @@ def test_no_content_makes_a_check_fail(capability: Any, tools: Any, ui_schemas: 
         "tools.json": json.dumps(tools),
         "ui_schemas.json": json.dumps(ui_schemas),
     }
-    report = validate(files)
+    report = validate_bundle(files)
     assert "CHECK_FAILED" not in [finding.code for finding in report.findings]
     for finding in report.findings:
         assert finding.line is None or 1 <= finding.line <= files.get(finding.file, "").count("\n") + 1  # type: ignore[arg-type]
@@ -343,6 +345,6 @@ def test_no_content_makes_a_check_fail(capability: Any, tools: Any, ui_schemas: 
     )
 )
 def test_any_bytes_become_findings(files: dict[str, bytes]) -> None:
-    report = validate(dict(files))
+    report = validate_bundle(dict(files))
     assert not report.ok
     assert report.findings

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from registry.validation.problems import Problem, by_code
-from registry.validation.security import CODES, AuthorText, check_texts, json_texts
+from registry.bundles.problem import RawFinding, index_by_code
+from registry.validation.security import CODES, AuthorText, check_texts, find_json_texts
 
-TABLE = by_code(CODES)
+TABLE = index_by_code(CODES)
 PAGE = """# Weight log
 
 ## When to use
@@ -19,19 +19,19 @@ Weigh-in: 80 kg.
 """
 
 
-def problems_of_page(passage: str) -> list[Problem]:
+def problems_of_page(passage: str) -> list[RawFinding]:
     return check_texts([AuthorText("skill.md", (), PAGE.format(passage))])
 
 
-def problems_of_tools(tools: list[dict[str, object]]) -> list[Problem]:
-    return check_texts(json_texts("tools.json", tools))
+def problems_of_tools(tools: list[dict[str, object]]) -> list[RawFinding]:
+    return check_texts(find_json_texts("tools.json", tools))
 
 
-def severity(problem: Problem) -> str:
+def severity(problem: RawFinding) -> str:
     return problem.severity or TABLE[problem.code].severity
 
 
-def verdict(problems: list[Problem]) -> str:
+def verdict(problems: list[RawFinding]) -> str:
     if any(severity(problem) == "error" for problem in problems):
         return "error"
     return "warning" if problems else "none"

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from registry.validation.security import AuthorText, check_texts, json_texts
-from registry.validation.security.scan import _LINES, _PROSE
+from registry.validation.security import AuthorText, check_texts, find_json_texts
+from registry.validation.security.scanner import _LINES, _PROSE
 from tests.unit.registry.validation.security.pages import TABLE
 
 MEBIBYTE = 1 << 20
@@ -75,7 +75,7 @@ def test_the_largest_hostile_text_takes_less_than_two_seconds(unit: str) -> None
 
 def test_a_quarter_of_a_million_strings() -> None:
     began = time.process_time()
-    check_texts(json_texts("tools.json", ["a"] * 200_000))
+    check_texts(find_json_texts("tools.json", ["a"] * 200_000))
     assert time.process_time() - began < 3.0
 
 

@@ -1,0 +1,1 @@
+"""What every endpoint has in common."""

@@ -1,0 +1,84 @@
+"""Who asks: `Authorization: Bearer KEY`, looked up in the snapshot, so that a read asks no database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from registry import snapshot
+from registry.access.agent_keys import Scope, hash_key
+from registry.common import log_context, rate_limits
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, Unauthenticated
+from registry.snapshot import Principal, Snapshot
+from registry.snapshot.visibility import find_entry
+from registry.usage import usage_counters
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. What it may see is in registry/snapshot/visibility.py, by its `principal`."""
+
+    principal: Principal
+
+    @property
+    def key_name(self) -> str:
+        """Empty for a public read."""
+        return self.principal.name
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return self.principal.scopes
+
+    @property
+    def is_public(self) -> bool:
+        return not self.principal.name
+
+    @property
+    def actor(self) -> Actor:
+        return Actor("agent_key", self.key_name)
+
+    def may_know(self, capability_id: str) -> bool:
+        """Whether it may hear of a capability; whoever publishes hears of all."""
+        return (
+            "publish" in self.scopes
+            or find_entry(snapshot.current_snapshot(), self.principal, capability_id) is not None
+        )
+
+
+PUBLIC: Final = Caller(snapshot.PUBLIC)
+
+
+def _principal(held: Snapshot, key_hash: str) -> Principal | None:
+    return held.principal(key_hash) or snapshot.refresh_if_stale().principal(key_hash)
+
+
+def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Caller:
+    """Who asks, if they may: with one of these scopes.
+
+    Raises `Unauthenticated` (no key, a bad one), `Forbidden` (lacking the scope) or `RateLimited`: bad keys are counted
+    by address, writes by key; reading with a good key is not limited.
+    """
+    header = request.headers.get("Authorization")
+    if header is None:
+        if "read" in scopes and settings.AGENT_API_PUBLIC_READ:
+            return PUBLIC
+        raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
+    scheme, _, key = header.partition(" ")
+    principal = _principal(held, hash_key(key.strip())) if scheme.lower() == "bearer" else None
+    if principal is None:
+        rate_limits.consume("guess", rate_limits.guess_subject("agent key", request.META.get("REMOTE_ADDR")))
+        raise Unauthenticated(
+            "The key is unknown, revoked or at its end; ask the operator of this registry for a new one"
+        )
+    log_context.add_context(key=principal.name)
+    if principal.scopes.isdisjoint(scopes):
+        have, needed = ", ".join(sorted(principal.scopes)), "' or '".join(scopes)
+        raise Forbidden(f"This call needs a key with the scope '{needed}'; '{principal.name}' has: {have}")
+    if "read" not in scopes:
+        rate_limits.consume("write", principal.name)
+    usage_counters.record_key_use(principal.name)
+    return Caller(principal)

@@ -1,0 +1,53 @@
+"""What every endpoint has in common: JSON in and out, our errors, and no method that it does not name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponseBase
+from rest_framework.decorators import api_view
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+
+from agent_api.http.parsers import BoundedJSONParser
+
+EndpointView = Callable[..., HttpResponseBase]
+
+
+class JsonOnlyNegotiation(BaseContentNegotiation):
+    """We speak one language; a client that says `Accept: text/html` gets it too, errors included."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        content_type = (request.content_type or "").split(";")[0].strip().lower()
+        return next((parser for parser in parsers if parser.media_type in (content_type, "*/*")), None)
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:  # noqa: ARG002
+        return renderers[0], renderers[0].media_type
+
+
+def endpoint(
+    *methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)
+) -> Callable[[EndpointView], EndpointView]:
+    """Make a function an endpoint with these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
+
+    def decorate(view: EndpointView) -> EndpointView:
+        wrapped = api_view(list(methods))(view)
+        cls: Any = wrapped.cls
+        cls.parser_classes = list(parsers)
+        cls.renderer_classes = [JSONRenderer]
+        cls.authentication_classes = []
+        cls.permission_classes = []
+        cls.throttle_classes = []
+        cls.content_negotiation_class = JsonOnlyNegotiation
+        cls.is_write = getattr(view, "is_write", False)
+        cls.http_method_names = [method.lower() for method in methods]
+        if "GET" in methods:
+            cls.head = cls.get
+            cls.http_method_names.append("head")
+        result: EndpointView = wrapped
+        return result
+
+    return decorate

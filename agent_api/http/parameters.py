@@ -1,0 +1,139 @@
+"""Arguments of a request, each read once and refused with the mend."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+from django.http import HttpRequest, QueryDict
+from rest_framework.request import Request
+
+from registry.common.errors import InvalidRequest
+from registry.validation.rules.json_schema import type_word
+
+# A plain word of this kind can be looked up; anything else cannot be an id of anybody's.
+_LOOKUP: Final = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+INTEGER_MAX: Final = 2**53 - 1
+
+
+def query(request: HttpRequest | Request) -> QueryDict:
+    """The query string. Raises `InvalidRequest` where a parameter stands twice."""
+    parameters: QueryDict = request.GET
+    for name in parameters:
+        if len(parameters.getlist(name)) > 1:
+            raise InvalidRequest(f"The parameter '{name[:40]}' stands twice")
+    return parameters
+
+
+def parse_json(raw: bytes) -> Any:
+    """JSON from the wire. Raises ValueError with the reason."""
+    return orjson.loads(raw)
+
+
+def flag(values: Mapping[str, Any], name: str) -> bool:
+    """true or false, false where it is left out."""
+    value = values.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidRequest(f"{name} must be true or false, found {type_word(value)}")
+    return value
+
+
+def json_object(request: Request) -> dict[str, Any]:
+    """The body as a JSON object. Raises `InvalidRequest`; DRF raises for what is no JSON."""
+    body = request.data
+    if not isinstance(body, dict):
+        raise InvalidRequest(f"The body must be a JSON object, found {type_word(body)}")
+    return dict(body)
+
+
+def capability_id(values: Mapping[str, Any]) -> str:
+    """The id to look up. One that cannot exist is looked up all the same, so that the answer offers the nearest."""
+    value = values.get("capability_id")
+    if value is None or value == "":
+        raise InvalidRequest("capability_id is missing; capability_registry_list names them all")
+    if not isinstance(value, str):
+        raise InvalidRequest(f"capability_id must be a text, found {type_word(value)}")
+    if not _LOOKUP.fullmatch(value) or not _is_storable(value):
+        raise InvalidRequest("capability_id must be 1 to 200 printable characters")
+    return value
+
+
+def _is_storable(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def integer_or_null(values: Mapping[str, Any], name: str, *, least: int) -> int | None:
+    """As `whole_number`; an explicit null is None too."""
+    return None if values.get(name) is None else integer(values, name, least=least)
+
+
+def integer(values: Mapping[str, Any], name: str, *, least: int, most: int = INTEGER_MAX) -> int | None:
+    """A whole number in a range, None where it is left out."""
+    if name not in values:
+        return None
+    value = values[name]
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidRequest(f"{name} must be a whole number from {least} to {most}")
+    return value
+
+
+def digest(values: Mapping[str, Any], name: str = "digest") -> str | None:
+    """`sha256:` + 64 hex digits, None where it is left out."""
+    value = values.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+        raise InvalidRequest(f"{name} must have the form sha256: and 64 lower-case hex digits")
+    return value
+
+
+def string(values: Mapping[str, Any], name: str, *, most: int, default: str = "") -> str:
+    """A text of at most `most` characters without NUL or half characters."""
+    value = values.get(name, default)
+    if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_storable(value):
+        raise InvalidRequest(f"{name} must be a text of at most {most} characters")
+    return value
+
+
+# A number as JSON writes it, of a length that nobody types.
+_DECIMAL: Final = re.compile(r"(?=.*[0-9])[0-9]{0,3}(\.[0-9]{0,40})?([eE][-+]?[0-9]{1,3})?")
+
+
+def fraction(values: Mapping[str, Any], name: str) -> float:
+    """A number from 0 to 1, 0 where it is left out."""
+    value = values.get(name, 0)
+    if isinstance(value, str) and re.fullmatch(_DECIMAL, value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InvalidRequest(f"{name} must be a number from 0 to 1")
+    return float(value)
+
+
+def choice(values: Mapping[str, Any], name: str, options: tuple[str, ...]) -> str | None:
+    """One of a few words, None where it is left out."""
+    if name not in values:
+        return None
+    value = values[name]
+    if value not in options:
+        raise InvalidRequest(f"{name} must be one of {', '.join(options)}")
+    return str(value)
+
+
+def files(values: dict[str, Any], where: str = "files") -> dict[str, bytes | str]:
+    """`{name: text}`, both texts."""
+    given = values.get("files")
+    if not isinstance(given, dict):
+        raise InvalidRequest(f"{where} must be an object of file names and texts, found {type_word(given)}")
+    for name, text in given.items():
+        if not isinstance(text, str):
+            raise InvalidRequest(f"{where}[{name[:80]!r}] must be a text, found {type_word(text)}")
+    return dict(given)

@@ -1,0 +1,56 @@
+"""Bodies with a limit: nothing is read past it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser, JSONParser
+
+from agent_api.http.parameters import parse_json
+from registry.bundles.archives import ARCHIVE_BYTES_MAX
+from registry.common.errors import RegistryError
+
+
+class PayloadTooLarge(RegistryError):
+    """The body is over the limit of this endpoint."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class BoundedJSONParser(JSONParser):
+    """JSON up to the limit that the settings give for bodies held in memory."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+        raw = read_bounded(stream, parser_context, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        try:
+            return parse_json(raw)
+        except ValueError as error:
+            raise ParseError(str(error)) from None
+
+
+class ZipParser(BaseParser):
+    """A zip as raw bytes."""
+
+    media_type = "application/zip"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+        return read_bounded(stream, parser_context, ARCHIVE_BYTES_MAX)
+
+
+class BytesParser(ZipParser):
+    """A zip from a client that knows one name for all that is no text."""
+
+    media_type = "application/octet-stream"
+
+
+def read_bounded(stream: Any, parser_context: Any, bytes_max: int) -> bytes:
+    """At most so many bytes. Raises `PayloadTooLarge` without reading the rest."""
+    length = parser_context["request"].META.get("CONTENT_LENGTH") or "0"
+    if length.isdecimal() and int(length) > bytes_max:
+        raise PayloadTooLarge(f"The body has {int(length):,} bytes; at most {bytes_max:,} are allowed")
+    raw: bytes = stream.read(bytes_max + 1)
+    if len(raw) > bytes_max:
+        raise PayloadTooLarge(f"The body has more than {bytes_max:,} bytes")
+    return raw

@@ -1,0 +1,66 @@
+"""Who may come in, and what there is to see: by a key, without one where that is allowed, or by a share link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from rest_framework.request import Request
+
+from agent_api.http.authentication import Caller, require_scope
+from registry.common import log_context, rate_limits
+from registry.common.errors import NotFound
+from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
+from registry.snapshot.share_links import find_shared_skills
+from registry.snapshot.visibility import may_load_all
+
+_READ: Final = frozenset({"read"})
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderContext:
+    """Who asks, of which snapshot, and the one skill group that is shown (empty: all)."""
+
+    caller: Caller
+    snapshot: Snapshot
+    skill_group: str = ""
+
+    def entries(self) -> list[SnapshotEntry]:
+        """What this visitor sees, ordered by id."""
+        return [entry for entry in self.snapshot.entries.values() if self._sees(entry)]
+
+    def entry(self, capability_id: str) -> SnapshotEntry | None:
+        """One of them. Raises `RegistryUnavailable` where it is not known and cannot be looked for."""
+        entry = self.snapshot.entries.get(capability_id)
+        if entry is not None and self._sees(entry):
+            return entry
+        require_fresh()
+        return None
+
+    def _sees(self, entry: SnapshotEntry) -> bool:
+        if self.skill_group and self.skill_group not in entry.skill_groups:
+            return False
+        return may_load_all(self.caller.principal, entry)
+
+
+def authorize_reader(request: Request, held: Snapshot, token: str) -> ReaderContext:
+    """By the token of a share link where there is one, else as any reader.
+
+    Raises `NotFound` for a token that is unknown, revoked or past its end, and `RateLimited` for too many of those.
+    """
+    if not token:
+        return ReaderContext(require_scope(request, held, "read"), held)
+    share = find_shared_skills(held, token)
+    if share is None:
+        rate_limits.consume("guess", rate_limits.guess_subject("share link", request.META.get("REMOTE_ADDR")))
+        raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
+    caller = Caller(Principal(f"share:{share.name}", _READ))
+    log_context.add_context(key=caller.key_name)
+    return ReaderContext(caller, held, share.skill_group)
+
+
+def base_url(request: Request, token: str = "") -> str:
+    """Where a client finds this registry, without a slash at the end: the root, or the share link that it came by."""
+    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    return f"{origin}/share/{token}" if token else origin

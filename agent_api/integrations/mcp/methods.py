@@ -1,0 +1,76 @@
+"""Every method that is answered, and what each era adds to an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from agent_api.integrations.access import ReaderContext
+from agent_api.integrations.mcp import prompts, resources, tools
+from agent_api.integrations.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
+
+SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": "0.1.0"}
+CAPABILITIES: Final[dict[str, Any]] = {
+    "tools": {},
+    "resources": {},
+    "prompts": {},
+    "extensions": {resources.EXTENSION: {"directoryRead": True}},
+}
+INSTRUCTIONS: Final = (
+    "A registry of capabilities. Call capability_registry_list or capability_match to find one, then "
+    "capability_skill_load, and follow its skill_doc. Nothing here changes a capability."
+)
+Method = Callable[[ReaderContext, McpCall, str], dict[str, Any]]
+
+
+def handle_call(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:
+    """The member `result`. Raises `McpError`."""
+    method = _METHODS.get(call.method)
+    if method is None or call.method in (_LEGACY_ONLY if call.is_modern else _MODERN_ONLY):
+        status = 404 if call.is_modern else 200
+        raise McpError(METHOD_NOT_FOUND, f"Method not found: {call.method:.80}", status=status)
+    result = method(visitor, call, address)
+    if not call.is_modern:
+        return result
+    kept = {"ttlMs": 0, "cacheScope": "public" if visitor.caller.is_public else "private"}
+    return {**result, "resultType": "complete", **(kept if call.method in _CACHEABLE else {})}
+
+
+def _initialize(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:  # noqa: ARG001 (all are called alike)
+    requested = call.params.get("protocolVersion")
+    version = requested if requested in LEGACY else LEGACY[0]
+    return {
+        "protocolVersion": version,
+        "capabilities": CAPABILITIES,
+        "serverInfo": SERVER,
+        "instructions": INSTRUCTIONS,
+    }
+
+
+def _discover(visitor: ReaderContext, call: McpCall, address: str) -> dict[str, Any]:  # noqa: ARG001
+    return {
+        "supportedVersions": list(VERSIONS),
+        "capabilities": CAPABILITIES,
+        "instructions": INSTRUCTIONS,
+        "_meta": {f"{META}serverInfo": SERVER},
+    }
+
+
+_METHODS: Final[dict[str, Method]] = {
+    "initialize": _initialize,
+    "server/discover": _discover,
+    "ping": lambda visitor, call, address: {},  # noqa: ARG005
+    "tools/list": lambda visitor, call, address: {"tools": list(tools.TOOLS)},  # noqa: ARG005
+    "tools/call": lambda visitor, call, address: tools.call_tool(visitor, call.params, address),
+    "resources/list": lambda visitor, call, address: resources.list_resources(visitor, call.params),  # noqa: ARG005
+    "resources/read": lambda visitor, call, address: resources.read_resource(visitor, call.params),  # noqa: ARG005
+    "resources/directory/read": lambda visitor, call, address: resources.read_directory(visitor, call.params),  # noqa: ARG005
+    "resources/templates/list": lambda visitor, call, address: {"resourceTemplates": []},  # noqa: ARG005
+    "prompts/list": lambda visitor, call, address: prompts.list_prompts(visitor, call.params),  # noqa: ARG005
+    "prompts/get": lambda visitor, call, address: prompts.get_prompt(visitor, call.params),  # noqa: ARG005
+    "skills/list": lambda visitor, call, address: resources.list_skills(visitor, call.params),  # noqa: ARG005
+    "skills/get": lambda visitor, call, address: resources.get_skill(visitor, call.params),  # noqa: ARG005
+}
+_LEGACY_ONLY: Final = frozenset({"initialize", "ping"})
+_MODERN_ONLY: Final = frozenset({"server/discover"})
+_CACHEABLE: Final = frozenset(_METHODS) - {"tools/call", "prompts/get", "initialize", "ping"}

@@ -1,0 +1,52 @@
+"""Every capability as a prompt: what a person means by `$weights arguments`, for clients that offer it as a command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from agent_api.integrations.access import ReaderContext
+from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
+from agent_api.v1.prompt_render import prompt_response
+from registry.common.errors import CapabilityNotFound, InvalidRequest, SkillMalformed
+from registry.snapshot import SnapshotEntry
+from registry.snapshot.visibility import restricted_view
+
+PAGE: Final = 100
+_ARGUMENTS: Final = [{"name": "arguments", "description": "What the capability is to do, in words.", "required": False}]
+
+
+def list_prompts(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`prompts/list`: a page of what the caller may load."""
+    after = get_cursor_param(params)
+    entries = restricted_view(visitor.snapshot, visitor.caller.principal).entries
+    taken = list(islice((entry for name, entry in sorted(entries.items()) if name > after), PAGE + 1))
+    following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}
+    return {"prompts": [_prompt(entry) for entry in taken[:PAGE]], **following}
+
+
+def get_prompt(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`prompts/get`: what `prompt_render` says for the one capability, as a message of the user. Raises `McpError`."""
+    name = get_string_param(params, "name")
+    given = params.get("arguments", {})
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise McpError(INVALID_PARAMS, "params.arguments must be an object of texts")
+    values: dict[str, Any] = {"capability_ids": [name]}
+    if given.get("arguments"):
+        values["arguments"] = {name: given["arguments"]}
+    try:
+        text = prompt_response(visitor.snapshot, visitor.caller, values)["prompt"]
+    except (CapabilityNotFound, InvalidRequest, SkillMalformed) as error:
+        raise McpError(INVALID_PARAMS, error.message, data={"code": error.code, **error.extra}) from None
+    entry = restricted_view(visitor.snapshot, visitor.caller.principal).entries[name]
+    message = {"role": "user", "content": {"type": "text", "text": text}}
+    return {"description": _prompt(entry)["description"], "messages": [message]}
+
+
+def _prompt(entry: SnapshotEntry) -> dict[str, Any]:
+    fields = orjson.loads(entry.rendered_minimal)
+    about = {"title": entry.name, "description": fields["description"]}
+    return {"name": entry.capability_id, **about, "arguments": _ARGUMENTS}

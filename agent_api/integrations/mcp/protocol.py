@@ -1,0 +1,126 @@
+"""Messages, versions and refusals of the protocol.
+
+Two eras share one address. The older begins with `initialize`; each later call may name its version in a header. The
+newer has no handshake: every request names its version, its method and its target in headers and in `params._meta`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+MODERN: Final = "2026-07-28"
+LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+VERSIONS: Final = (MODERN, *LEGACY)
+META: Final = "io.modelcontextprotocol/"
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+HEADER_MISMATCH: Final = -32020
+VERSION_UNSUPPORTED: Final = -32022
+# What `Mcp-Name` repeats of the parameters, by method.
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+
+
+class McpError(Exception):
+    """A JSON-RPC error with the HTTP status that goes with it."""
+
+    def __init__(self, code: int, message: str, *, status: int = 200, data: Any = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.status, self.data = code, message, status, data
+
+    def as_dict(self) -> dict[str, Any]:
+        """The member `error` of a response."""
+        more = {} if self.data is None else {"data": self.data}
+        return {"code": self.code, "message": self.message, **more}
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall:
+    """One request; `id` is None for a notification, which is never answered."""
+
+    id: Any
+    method: str
+    params: dict[str, Any] = field(default_factory=dict)
+    version: str = LEGACY[2]
+
+    @property
+    def is_modern(self) -> bool:
+        return self.version == MODERN
+
+
+def read_call(body: Any, headers: Mapping[str, str]) -> McpCall:
+    """The request of a body, held against its headers. Raises `McpError`."""
+    if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
+        raise McpError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request; batches are not taken", status=400)
+    request_id = body.get("id")
+    if isinstance(request_id, bool) or not isinstance(request_id, str | int | float | None):
+        raise McpError(INVALID_REQUEST, "id must be a text or a number", status=400)
+    params = body.get("params", {})
+    if not isinstance(params, dict):
+        raise McpError(INVALID_PARAMS, "params must be an object", status=400)
+    version = _version(body["method"], params, headers)
+    call = McpCall(request_id, body["method"], params, version)
+    if call.is_modern and "id" in body:
+        _hold_against_headers(call, headers)
+    return call
+
+
+def _version(method: str, params: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+    in_header = headers.get("MCP-Protocol-Version", "").strip()
+    if method == "initialize" and in_header != MODERN:
+        # What it asks for stands in its parameters, and an unknown version is answered with ours.
+        return LEGACY[0]
+    meta = params.get("_meta")
+    in_body = meta.get(f"{META}protocolVersion") if isinstance(meta, dict) else None
+    if in_body and in_header != in_body:
+        raise McpError(HEADER_MISMATCH, "MCP-Protocol-Version and _meta name different versions", status=400)
+    if in_header and in_header not in VERSIONS:
+        data = {"supported": list(VERSIONS), "requested": in_header}
+        raise McpError(VERSION_UNSUPPORTED, f"Unsupported protocol version: {in_header:.40}", status=400, data=data)
+    if in_header == MODERN and not in_body:
+        raise McpError(INVALID_PARAMS, f"params._meta lacks '{META}protocolVersion'", status=400)
+    return in_header or LEGACY[2]
+
+
+def _hold_against_headers(call: McpCall, headers: Mapping[str, str]) -> None:
+    meta = call.params.get("_meta")
+    if not isinstance(meta, dict) or not isinstance(meta.get(f"{META}clientCapabilities"), dict):
+        raise McpError(INVALID_PARAMS, f"params._meta lacks '{META}clientCapabilities'", status=400)
+    if headers.get("Mcp-Method", "").strip() != call.method:
+        raise McpError(HEADER_MISMATCH, "The header Mcp-Method is not the method of the body", status=400)
+    named = _NAMED.get(call.method)
+    if named is not None and _decoded(headers.get("Mcp-Name", "").strip()) != call.params.get(named):
+        raise McpError(HEADER_MISMATCH, f"The header Mcp-Name is not the '{named}' of the body", status=400)
+
+
+def _decoded(value: str) -> str:
+    """A header's text; what no header can hold stands in `=?base64?...?=`."""
+    if not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return base64.b64decode(value[9:-2], validate=True).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        raise McpError(HEADER_MISMATCH, "The header Mcp-Name is not base64", status=400) from None
+
+
+def get_cursor_param(params: Mapping[str, Any]) -> str:
+    """The capability_id that the page before ended with; empty for the first page. Raises `McpError`."""
+    after = params.get("cursor", "")
+    if not isinstance(after, str) or len(after) > 64:
+        raise McpError(INVALID_PARAMS, "The cursor is not one of ours; begin again without it")
+    return after
+
+
+def get_string_param(params: Mapping[str, Any], name: str) -> str:
+    """A required text. Raises `McpError`."""
+    value = params.get(name)
+    if not isinstance(value, str) or not value:
+        raise McpError(INVALID_PARAMS, f"params.{name} must be a text")
+    return value

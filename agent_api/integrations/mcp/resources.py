@@ -1,0 +1,127 @@
+"""Published capabilities as resources `skill://NAME/...`, and the extension that lists them as skills (SEP-2640)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, Final
+
+from agent_api.integrations.access import ReaderContext
+from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
+from registry.agent_skills.names import capability_id_of
+from registry.bundles.front_matter import split_front_matter
+from registry.common.errors import SkillMalformed
+from registry.snapshot import SnapshotEntry
+from registry.snapshot.skill_artifacts import SkillFacts, get_skill_facts, load_artifact
+
+EXTENSION: Final = "io.modelcontextprotocol/skills"
+PAGE: Final = 100
+_SCHEME: Final = "skill://"
+_TYPES: Final = {"md": "text/markdown", "json": "application/json", "yaml": "application/yaml"}
+
+
+def list_resources(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`resources/list`: every file of every skill, a page of skills at a time."""
+    page, following = _page(visitor, params)
+    return {
+        "resources": [_resource(facts, file.path, file.size) for facts in page for file in facts.files],
+        **following,
+    }
+
+
+def list_skills(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`skills/list`."""
+    page, following = _page(visitor, params)
+    return {"skills": [_skill(visitor, facts) for facts in page], **following}
+
+
+def get_skill(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`skills/get`: one of them by the address of its SKILL.md."""
+    uri = get_string_param(params, "uri")
+    facts, path = _find(visitor, uri)
+    if path != "SKILL.md":
+        raise _unknown(uri)
+    return {"skill": _skill(visitor, facts)}
+
+
+def read_resource(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`resources/read`: one file."""
+    uri = get_string_param(params, "uri")
+    facts, path = _find(visitor, uri)
+    if path not in {file.path for file in facts.files}:
+        raise _unknown(uri)
+    return {"contents": [{"uri": uri, "mimeType": _type(path), "text": _text(visitor, facts, path)}]}
+
+
+def read_directory(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, Any]:
+    """`resources/directory/read`: the direct children of a folder."""
+    uri = get_string_param(params, "uri")
+    facts, folder = _find(visitor, uri)
+    uri, folder = uri.rstrip("/"), folder.rstrip("/")
+    prefix = f"{folder}/" if folder else ""
+    below = [file for file in facts.files if file.path.startswith(prefix)]
+    if not below:
+        raise _unknown(uri)
+    children: dict[str, dict[str, Any]] = {}
+    for file in below:
+        name, _, rest = file.path.removeprefix(prefix).partition("/")
+        own = _resource(facts, file.path, file.size)
+        step = {"uri": f"{uri}/{name}", "name": name, "mimeType": "inode/directory"}
+        children.setdefault(name, step if rest else own)
+    return {"resources": list(children.values())}
+
+
+def _page(visitor: ReaderContext, params: Mapping[str, Any]) -> tuple[list[SkillFacts], dict[str, Any]]:
+    after = get_cursor_param(params)
+    entries = (entry for entry in visitor.entries() if entry.capability_id > after)
+    taken = list(islice(entries, PAGE + 1))
+    following = {"nextCursor": taken[PAGE - 1].capability_id} if len(taken) > PAGE else {}
+    return get_skill_facts(visitor.snapshot, taken[:PAGE]), following
+
+
+def _find(visitor: ReaderContext, uri: str) -> tuple[SkillFacts, str]:
+    """The skill and the path below it. Raises `McpError`."""
+    name, _, path = uri.removeprefix(_SCHEME).partition("/")
+    entry = visitor.entry(capability_id_of(name)) if uri.startswith(_SCHEME) and "_" not in name else None
+    found = get_skill_facts(visitor.snapshot, [entry]) if entry is not None else []
+    if not found:
+        raise _unknown(uri)
+    return found[0], path
+
+
+def _unknown(uri: str) -> McpError:
+    return McpError(INVALID_PARAMS, "Resource not found", data={"uri": uri[:1000]})
+
+
+def _uri(facts: SkillFacts, path: str) -> str:
+    return f"{_SCHEME}{facts.name}/{path}"
+
+
+def _type(path: str) -> str:
+    return _TYPES.get(path.rpartition(".")[2], "text/plain")
+
+
+def _resource(facts: SkillFacts, path: str, size: int) -> dict[str, Any]:
+    if path == "SKILL.md":
+        named = {"name": facts.name, "description": facts.description}
+    else:
+        named = {"name": f"{facts.name}/{path}"}
+    return {"uri": _uri(facts, path), **named, "mimeType": _type(path), "size": size}
+
+
+def _skill(visitor: ReaderContext, facts: SkillFacts) -> dict[str, Any]:
+    return {
+        "uri": _uri(facts, "SKILL.md"),
+        "frontmatter": split_front_matter(_text(visitor, facts, "SKILL.md")).values,
+        "resources": [
+            {"uri": _uri(facts, file.path), "digest": file.digest, "size": file.size} for file in facts.files
+        ],
+    }
+
+
+def _text(visitor: ReaderContext, facts: SkillFacts, path: str) -> str:
+    entry: SnapshotEntry = visitor.snapshot.entries[facts.capability_id]
+    try:
+        return load_artifact(visitor.snapshot, entry.revision_id, path).identity.decode("utf-8")
+    except SkillMalformed:
+        raise _unknown(_uri(facts, path)) from None

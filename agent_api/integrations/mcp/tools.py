@@ -1,0 +1,150 @@
+"""The agent API's reads as tools, and feedback; answers and refusals are the API's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from agent_api.http import parameters
+from agent_api.http.errors import error_envelope
+from agent_api.integrations.access import ReaderContext
+from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_string_param
+from agent_api.v1.feedback import build_feedback_response
+from agent_api.v1.match_and_search import (
+    MESSAGE_MAX,
+    QUERY_MAX,
+    TOP_FOUND_MAX,
+    TOP_MATCHES_MAX,
+    match_response,
+    search_response,
+)
+from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
+from agent_api.v1.skill_load import load_response
+from registry.common import rate_limits
+from registry.common.errors import Forbidden, RegistryError
+from registry.usage.confidence import OUTCOMES
+
+_GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
+_OS: Final = {"type": "string", "enum": list(OS), "description": "Only what works there; common is included."}
+
+
+def _schema(required: list[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _tool(name: str, title: str, description: str, schema: dict[str, Any], *, is_read: bool = True) -> dict[str, Any]:
+    hints = {"readOnlyHint": is_read, "idempotentHint": is_read, "destructiveHint": False, "openWorldHint": False}
+    return {"name": name, "title": title, "description": description, "inputSchema": schema, "annotations": hints}
+
+
+TOOLS: Final = (
+    _tool(
+        "capability_registry_list", "List capabilities",
+        "List every capability that can be loaded, with the phrases that lead to it. Read this first.",
+        _schema(
+            [], group=_GROUP, os=_OS,
+            fields={"type": "string", "enum": ["minimal"], "description": "minimal: id, name, description, triggers."},
+            limit={"type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "description": "Entries a page."},
+            cursor={"type": "string", "description": "next_cursor of the page before."},
+        ),
+    ),
+    _tool(
+        "capability_skill_load", "Load a capability",
+        "Load one capability by its capability_id: its instructions, tools and forms.",
+        _schema(
+            ["capability_id"],
+            capability_id={"type": "string", "description": "Which capability, as the list names it."},
+            digest={"type": "string", "description": "Pin the release with this digest."},
+            revision={"type": "integer", "minimum": 1, "description": "Pin this revision."},
+        ),
+    ),
+    _tool(
+        "capability_match", "Match a message",
+        "Say which capability a user's message asks for: match, ambiguous or none, with the reasons.",
+        _schema(
+            ["message"], group=_GROUP, os=_OS,
+            message={"type": "string", "description": f"What the user said, 1 to {MESSAGE_MAX:,} characters."},
+            top_k={"type": "integer", "minimum": 1, "maximum": TOP_MATCHES_MAX, "description": "Matches at most."},
+        ),
+    ),
+    _tool(
+        "capability_search", "Search capabilities",
+        "Find capabilities for some words, by meaning and by keyword.",
+        _schema(
+            ["q"], group=_GROUP,
+            q={"type": "string", "description": f"What is looked for, 1 to {QUERY_MAX:,} characters."},
+            top_k={"type": "integer", "minimum": 1, "maximum": TOP_FOUND_MAX, "description": "Results at most."},
+        ),
+    ),
+    _tool(
+        "capability_feedback", "Tell how it went",
+        "Tell how one use of a capability ended; a playbook's confidence moves with it. Needs the scope feedback.",
+        _schema(
+            ["capability_id", "outcome"],
+            capability_id={"type": "string", "description": "Which capability was used."},
+            outcome={"type": "string", "enum": list(OUTCOMES), "description": "confirmed: the user said so."},
+            revision={"type": "integer", "minimum": 1, "description": "The revision that was loaded."},
+        ),
+        is_read=False,
+    ),
+)  # fmt: skip
+
+
+def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -> dict[str, Any]:
+    """The result of `tools/call`: the same object as text and as structured content, refusals included.
+
+    `address` is whose calls are counted where there is no key. Raises `McpError` for an unknown tool.
+    """
+    name = get_string_param(params, "name")
+    arguments = params.get("arguments", {})
+    run = _RUN.get(name)
+    if run is None:
+        raise McpError(INVALID_PARAMS, f"Unknown tool: {name:.80}")
+    if not isinstance(arguments, dict):
+        raise McpError(INVALID_PARAMS, "params.arguments must be an object")
+    try:
+        return _result(run(visitor, arguments, address), is_error=False)
+    except RegistryError as error:
+        return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
+
+
+def _result(value: Any, *, is_error: bool) -> dict[str, Any]:
+    text = orjson.dumps(value).decode("utf-8")
+    return {"content": [{"type": "text", "text": text}], "structuredContent": value, "isError": is_error}
+
+
+def _list(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001 (all tools are called alike)
+    return orjson.loads(list_response(visitor.snapshot, parse_query(values), visitor.caller.principal).identity)
+
+
+def _load(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    return orjson.loads(load_response(visitor.snapshot, visitor.caller, values).identity)
+
+
+def _match(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:
+    rate_limits.consume("match", visitor.caller.key_name or address)
+    parameters.string(values, "message", most=MESSAGE_MAX)
+    return match_response(visitor.snapshot, visitor.caller, values)
+
+
+def _search(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:
+    rate_limits.consume("match", visitor.caller.key_name or address)
+    return search_response(visitor.snapshot, visitor.caller, values)
+
+
+def _feedback(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    if "feedback" not in visitor.caller.scopes:
+        raise Forbidden("capability_feedback needs a key with the scope 'feedback'")
+    rate_limits.consume("write", visitor.caller.key_name)
+    return build_feedback_response(visitor.snapshot, visitor.caller, values)
+
+
+_RUN: Final[dict[str, Callable[[ReaderContext, dict[str, Any], str], Any]]] = {
+    "capability_registry_list": _list,
+    "capability_skill_load": _load,
+    "capability_match": _match,
+    "capability_search": _search,
+    "capability_feedback": _feedback,
+}

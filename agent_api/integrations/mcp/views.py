@@ -1,0 +1,61 @@
+"""`POST /mcp`: one request, one JSON answer; no session, no stream."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+from django.conf import settings
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ParseError
+from rest_framework.request import Request
+
+from agent_api.http.endpoint import endpoint
+from agent_api.integrations.access import authorize_reader
+from agent_api.integrations.mcp.methods import handle_call
+from agent_api.integrations.mcp.protocol import PARSE_ERROR, McpError, read_call
+from registry import snapshot
+from registry.common.errors import Forbidden
+
+
+@extend_schema(exclude=True)
+@endpoint("POST")
+def mcp(request: Request) -> HttpResponse:
+    """Answer a request, or 202 for a notification. Refusals at the door are those of the agent API."""
+    _require_own_origin(request)
+    visitor = authorize_reader(request, snapshot.current_snapshot(), "")
+    request_id: Any = None
+    try:
+        body = _body(request)
+        request_id = body.get("id") if isinstance(body, dict) else None
+        call = read_call(body, request.headers)
+        if "id" not in body:
+            return HttpResponse(status=202)
+        result = handle_call(visitor, call, str(request.META.get("REMOTE_ADDR")))
+    except McpError as error:
+        return _respond({"jsonrpc": "2.0", "id": request_id, "error": error.as_dict()}, error.status)
+    return _respond({"jsonrpc": "2.0", "id": request_id, "result": result}, 200)
+
+
+def _body(request: Request) -> Any:
+    try:
+        return request.data
+    except ParseError as error:
+        raise McpError(PARSE_ERROR, f"The body is not JSON: {error.detail}", status=400) from None
+
+
+def _respond(message: dict[str, Any], status: int) -> HttpResponse:
+    response = HttpResponse(orjson.dumps(message), content_type="application/json", status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _require_own_origin(request: Request) -> None:
+    """A page of another origin must not speak to a registry on this machine (DNS rebinding). Raises `Forbidden`."""
+    origin = request.headers.get("Origin")
+    if origin is None or origin in settings.CORS_ALLOWED_ORIGINS or origin == settings.PUBLIC_URL:
+        return
+    if urlsplit(origin).netloc != request.get_host():
+        raise Forbidden("Pages of this origin may not use the registry; CORS_ALLOWED_ORIGINS names those that may")

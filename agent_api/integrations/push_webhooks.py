@@ -1,0 +1,63 @@
+"""`POST /hooks/sources/NUMBER`: the place of a source tells that something has changed (docs/gitops.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api.http.endpoint import endpoint
+from agent_api.http.parsers import read_bounded
+from registry.common import rate_limits
+from registry.common.errors import Forbidden
+from registry.sources import push_webhooks
+from registry.sources.push_webhooks import PushDelivery
+
+
+class RawParser(BaseParser):
+    """The bytes as they came: the signature is over them."""
+
+    media_type = "*/*"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
+        return read_bounded(stream, parser_context, push_webhooks.BODY_BYTES_MAX)
+
+
+@extend_schema(exclude=True)
+@endpoint("POST", parsers=(RawParser,))
+def source_hook(request: Request, number: str) -> Response:
+    """Queue a look at the source. A wrong signature is counted as a guess, by address."""
+    try:
+        heard = push_webhooks.receive_push(source_id=int(number), delivery=_delivery(request))
+    except Forbidden:
+        rate_limits.consume("guess", rate_limits.guess_subject("source hook", request.META.get("REMOTE_ADDR")))
+        raise
+    response = Response({"status": heard.status, "message": heard.words}, status=202 if _is_due(heard.status) else 200)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _is_due(status: str) -> bool:
+    return status in ("queued", "waiting")
+
+
+def _delivery(request: Request) -> PushDelivery:
+    """The headers of GitHub, of Gitea and Forgejo, which have GitHub's too, of GitLab, and of Standard Webhooks."""
+    headers = request.headers
+    # DRF does not call a parser for an empty body.
+    given: Any = request.data
+    signature = headers.get("X-Hub-Signature-256", "").removeprefix("sha256=") or headers.get("X-Gitea-Signature", "")
+    signature = signature or headers.get("webhook-signature", "")
+    event = headers.get("X-GitHub-Event") or headers.get("X-Gitea-Event") or headers.get("X-Gitlab-Event", "")
+    return PushDelivery(
+        event=event,
+        body=given if isinstance(given, bytes) else b"",
+        signature=signature,
+        token=headers.get("X-Gitlab-Token", ""),
+        event_id=headers.get("webhook-id", ""),
+        sent_at=headers.get("webhook-timestamp", ""),
+        is_form=(request.content_type or "").startswith("application/x-www-form-urlencoded"),
+    )

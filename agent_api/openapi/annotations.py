@@ -1,0 +1,113 @@
+"""What an endpoint says of itself in the OpenAPI document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+
+from agent_api.http.parameters import INTEGER_MAX
+from agent_api.openapi.components import schema_reference
+
+View = Any
+
+# Every endpoint can answer these, whatever it does.
+_ALWAYS: Final = {
+    400: ("Error", "An argument is missing or odd (INVALID_REQUEST)."),
+    401: ("Error", "No key, or a bad one (UNAUTHENTICATED)."),
+    403: ("Error", "The key lacks the scope (FORBIDDEN)."),
+    405: ("Error", "The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has."),
+    429: ("Error", "Too many calls (RATE_LIMITED); Retry-After says when to come back."),
+    503: ("Error", "The database is away (REGISTRY_UNAVAILABLE)."),
+}
+_WITH_BODY: Final = {
+    413: ("Error", "The body is too large (PAYLOAD_TOO_LARGE)."),
+    415: ("Error", "The body is of another media type (UNSUPPORTED_MEDIA_TYPE)."),
+}
+NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published or retired.")}
+NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
+NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
+MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
+CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
+
+
+# Every call that writes; one that can answer 422 for more says so itself.
+_REUSED: Final = {422: ("Error", "The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED).")}
+_IDEMPOTENCY_KEY: Final = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    OpenApiParameter.HEADER,
+    description="Your own word for this write, such as a UUID: within 24 hours the same call under it is answered as "
+    "the first one was, and not done again.",
+)
+
+CAPABILITY_ID: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+FILE_PATH: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\u0000-\u001f\u007f]+$"}
+SHARE_PARAMETER: Final = {"type": "number", "minimum": 0, "maximum": 1}
+DIGEST: Final = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+
+
+def integer_parameter(least: int, most: int = INTEGER_MAX) -> dict[str, Any]:
+    """The schema of a number that `agent_api.http.parameters.integer` reads."""
+    return {"type": "integer", "format": "int64", "minimum": least, "maximum": most}
+
+
+# The one name for bytes that every generator of clients knows; `application/zip` makes some leave the operation out.
+BYTES: Final = "application/octet-stream"
+
+
+def query_parameter(
+    name: str, words: str, *, kind: Any = OpenApiTypes.STR, required: bool = False, **more: Any
+) -> OpenApiParameter:
+    """A parameter of the query string; `kind` is a type, or a schema."""
+    return OpenApiParameter(name, kind, OpenApiParameter.QUERY, required=required, description=words, **more)
+
+
+def describe(
+    *,
+    answer: str,
+    body: str = "",
+    parameters: tuple[OpenApiParameter, ...] = (),
+    also: dict[int, tuple[str, str]] | None = None,
+    zip_body: bool = False,
+    operation_id: str = "",
+    methods: list[str] | None = None,
+    tags: tuple[str, ...] = ("agents",),
+    status: int = 200,
+) -> Callable[[View], View]:
+    """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
+    others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
+    of_writes = {422: _REUSED[422], **others}
+    # drf-spectacular takes the media type of an answer that is no JSON beside the status.
+    done: Any = (status, BYTES) if answer == "zip" else status
+    first: dict[Any, Any] = {done: _response(answer, "Done.")}
+    request: Any = None
+    if body:
+        request = {"application/json": schema_reference(body)}
+        if zip_body:
+            # `application/zip` is taken too.
+            request[BYTES] = OpenApiTypes.BINARY
+
+    def decorate(view: View) -> View:
+        refusals = of_writes if view.cls.is_write else others
+        described: View = extend_schema(
+            operation_id=operation_id or view.cls.__name__,
+            request=request,
+            responses=first | {code: _response(name, words) for code, (name, words) in sorted(refusals.items())},
+            parameters=[*parameters, *([_IDEMPOTENCY_KEY] if view.cls.is_write else [])],
+            methods=methods,
+            tags=list(tags),
+        )(view)
+        return described
+
+    return decorate
+
+
+def _response(component: str, words: str) -> OpenApiResponse:
+    if component == "zip":
+        return OpenApiResponse(response=OpenApiTypes.BINARY, description="A zip with the files.")
+    if not component:
+        return OpenApiResponse(description=words)
+    return OpenApiResponse(response=schema_reference(component), description=words)

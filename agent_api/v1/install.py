@@ -1,0 +1,49 @@
+"""`capability_install`: redeem an install code (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller
+from agent_api.http.endpoint import endpoint
+from agent_api.http.idempotent_writes import idempotent_write
+from agent_api.openapi.annotations import describe
+from registry.access import install_codes
+from registry.common import rate_limits
+from registry.common.errors import InstallCodeNotFound, InvalidRequest
+
+_UNKNOWN = {404: ("Error", "No capability has this code (INSTALL_CODE_NOT_FOUND).")}
+
+
+@describe(answer="Installed", body="InstallRequest", also=_UNKNOWN)
+@endpoint("POST")
+@idempotent_write("read")
+def capability_install(request: Request, caller: Caller) -> Response:
+    """Redeem an install code: from then on the key sees that capability, listed or not."""
+    code = parameters.string(parameters.json_object(request), "code", most=100)
+    if not code:
+        raise InvalidRequest("code is missing: SKILL-XXXX-XXXX-XXXX")
+    guessers = (
+        rate_limits.guess_subject("install code", request.META.get("REMOTE_ADDR")),
+        f"install code by {caller.key_name}",
+    )
+    _refuse_guessers(guessers)
+    try:
+        revision = install_codes.redeem_code(code=code, by=caller.actor, groups=caller.principal.sight.groups)
+    except InstallCodeNotFound:
+        for guesser in guessers:
+            rate_limits.consume("guess", guesser)
+        raise
+    digest = revision.digest
+    if caller.principal.sight.read_only_tools:
+        digest = revision.read_only_digest or digest
+    return Response({"capability_id": revision.capability.capability_id, "name": revision.name, "digest": digest})
+
+
+def _refuse_guessers(guessers: tuple[str, ...]) -> None:
+    """Whoever has guessed too often is not told whether this one is right. Raises `RateLimited`."""
+    for guesser in guessers:
+        if rate_limits.is_exhausted("guess", guesser):
+            rate_limits.consume("guess", guesser)

@@ -1,0 +1,126 @@
+"""`capability_match` and `capability_search`: which capability is meant, and which there are for some words.
+
+What does the work brings numpy and, with an embedder, a model into the process: both are loaded with the first request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from agent_api.http import parameters
+from agent_api.http.authentication import Caller
+from agent_api.v1.registry_list import OS
+from registry.common.errors import InvalidRequest
+from registry.snapshot import Principal, Snapshot
+from registry.snapshot.visibility import is_restricted, restricted_view
+from registry.usage import usage_counters
+
+if TYPE_CHECKING:
+    from registry.matching.search import Ranking
+
+MESSAGE_MAX = 100_000
+QUERY_MAX = 2_000
+RANKINGS = ("hybrid", "coverage")
+TOP_MATCHES_MAX = 20
+TOP_FOUND_MAX = 50
+
+
+def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer for `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
+
+    Raises `InvalidRequest`, `RegistryUnavailable`.
+    """
+    from registry.matching.index import get_index
+
+    message = _required_text(values, "message", most=MESSAGE_MAX)
+    top = parameters.integer(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
+    takes = _filter(held, caller, values)
+    index = get_index(held, caller.principal.sight)
+    verdict = index.match(message, top=top, takes=takes)
+    if verdict.decision != "match":
+        nearest = verdict.matches[0].capability_id if verdict.matches else ""
+        usage_counters.count_unmatched(
+            message=message, decision=verdict.decision, nearest=nearest, key_name=caller.key_name
+        )  # fmt: skip
+    matched = [one for one in verdict.matches if not one.is_below_threshold]
+    groups = [group for one in matched for group in index.groups_of(one.capability_id)]
+    near = index.match_groups(message, top=top)
+    groups += [group for group in near if _may_know(held, caller.principal, group)]
+    groups = list(dict.fromkeys(groups))
+    return {
+        "decision": verdict.decision,
+        "reason": verdict.reason,
+        "matches": [
+            {
+                "capability_id": one.capability_id,
+                "score": one.score,
+                "matched_triggers": [
+                    {"trigger": hit.trigger, "start": hit.start, "end": hit.end} for hit in one.triggers
+                ],
+                "parts": one.parts,
+                "below_threshold": one.is_below_threshold,
+            }
+            for one in verdict.matches
+        ],
+        "skill_groups": groups,
+        "exclusive_groups": [group for group in groups if group in index.exclusive],
+    }
+
+
+def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
+    from registry.matching.index import get_index
+    from registry.matching.search import default_ranking
+
+    query = _required_text(values, "q", most=QUERY_MAX)
+    top = parameters.integer(values, "top_k", least=1, most=TOP_FOUND_MAX) or 5
+    min_score = parameters.fraction(values, "min_score")
+    asked = parameters.choice(values, "ranking", RANKINGS)
+    index = get_index(held, caller.principal.sight)
+    vector = index.vector(query)
+    ranking = cast("Ranking", asked) if asked else default_ranking(vector)
+    found = index.search.search(
+        query, vector, top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
+    )
+    return {
+        "results": [
+            {
+                "capability_id": one.capability_id,
+                "name": one.name,
+                "score": one.score,
+                "parts": {"vector": one.vector, "keyword": one.keyword},
+            }
+            for one in found
+        ],
+        "ranking": ranking,
+    }
+
+
+def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:
+    text = parameters.string(values, name, most=most)
+    if not text.strip():
+        raise InvalidRequest(f"{name} is missing: send what the user said, 1 to {most:,} characters")
+    return text
+
+
+def _may_know(held: Snapshot, principal: Principal, group: str) -> bool:
+    """Whether a skill group may be named to the key: not where it has members and the key sees none of them."""
+    limit = principal.sight.groups
+    if limit is not None and group not in limit:
+        return False
+    return group not in held.groups or group in restricted_view(held, principal).groups
+
+
+def _filter(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> Callable[[Any], bool] | None:
+    """What the caller may see, and what `group` and `os` leave of that; None where that is everything."""
+    group = parameters.string(values, "group", most=200)
+    os = parameters.choice(values, "os", OS)
+    known = restricted_view(held, caller.principal).entries if is_restricted(held, caller.principal) else None
+    if not group and os is None and known is None:
+        return None
+    return lambda one: (
+        (known is None or one.capability_id in known)
+        and (not group or group in one.skill_groups)
+        and (os is None or os in one.os or "common" in one.os)
+    )

@@ -1,0 +1,1 @@
+"""Skill bundles as a client sees them."""

@@ -1,0 +1,271 @@
+"""Tools as each model vendor takes them (CLIENTS 7): OpenAI (chat, responses), Anthropic, Gemini, MCP.
+
+What a vendor's schema dialect cannot say is left out of the exported schema and said in words in the description; the
+gate checks every call against the author's own schema, so that an export may be looser and never decides anything.
+Sources: the type documentation and schema transformers of openai 3.54, anthropic 2.12 and google-genai 3.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from agent_client.json_schema.validation import allows_null
+from agent_client.text.sanitize import one_line
+
+Vendor = Literal["openai", "openai_responses", "anthropic", "gemini", "mcp"]
+VENDORS: Final[tuple[Vendor, ...]] = ("openai", "openai_responses", "anthropic", "gemini", "mcp")
+Json = dict[str, Any]
+
+_PROPERTY_NAME: Final = {
+    "gemini": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}"),
+    "anthropic": re.compile(r"[A-Za-z0-9_.-]{1,64}"),
+}
+_ROOT_FORBIDDEN: Final = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"})
+_NEVER_SENT: Final = frozenset({"$schema", "$id", "$comment"})
+_GEMINI: Final = frozenset(
+    {"type", "format", "title", "description", "enum", "items", "minItems", "maxItems", "minLength", "maxLength"}
+    | {"minProperties", "maxProperties", "pattern", "properties", "required", "anyOf", "minimum", "maximum"}
+    | {"default", "$ref", "$defs", "oneOf", "prefixItems", "additionalProperties"}
+)
+_STRICT_OPENAI_DROPPED: Final = frozenset(
+    {"allOf", "not", "if", "then", "else", "oneOf", "default", "minLength", "maxLength", "patternProperties"}
+    | {"uniqueItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties", "propertyNames"}
+    | {"unevaluatedItems", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "examples", "prefixItems"}
+)
+_STRICT_ANTHROPIC_DROPPED: Final = _STRICT_OPENAI_DROPPED | frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems", "pattern"}
+)
+_STRICT_FORMATS: Final = frozenset(
+    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
+)
+# A tool beyond these is sent as a plain one.
+_STRICT_LEVELS_MAX: Final = 10
+_STRICT_PROPERTIES_MAX: Final = 5_000
+_STRICT_CHOICES_MAX: Final = 1_000
+_STRICT_CHARACTERS_MAX: Final = 120_000
+_LOOK_AROUND: Final = re.compile(r"\(\?[=!<]|\\[1-9]")
+# Said in words where a schema may not say it.
+_SAID: Final = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "minItems"}
+    | {"maxItems", "pattern", "uniqueItems", "format", "default", "minProperties", "maxProperties"}
+)
+
+# Too long to be said: that there is more, a model learns from the gate's answer.
+_RULES: Final = (_STRICT_OPENAI_DROPPED | {"dependentSchemas", "$dynamicRef"}) - _SAID - {"examples", "then", "else"}
+
+
+@dataclass(frozen=True)
+class ToolExport:
+    """The tools in a vendor's form, and what could not be exported: `{wire name: why}`."""
+
+    tools: list[Json]
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def export_tools(tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, strict: bool = False) -> ToolExport:
+    """`tools` maps the wire name to a tool of a bundle, or to one of that shape. Raises `ValueError` for the vendor."""
+    if vendor not in VENDORS:
+        raise ValueError(f"vendor must be one of {', '.join(VENDORS)}")
+    made: list[Json] = []
+    left_out: dict[str, str] = {}
+    for name, tool in tools.items():
+        odd = _odd_property(tool["args_schema"], vendor)
+        if odd is not None:
+            left_out[name] = f"{vendor} takes no property named {one_line(odd, most=80)!r}"
+            continue
+        # Gemini's names begin with a letter or `_`; no wire name begins with `_`, so that it can be taken off again.
+        shown = f"_{name}" if vendor == "gemini" and name[:1].isdigit() else name
+        made.append(_tool(shown, tool, vendor, strict=strict))
+    if vendor == "gemini":
+        made = [{"functionDeclarations": made}] if made else []
+    return ToolExport(made, left_out)
+
+
+def _tool(name: str, tool: Mapping[str, Any], vendor: Vendor, *, strict: bool) -> Json:
+    description = one_line(tool["description"], most=1024)
+    if vendor == "mcp":
+        return _mcp(name, tool, description)
+    strict = strict and vendor != "gemini" and can_be_strict(tool["args_schema"]) and _fits_strict(tool["args_schema"])
+    schema = export_schema(tool["args_schema"], vendor, strict=strict)
+    if vendor == "openai":
+        function = {"name": name, "description": description, "parameters": schema, "strict": strict}
+        return {"type": "function", "function": function}
+    if vendor == "openai_responses":
+        return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": strict}
+    if vendor == "anthropic":
+        return {"name": name, "description": description, "input_schema": schema} | ({"strict": True} if strict else {})
+    return {"name": name, "description": description, "parametersJsonSchema": schema}
+
+
+def _mcp(name: str, tool: Mapping[str, Any], description: str) -> Json:
+    """MCP takes JSON Schema 2020-12 as it is; a result schema of another type than object has no place there."""
+    policy = tool["policy"]
+    is_read = policy["kind"] == "read"
+    result = tool.get("result_schema")
+    made = {"name": name, "description": description, "inputSchema": tool["args_schema"]}
+    if isinstance(result, dict) and result.get("type") == "object":
+        made["outputSchema"] = result
+    return made | {"annotations": {"readOnlyHint": is_read, "destructiveHint": not is_read}}
+
+
+def export_schema(schema: Json, vendor: Vendor, *, strict: bool = False) -> Json:
+    """The args_schema as the vendor takes it: an object at the root, known keywords, strict rules where asked."""
+    root = {key: value for key, value in schema.items() if key not in _ROOT_FORBIDDEN}
+    made: Json = _converted({"type": "object", "properties": {}, **root}, vendor, strict=strict)
+    dropped = sorted(_ROOT_FORBIDDEN & set(schema))
+    if dropped:
+        note = f"Further rules ({', '.join(dropped)}) apply to the whole."
+        made["description"] = f"{made.get('description', '')} {note}".strip()
+    return made
+
+
+def _converted(schema: Any, vendor: Vendor, *, strict: bool) -> Any:
+    if not isinstance(schema, dict):
+        # A schema that is true or false: a vendor takes objects alone.
+        return {} if vendor == "gemini" or strict else schema
+    made: Json = {}
+    said: list[str] = []
+    rules: list[str] = []
+    for key, value in schema.items():
+        if _is_dropped(key, value, vendor, strict=strict):
+            said += [f"{key}: {one_line(str(value), most=100)}"] if key in _SAID else []
+            rules += [key] if key in _RULES and value else []
+        elif key == "const" and vendor == "gemini":
+            made["enum"] = [value]
+        else:
+            made[key] = _converted_value(key, value, vendor, strict=strict)
+    if strict and vendor == "anthropic" and isinstance(schema.get("oneOf"), list):
+        made["anyOf"] = _converted_value("anyOf", schema["oneOf"], vendor, strict=strict)
+        rules = [rule for rule in rules if rule != "oneOf"]
+    if strict:
+        _close(made, schema)
+    if rules:
+        said.append(f"further rules apply: {', '.join(rules)}")
+    if said:
+        made["description"] = f"{made.get('description', '')} ({'; '.join(said)})".strip()
+    return made
+
+
+def _converted_value(key: str, value: Any, vendor: Vendor, *, strict: bool) -> Any:
+    if key in ("properties", "$defs", "definitions", "patternProperties") and isinstance(value, dict):
+        return {name: _converted(item, vendor, strict=strict) for name, item in value.items()}
+    if key in ("anyOf", "oneOf", "allOf", "prefixItems") and isinstance(value, list):
+        return [_converted(item, vendor, strict=strict) for item in value]
+    if key in ("items", "not", "contains", "propertyNames", "if", "then", "else"):
+        return _converted(value, vendor, strict=strict)
+    return (
+        _converted(value, vendor, strict=strict) if key == "additionalProperties" and isinstance(value, dict) else value
+    )
+
+
+def _is_dropped(key: str, value: Any, vendor: Vendor, *, strict: bool) -> bool:
+    if key in _NEVER_SENT:
+        return True
+    if vendor == "gemini":
+        return key not in _GEMINI and key != "const"
+    if not strict:
+        return False
+    if key == "format":
+        return value not in (_STRICT_FORMATS | ({"uri"} if vendor == "anthropic" else set()))
+    if key == "pattern" and isinstance(value, str) and _LOOK_AROUND.search(value):
+        return True
+    if key == "minItems" and vendor == "anthropic":
+        return value not in (0, 1)
+    return key in (_STRICT_ANTHROPIC_DROPPED if vendor == "anthropic" else _STRICT_OPENAI_DROPPED)
+
+
+def _close(made: Json, schema: Json) -> None:
+    """Strict objects are closed and name all properties as required; what was optional may be null."""
+    if made.get("type") != "object" and "properties" not in made:
+        return
+    properties = made.setdefault("properties", {})
+    required = schema.get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    for name, item in properties.items():
+        if name not in needed:
+            properties[name] = _nullable(item)
+    made["required"] = list(properties)
+    made["additionalProperties"] = False
+
+
+def _nullable(schema: Json) -> Json:
+    if allows_null(schema):
+        return schema
+    kind = schema.get("type")
+    if isinstance(kind, str) and "const" not in schema:
+        widened = {**schema, "type": [kind, "null"]}
+        if isinstance(schema.get("enum"), list):
+            widened["enum"] = [*schema["enum"], None]
+        return widened
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def can_be_strict(schema: Any) -> bool:
+    """Whether strict mode can say it at all: no open objects, no recursion, nothing applied beside a type."""
+    if not isinstance(schema, dict):
+        return False
+    is_open = schema.get("additionalProperties") not in (None, False) or "patternProperties" in schema
+    if is_open or {"$ref", "$dynamicRef", "allOf", "not", "if", "dependentSchemas"} & set(schema):
+        return False
+    if not {"type", "anyOf", "enum", "const"} & set(schema):
+        return False
+    below = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or [])]
+    below += [schema["items"]] if "items" in schema else []
+    if any(map(_is_free_map, below)):
+        return False
+    return all(map(can_be_strict, below)) and (schema.get("type") != "array" or "items" in schema)
+
+
+def _is_free_map(schema: Any) -> bool:
+    """An object of whatever keys: closed, as strict mode wants it, it could hold none."""
+    if not isinstance(schema, dict) or schema.get("properties"):
+        return False
+    return _names_object(schema.get("type")) and schema.get("additionalProperties") is not False
+
+
+def _names_object(kind: Any) -> bool:
+    return kind == "object" or (isinstance(kind, list) and "object" in kind)
+
+
+def _fits_strict(schema: Json) -> bool:
+    """Whether it is within what strict mode compiles."""
+    level, depth, properties, choices, characters = [schema], 0, 0, 0, 0
+    while level and depth <= _STRICT_LEVELS_MAX:
+        depth += any("properties" in each for each in level)
+        following = []
+        for each in level:
+            own = each.get("properties")
+            named = own if isinstance(own, dict) else {}
+            enum = each.get("enum")
+            values = enum if isinstance(enum, list) else []
+            properties, choices = properties + len(named), choices + len(values)
+            characters += sum(map(len, named)) + sum(len(str(value)) for value in values)
+            following += [*named.values(), *(each.get("anyOf") or []), each.get("items")]
+        level = [each for each in following if isinstance(each, dict)]
+    return (
+        not level
+        and depth <= _STRICT_LEVELS_MAX
+        and properties <= _STRICT_PROPERTIES_MAX
+        and choices <= _STRICT_CHOICES_MAX
+        and characters <= _STRICT_CHARACTERS_MAX
+    )
+
+
+def _odd_property(schema: Any, vendor: Vendor) -> str | None:
+    """A property name that the vendor refuses, at any level."""
+    allowed = _PROPERTY_NAME.get(vendor)
+    stack = [schema] if allowed is not None else []
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list):
+            stack += value
+        elif isinstance(value, dict):
+            properties = value.get("properties")
+            for name in properties if isinstance(properties, dict) else ():
+                if allowed is not None and not allowed.fullmatch(name):
+                    return str(name)
+            stack += value.values()
+    return None

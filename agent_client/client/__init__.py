@@ -1,0 +1,1 @@
+"""The client of the agent API: requests, transport and cache."""

@@ -1,0 +1,111 @@
+"""What the registry answered, kept on disk, so that a restart costs a 304 and an outage is survived for a while."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+FORMAT: Final = 1
+# Some thousand bundles; the oldest go first.
+FILES_MAX: Final = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """An answer with its entity tag. `checked_at` (epoch seconds): when the registry last said that it holds."""
+
+    etag: str
+    body: bytes
+    checked_at: float
+
+    def age_seconds(self, now: float) -> float:
+        """How long ago that was; endless where the clock says that it lies in the future."""
+        return now - self.checked_at if now >= self.checked_at else float("inf")
+
+
+class DiskCache:
+    """One file an address and key, readable by this user alone. A file that cannot be read is as good as none."""
+
+    def __init__(self, folder: Path | str | None) -> None:
+        """`folder` None: kept in memory alone."""
+        self._folder = Path(folder).expanduser() if folder is not None else None
+        self._held: dict[str, CacheEntry] = {}
+
+    def get(self, name: str) -> CacheEntry | None:
+        """What was kept under a name."""
+        if name not in self._held and self._folder is not None and (found := _read(self._folder / name)):
+            self._held[name] = found
+        return self._held.get(name)
+
+    def put(self, name: str, kept: CacheEntry) -> None:
+        """Keep an answer. A disk that is full or read-only costs the cache, not the answer."""
+        self._held[name] = kept
+        if len(self._held) > FILES_MAX:
+            self._held.pop(next(iter(self._held)))
+        if self._folder is not None:
+            with suppress(OSError):
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _write(self._folder / name, kept)
+                _prune(self._folder)
+
+    def drop(self, name: str) -> None:
+        """Forget it: the registry says that it is gone."""
+        self._held.pop(name, None)
+        if self._folder is not None:
+            with suppress(OSError):
+                (self._folder / name).unlink()
+
+
+def cache_file_name(url: str, key: str | None) -> str:
+    """The file's name: an answer for one key is never given to another."""
+    return hashlib.sha256(f"{url}\n{key or ''}".encode()).hexdigest() + ".json"
+
+
+def _read(path: Path) -> CacheEntry | None:
+    try:
+        values: Any = json.loads(path.read_bytes())
+        if values["format"] != FORMAT:
+            return None
+        body = str(values["body"]).encode()
+        if hashlib.sha256(body).hexdigest() != values["sha256"]:
+            return None
+        return CacheEntry(str(values["etag"]), body, float(values["checked_at"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _write(path: Path, kept: CacheEntry) -> None:
+    values = {
+        "format": FORMAT,
+        "etag": kept.etag,
+        "checked_at": kept.checked_at,
+        "sha256": hashlib.sha256(kept.body).hexdigest(),
+        "body": kept.body.decode(),
+    }
+    write_atomically(path, json.dumps(values))
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old content or the new, and only this user can read it."""
+    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".new-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(scratch).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(scratch).unlink()
+        raise
+
+
+def _prune(folder: Path) -> None:
+    files = [file for file in folder.iterdir() if file.suffix == ".json"]
+    if len(files) > FILES_MAX:
+        for file in sorted(files, key=lambda each: each.stat().st_mtime)[: len(files) - FILES_MAX]:
+            file.unlink()

@@ -1,0 +1,226 @@
+"""A folder of skills: the same questions as to a registry, answered without one.
+
+Each subfolder is a bundle of four files, or a SKILL.md of the Agent Skills format. One that cannot be read is named
+with the cause, never passed over in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from agent_client.bundles import front_matter
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry, is_capability_id
+from agent_client.bundles.digest import bundle_digest
+from agent_client.bundles.supporting_files import decode_texts, describe_files, write_files
+from agent_client.client.disk_cache import write_atomically
+from agent_client.errors import CapabilityNotFound, RegistryError, RevisionNotFound, SupportingFileNotFound
+from agent_client.text.sanitize import one_line
+
+FILE_BYTES_MAX: Final = 1024 * 1024
+ORIGIN: Final = ".origin.json"
+
+
+class SkillUnreadable(RegistryError):
+    """A folder that is no skill; the message says why."""
+
+    code = "SKILL_UNREADABLE"
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A subfolder that could not be read, and why."""
+
+    folder: str
+    cause: str
+
+
+class LocalSkills:
+    """The skills below a folder, read at each question: what is installed is there at once."""
+
+    def __init__(self, folder: Path | str, *, first_run: str | None = None) -> None:
+        self.folder = Path(folder).expanduser()
+        self.first_run = first_run
+        self.unreadable: list[Unreadable] = []
+
+    def list(self) -> Listing:
+        """Every skill that can be read; the others stand in `unreadable`."""
+        found = {bundle.capability_id: bundle for bundle in self._read_all()}
+        entries = tuple(ListingEntry.of_bundle(found[name]) for name in sorted(found))
+        first_run = self.first_run or ("introduction" if "introduction" in found else None)
+        return Listing(entries, 0, first_run=first_run)
+
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
+        """One skill. Raises `CapabilityNotFound`, or `RevisionNotFound` where the folder holds another release."""
+        for bundle in self._read_all():
+            if bundle.capability_id == capability_id:
+                if digest not in (None, bundle.digest):
+                    raise RevisionNotFound(f"The folder holds another release of '{capability_id}'")
+                return bundle
+        names = [entry.capability_id for entry in self.list().entries]
+        data = {"available_capabilities": names, "available_total": len(names)}
+        raise CapabilityNotFound(f"No skill '{capability_id}' is installed", data=data, capability_id=capability_id)
+
+    def reload(self, capability_id: str) -> Bundle:
+        """The same: nothing is kept."""
+        return self.load(capability_id)
+
+    def file(self, bundle: Bundle, path: str) -> str:
+        """The text of one of `bundle.files`, held against its digest.
+
+        Raises `SupportingFileNotFound`, also for one that was changed since.
+        """
+        wanted = next((one for one in bundle.files if one.path == path), None)
+        for folder in self._folders() if wanted is not None else ():
+            text = decode_texts(folder).get(path) if _id_of(folder) == bundle.capability_id else None
+            if text is not None and wanted is not None and wanted.is_of(text):
+                return text
+        data = {"available_files": [one.path for one in bundle.files]}
+        raise SupportingFileNotFound(f"'{bundle.capability_id}' has no file '{one_line(path)}'", data=data)
+
+    def install(self, bundle: Bundle, *, origin: str = "", files: Mapping[str, str] | None = None) -> Path:
+        """Write a bundle into the folder, in the place of an older one. `origin` says where it came from, `files` are
+        the texts of `bundle.files` by path. Raises `ValueError` for a path that leads elsewhere."""
+        target = self.folder / bundle.capability_id
+        scratch = self.folder / f".new-{bundle.capability_id}"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()
+        for name, text in files_of(bundle).items():
+            write_atomically(scratch / name, text)
+        write_files(scratch, files or {})
+        facts = {"origin": origin, "digest": bundle.digest, "revision": bundle.revision}
+        write_atomically(scratch / ORIGIN, json.dumps(facts, indent=2) + "\n")
+        shutil.rmtree(target, ignore_errors=True)
+        scratch.rename(target)
+        return target
+
+    def uninstall(self, capability_id: str) -> None:
+        """Remove a skill's folder. Raises `CapabilityNotFound`."""
+        for folder in self._folders():
+            if _id_of(folder) == capability_id:
+                if folder.is_symlink():
+                    folder.unlink()
+                else:
+                    shutil.rmtree(folder)
+                return
+        raise CapabilityNotFound(f"No skill '{capability_id}' is installed", capability_id=capability_id)
+
+    def _folders(self) -> tuple[Path, ...]:
+        if not self.folder.is_dir():
+            return ()
+        return tuple(sorted(each for each in self.folder.iterdir() if each.is_dir() and not each.name.startswith(".")))
+
+    def _read_all(self) -> tuple[Bundle, ...]:
+        found: dict[str, Bundle] = {}
+        self.unreadable = []
+        for folder in self._folders():
+            try:
+                bundle = read_folder(folder)
+            except SkillUnreadable as error:
+                self.unreadable.append(Unreadable(folder.name, error.message))
+                continue
+            if bundle.capability_id in found:
+                self.unreadable.append(Unreadable(folder.name, f"'{bundle.capability_id}' is there already"))
+            else:
+                found[bundle.capability_id] = bundle
+        return tuple(found.values())
+
+
+def _id_of(folder: Path) -> str:
+    try:
+        return read_folder(folder).capability_id
+    except SkillUnreadable:
+        return folder.name.replace("-", "_")
+
+
+def read_folder(folder: Path) -> Bundle:
+    """The bundle of one folder, its digest computed. Raises `SkillUnreadable`."""
+    is_bundle = (folder / "capability.json").is_file()
+    skill_file = folder / ("skill.md" if is_bundle else "SKILL.md")
+    scalars, body = front_matter.split_front_matter(_text(skill_file))
+    capability = _json(folder / "capability.json", {}) if is_bundle else _of_agent_skill(folder, scalars)
+    if not isinstance(capability, dict):
+        raise SkillUnreadable("capability.json is no object")
+    capability.pop("utterances", None)
+    parts: dict[str, Any] = {
+        "capability": capability,
+        "skill_doc": body,
+        "tools": _unwrapped(_json(folder / "tools.json", []), "tools"),
+        "ui_schemas": _listed(_json(folder / "ui_schemas.json", [])),
+    }
+    try:
+        digest = bundle_digest(**parts)
+        files = {"files": describe_files(decode_texts(folder))}
+        return Bundle.from_answer(
+            {"capability_id": capability.get("capability_id"), "digest": digest, **parts, **files}
+        )
+    except RegistryError as error:
+        raise SkillUnreadable(error.message) from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SkillUnreadable(f"It holds values that no digest can be computed over: {error}") from None
+
+
+def files_of(bundle: Bundle) -> dict[str, str]:
+    """The four files of a bundle."""
+
+    def text(value: Any) -> str:
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+    return {
+        "capability.json": text(bundle.capability),
+        "skill.md": bundle.skill_doc,
+        "tools.json": text(list(bundle.tools)),
+        "ui_schemas.json": text(list(bundle.ui_schemas)),
+    }
+
+
+def _of_agent_skill(folder: Path, scalars: dict[str, str]) -> dict[str, Any]:
+    name = scalars.get("name", folder.name)
+    capability_id = name.replace("-", "_")
+    if not is_capability_id(capability_id) or not scalars.get("description"):
+        raise SkillUnreadable("SKILL.md needs a name (lower case and hyphens) and a description in its front matter")
+    return {
+        "capability_id": capability_id,
+        "name": one_line(name.replace("-", " ").title(), most=80),
+        "description": scalars["description"][:1024],
+        "skill_profile": "agent_skill",
+        "intent_triggers": [name.replace("-", " ")],
+    }
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+    except OSError:
+        raise SkillUnreadable(f"There is no {path.name}") from None
+    if len(raw) > FILE_BYTES_MAX:
+        raise SkillUnreadable(f"{path.name} is larger than {FILE_BYTES_MAX:,} bytes")
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise SkillUnreadable(f"{path.name} is no UTF-8") from None
+
+
+def _json(path: Path, absent: Any) -> Any:
+    if not path.is_file():
+        return absent
+    try:
+        return json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise SkillUnreadable(f"{path.name} is no JSON: {str(error)[:100]}") from None
+
+
+def _listed(value: Any) -> Any:
+    """A map `{schema_id: definition}` as the list that it stands for (CONTRACT 1.4)."""
+    if not isinstance(value, dict):
+        return value
+    return [{"schema_id": name, "definition": definition} for name, definition in value.items()]
+
+
+def _unwrapped(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, dict) else value

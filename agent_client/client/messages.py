@@ -1,0 +1,48 @@
+"""What goes over the wire, as values: the seam between what to ask (core.py) and how to ask it (wire.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+BYTES_MAX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request. `seconds` is for all of it, from the look-up of the name to the last byte."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+    seconds: float = 20.0
+    bytes_max: int = BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One HTTP answer, decompressed. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class TransportError:
+    """No answer, and why, in words. `is_too_large`: one came and was not read to its end."""
+
+    reason: str
+    is_too_large: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Wait before the next try."""
+
+    seconds: float = field(default=0.0)
+
+
+Step = Request | Pause
+Outcome = Response | TransportError | None

@@ -1,0 +1,390 @@
+"""What to ask the registry and what to make of the answer, without a socket: the one core of both clients.
+
+Each question is a generator. It yields a `Call` or a `Pause`, is sent the `Reply` (or `NoReply`), and returns the
+result. `registry.py` drives it, blocking or with asyncio.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import secrets
+import time
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode, urljoin, urlsplit
+
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
+from agent_client.client import response_json
+from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name
+from agent_client.client.lockfile import LockFile
+from agent_client.client.messages import BYTES_MAX, Outcome, Pause, Request, Response, Step, TransportError
+from agent_client.errors import (
+    AnswerTooLarge,
+    CapabilityNotFound,
+    DigestMismatch,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    RegistryUnavailable,
+    RegistryUnreachable,
+    ResponseRejected,
+    SkillMalformed,
+    SupportingFileNotFound,
+    Unavailable,
+)
+from agent_client.text.sanitize import strip_surrogates
+
+T = TypeVar("T")
+Document = Generator[Step, Outcome, dict[str, Any]]
+MAX_STALE_SECONDS: Final = 3600.0
+API_PATH: Final = "/api/v1"
+PAGES_MAX: Final = 1000
+# Of a whole list; one page may have as many as any answer.
+LIST_BYTES_MAX: Final = 128 * 1024 * 1024
+REDIRECTS_MAX: Final = 3
+_UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
+_HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]+")
+_IDEMPOTENCY_KEY: Final = re.compile(r"[\x20-\x7e]{1,255}")
+HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which nobody can send; leave it out"
+USER_AGENT: Final = "capability-studio-agent-client/0.1"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How patient the client is. Seconds throughout.
+
+    `total` is for one try, from the look-up of the name to the last byte. A `Retry-After` longer than
+    `retry_after_max` is not waited for: the error says it instead.
+    """
+
+    total: float = 20.0
+    tries: int = 3
+    backoff: float = 0.25
+    backoff_max: float = 4.0
+    retry_after_max: float = 10.0
+    bytes_max: int = BYTES_MAX
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResponse:
+    """A document of `size` bytes, and how old it is where the registry did not confirm it just now."""
+
+    document: dict[str, Any]
+    size: int = 0
+    is_stale: bool = False
+    age_seconds: float = 0.0
+
+
+@dataclass
+class RegistryProtocol:
+    """One registry as one caller sees it."""
+
+    url: str
+    key: str | None = None
+    limits: Limits = field(default_factory=Limits)
+    cache: DiskCache = field(default_factory=lambda: DiskCache(None))
+    lock: LockFile | None = None
+    max_stale: float = MAX_STALE_SECONDS
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        # Whoever copies the address of an operation, or a key with the end of its line, means the same.
+        self.url = self.url.strip().rstrip("/").removesuffix(API_PATH)
+        self.key = (self.key or "").strip() or None
+        if self.key is not None and _HEADER_VALUE.fullmatch(self.key) is None:
+            raise ValueError("The key holds characters that no agent key has; copy it again")
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"The registry's address must begin with http:// or https://, found {self.url[:80]!r}")
+        if parts.username or parts.password:
+            raise ValueError("A key does not belong in the registry's address; give it as key=")
+
+    # The questions.
+
+    def list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
+        """All pages of the list."""
+        given = {name: value for name, value in filters.items() if value is not None}
+        entries: dict[str, ListingEntry] = {}
+        cursor, size, begun = "", 0, self.clock()
+        first: CachedResponse | None = None
+        for _ in range(PAGES_MAX):
+            query = given | ({"cursor": cursor} if cursor else {})
+            page = yield from self._get("capability_registry_list", query, _page)
+            known = len(entries)
+            entries.update({entry.capability_id: entry for entry in page.entries})
+            size += page.answer.size
+            first = first or page.answer
+            if not page.following:
+                return _listing(tuple(entries.values()), first, page.answer)
+            is_over = size > LIST_BYTES_MAX or self.clock() - begun > self.limits.total * self.limits.tries
+            if len(entries) == known or is_over:
+                break
+            cursor = page.following
+        raise ResponseRejected("The list does not end")
+
+    def load(
+        self, capability_id: str, *, digest: str | None = None, revision: int | None = None, renew_lock: bool = False
+    ) -> Generator[Step, Outcome, Bundle]:
+        """One bundle, pinned by what is asked for, else by the lock file."""
+        held = self.lock.digest(capability_id) if self.lock else None
+        if held is not None and digest is None and revision is None and not renew_lock:
+            digest = held
+        query = {"capability_id": capability_id, "digest": digest, "revision": revision}
+        try:
+            given = {name: value for name, value in query.items() if value is not None}
+            bundle = yield from self._get("capability_skill_load", given, _bundle)
+        except CapabilityNotFound as error:
+            error.capability_id = capability_id
+            raise
+        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+
+    def reload(self, capability_id: str, *, renew_lock: bool = False) -> Generator[Step, Outcome, Bundle]:
+        """One bundle past every cache of the registry."""
+        got = yield from self._post("capability_skill_reload", {"capability_id": capability_id})
+        return self._accepted(Bundle.from_answer(got), capability_id, digest=None, renew_lock=renew_lock)
+
+    def _accepted(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Bundle:
+        if bundle.capability_id != capability_id:
+            raise ResponseRejected(f"'{capability_id}' was asked for, and the registry sent another capability")
+        if self.lock is not None:
+            self.lock.accept(bundle, renew=renew_lock)
+        if digest is not None and bundle.digest != digest:
+            raise ResponseRejected(
+                f"'{capability_id}' was asked for with {digest}, and the registry sent {bundle.digest}"
+            )
+        return bundle
+
+    def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
+        """One supporting file of the release that was loaded, held against the digest that came with it."""
+        wanted = next((one for one in bundle.files if one.path == path), None)
+        if wanted is None:
+            available = [one.path for one in bundle.files]
+            message = f"'{bundle.capability_id}' has no file '{path}'"
+            raise SupportingFileNotFound(message, data={"available_files": available}, status=404)
+        query = {"capability_id": bundle.capability_id, "path": path, "revision": bundle.revision}
+
+        def text_of(got: CachedResponse) -> str:
+            text = got.document.get("text")
+            if not isinstance(text, str) or not wanted.is_of(text):
+                raise DigestMismatch(f"The file '{path}' of '{bundle.capability_id}' is not the one with its digest")
+            return text
+
+        return (yield from self._get("capability_file_load", query, text_of))
+
+    def match(self, message: str, **narrowed: Any) -> Document:
+        """Which capabilities a message leads to."""
+        return (yield from self._post("capability_match", {"message": _said(message, "message"), **narrowed}))
+
+    def search(self, q: str, **narrowed: Any) -> Document:
+        """Which capabilities answer a question."""
+        return (yield from self._query("capability_search", {"q": _said(q, "q"), **narrowed}))
+
+    def proposal(self, proposal_id: str | int) -> Document:
+        """What has become of a proposal."""
+        return (yield from self._query("capability_proposal", {"proposal_id": proposal_id}))
+
+    def feedback(self, idempotency_key: str | None, **body: Any) -> Document:
+        """How it went with a capability."""
+        return (yield from self._write("capability_feedback", body, idempotency_key))
+
+    def install(self, idempotency_key: str | None, code: str) -> Document:
+        """Redeem an install code."""
+        return (yield from self._write("capability_install", {"code": code}, idempotency_key))
+
+    def propose(self, idempotency_key: str | None, files: Mapping[str, str], note: str | None) -> Document:
+        """Hand in a draft."""
+        return (yield from self._write("capability_propose", {"files": dict(files), "note": note}, idempotency_key))
+
+    def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
+        """A question by GET that is not kept."""
+        given = {name: value for name, value in query.items() if value is not None}
+        reply = yield from self._tried("GET", _path(operation, given), None, {})
+        return response_json.parse_document(reply)
+
+    def _write(self, operation: str, body: Mapping[str, Any], idempotency_key: str | None) -> Document:
+        """A POST that writes: one key for all tries, so that it counts once."""
+        key = idempotency_key or secrets.token_urlsafe(18)
+        if _IDEMPOTENCY_KEY.fullmatch(key) is None:
+            raise InvalidRequest("An idempotency key has 1 to 255 printable ASCII characters, such as a UUID")
+        headers = {"Idempotency-Key": key}
+        return (yield from self._post(operation, body, headers))
+
+    # One request.
+
+    def _post(self, operation: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Document:
+        given = {name: value for name, value in body.items() if value is not None}
+        try:
+            raw = json.dumps(given, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError:
+            raise InvalidRequest(HALF_CHARACTER) from None
+        reply = yield from self._tried("POST", operation, raw, {"Content-Type": "application/json", **(headers or {})})
+        return response_json.parse_document(reply)
+
+    def _get(
+        self, operation: str, query: Mapping[str, Any], read: Callable[[CachedResponse], T]
+    ) -> Generator[Step, Outcome, T]:
+        """What `read` makes of the answer. Only what it takes is kept: a bad answer must not stand in the place of a
+        good one, nor be confirmed by a 304 for ever."""
+        path = _path(operation, query)
+        name = cache_file_name(f"{self.url}/{path}", self.key)
+        kept = self.cache.get(name)
+        try:
+            reply = yield from self._tried("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
+        except (NotFound, SkillMalformed):
+            self.cache.drop(name)
+            raise
+        except Unavailable as error:
+            return read(self._stale(kept, error))
+        is_kept = kept is not None and reply.status == 304
+        body = kept.body if kept is not None and is_kept else reply.body
+        found = response_json.parse_json(body) if is_kept else response_json.parse_document(reply)
+        try:
+            result = read(CachedResponse(found, len(body), is_stale=reply.headers.get("warning", "").startswith("110")))
+        except ResponseRejected:
+            if is_kept:
+                self.cache.drop(name)
+            raise
+        etag = reply.headers.get("etag", kept.etag if kept is not None else "")
+        if etag and "no-store" not in reply.headers.get("cache-control", ""):
+            self.cache.put(name, CacheEntry(etag, body, self.clock()))
+        return result
+
+    def _stale(self, kept: CacheEntry | None, error: Unavailable) -> CachedResponse:
+        """The kept answer, while it is young enough; else the error, which says how old it is."""
+        if kept is None:
+            raise error
+        age = kept.age_seconds(self.clock())
+        if age > self.max_stale:
+            error.data["kept_age_seconds"] = age
+            raise error
+        return CachedResponse(response_json.parse_json(kept.body), len(kept.body), is_stale=True, age_seconds=age)
+
+    def _tried(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Generator[Step, Outcome, Response]:
+        """A 2xx or 304 answer. Raises the error of the last try."""
+        for left in reversed(range(self.limits.tries)):
+            outcome = yield from self._once(method, path, body, headers)
+            if isinstance(outcome, Response) and (200 <= outcome.status < 300 or outcome.status == 304):
+                if outcome.status == 304 and "If-None-Match" not in headers:
+                    raise ResponseRejected("The registry answered 304 to a question without an entity tag")
+                return outcome
+            error = _error(outcome)
+            if not isinstance(error, Unavailable | RateLimited):
+                raise error
+            seconds = self._wait(outcome, self.limits.tries - left)
+            if left == 0 or seconds is None:
+                raise error
+            yield Pause(seconds)
+        raise AssertionError("tries is at least 1")
+
+    def _once(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Generator[Step, Outcome, Response | TransportError]:
+        """One try, with the redirects that stay at the same host."""
+        url = f"{self.url}{API_PATH}/{path}"
+        sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
+        if self.key:
+            sent["Authorization"] = f"Bearer {self.key}"
+        redirects = 0
+        while True:
+            outcome = yield Request(method, url, sent, body, self.limits.total, self.limits.bytes_max)
+            if not isinstance(outcome, Response | TransportError):
+                raise TypeError("a Call is answered with a Reply or NoReply")
+            if (
+                isinstance(outcome, TransportError)
+                or outcome.status not in (301, 302, 303, 307, 308)
+                or method != "GET"
+            ):
+                return outcome
+            target = urljoin(url, outcome.headers.get("location", ""))
+            redirects += 1
+            if urlsplit(target)[:2] != urlsplit(self.url)[:2] or redirects > REDIRECTS_MAX:
+                return outcome
+            url = target
+
+    def _wait(self, outcome: Response | TransportError, tries: int) -> float | None:
+        """Seconds before the next try; None where the registry asks for more than we wait."""
+        asked = _retry_after(outcome)
+        if asked is not None:
+            return asked if asked <= self.limits.retry_after_max else None
+        most = min(self.limits.backoff * float(2 ** (tries - 1)), self.limits.backoff_max)
+        # Half of it by chance: clients that failed together must not come back together.
+        return most / 2 + random.random() * most / 2  # noqa: S311
+
+
+def _said(text: object, name: str) -> str:
+    """What a user said, whatever its bytes were: half a character is no reason to match nothing."""
+    if not isinstance(text, str):
+        raise InvalidRequest(f"{name} must be a text, found {type(text).__name__}")
+    return strip_surrogates(text)
+
+
+def _path(operation: str, query: Mapping[str, Any]) -> str:
+    try:
+        return f"{operation}?{urlencode(sorted(query.items()))}" if query else operation
+    except UnicodeEncodeError:
+        raise InvalidRequest(HALF_CHARACTER) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    entries: tuple[ListingEntry, ...]
+    following: str
+    answer: CachedResponse
+
+
+def _page(got: CachedResponse) -> _Page:
+    rows, following = got.document.get("capabilities"), got.document.get("next_cursor")
+    if not isinstance(rows, list):
+        raise ResponseRejected("The list has no capabilities")
+    if not isinstance(got.document.get("registry_revision"), int):
+        raise ResponseRejected("The list has no registry_revision")
+    return _Page(tuple(map(ListingEntry.from_answer, rows)), following if isinstance(following, str) else "", got)
+
+
+def _bundle(got: CachedResponse) -> Bundle:
+    return Bundle.from_answer(got.document, is_stale=got.is_stale, age_seconds=got.age_seconds)
+
+
+def _listing(entries: tuple[ListingEntry, ...], first: CachedResponse, last: CachedResponse) -> Listing:
+    """What holds for the whole list stands in the first page: while others are read, something may be published."""
+    revision, removed = first.document.get("registry_revision"), first.document.get("removed")
+    first_run, exclusive = first.document.get("first_run"), first.document.get("exclusive_groups")
+    return Listing(
+        entries,
+        int(revision or 0),
+        tuple(map(str, removed)) if isinstance(removed, list) else (),
+        first_run if isinstance(first_run, str) else None,
+        first.is_stale or last.is_stale,
+        max(first.age_seconds, last.age_seconds),
+        tuple(group for group in exclusive if isinstance(group, str)) if isinstance(exclusive, list) else (),
+    )
+
+
+def _error(outcome: Response | TransportError) -> Exception:
+    if isinstance(outcome, TransportError):
+        kind = AnswerTooLarge if outcome.is_too_large else RegistryUnreachable
+        return kind(outcome.reason)
+    if outcome.status in _UNAVAILABLE_STATUSES:
+        error = response_json.parse_refusal(outcome)
+        message = error.message if isinstance(error, Unavailable) else f"The registry answers {outcome.status}"
+        return RegistryUnavailable(message, data=error.data, status=outcome.status)
+    error = response_json.parse_refusal(outcome)
+    if outcome.status == 429:
+        message = error.message if isinstance(error, RateLimited) else "Too many calls"
+        return RateLimited(
+            message, data={**error.data, "retry_after_seconds": _retry_after(outcome) or 0.0}, status=429
+        )
+    return error
+
+
+def _retry_after(outcome: Response | TransportError) -> float | None:
+    """Seconds; a date, or anything else, counts as not said."""
+    if isinstance(outcome, TransportError):
+        return None
+    said = outcome.headers.get("retry-after", "").strip()
+    return float(said) if said.isascii() and said.isdecimal() and len(said) <= 9 else None

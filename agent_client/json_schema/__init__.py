@@ -1,0 +1,1 @@
+"""Arguments checked against JSON Schema, within bounds."""

@@ -1,0 +1,256 @@
+"""A `pattern` that somebody else wrote, read before anything runs it: is it one, and what would compiling it cost?
+
+ECMA-262 is meant, with the u flag or without (Annex B included), and Python's named groups. No engine is asked: a
+pattern of 18 KB can keep one busy for a minute while it compiles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+# One unit is what a letter takes to compile, about 0.1 microseconds. A pattern past this is not compiled.
+COST_MAX: Final = 100_000
+# What all different patterns that are compiled together may cost: about half a second.
+COST_IN_ALL_MAX: Final = 3_000_000
+CHARACTERS_MAX: Final = 20_000
+
+Need = Literal["", "look-around", "a back-reference"]
+
+_PAIR: Final = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_CODE: Final = rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\u\{{[0-9a-fA-F]+\}}|\\x[0-9a-fA-F]{{2}}"
+_TOKEN: Final = re.compile(
+    rf"""
+    (?P<letters>[^\\\[()|*+?{{^$.]+)
+    | (?P<class>\[\^?(?:\\[\s\S]|[^\]\\])*+\])
+    | (?P<named_back>\\k<(?P<back>[^>]*)>|\(\?P=(?P<python_back>\w+)\))
+    | (?P<edge>[\^$]|\\[bB])
+    | (?P<escape>{_CODE}|\\[pP]\{{[^}}]*\}}|\\c[A-Za-z]|\\[\s\S])
+    | (?P<repeat>[*+?]\??|\{{(?P<least>[0-9]+)(?P<comma>,)?(?P<most>[0-9]*)\}}\??)
+    | (?P<look>\(\?(?P<behind><)?[=!])
+    | (?P<flags>\(\?[imsxuU]+(?:-[imsxuU]+)?\))
+    | (?P<named>\(\?P?<(?P<name>[^\W0-9][\w$]*)>)
+    | (?P<open>\((?:\?[imsxuU]*(?:-[imsxuU]+)?:|(?!\?)))
+    | (?P<close>\))
+    | (?P<bar>\|)
+    | (?P<other>[.{{])
+    """,
+    re.VERBOSE,
+)
+_ITEM: Final = re.compile(rf"{_CODE}|\\[pP]\{{[^}}]*\}}|\\c[A-Za-z]|[^\\]|\\[\s\S]", re.DOTALL)
+_CONTROLS: Final = {"b": 8, "0": 0, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
+_ANY, _SHORTHAND, _PROPERTY = 30, 25, 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PatternText:
+    """`fault` says in words why it is no pattern; `needs` what no linear engine has; `cost` counts letters."""
+
+    fault: str
+    needs: Need
+    cost: int
+
+
+class _PatternError(Exception):
+    pass
+
+
+@dataclass(slots=True)
+class _Group:
+    """An open group: what it has cost so far, and its last atom, which a repeat may follow."""
+
+    behind: bool = False
+    total: int = 0
+    last: int = 0
+    repeatable: bool = False
+
+    def add(self, cost: int, *, repeatable: bool = True) -> None:
+        self.total += self.last
+        self.last = cost
+        self.repeatable = repeatable
+
+
+def read_pattern(text: str) -> PatternText:
+    """Read one pattern in a time that grows with its length alone; never raises."""
+    reader = _PatternReader()
+    try:
+        reader.read(text)
+    except _PatternError as fault:
+        return PatternText(str(fault), reader.needs, reader.cost(text))
+    return PatternText("", reader.needs, reader.cost(text))
+
+
+def estimate_cost(pattern: str) -> int:
+    """What compiling would cost; a pattern that is too long to be read counts as too costly."""
+    return read_pattern(pattern).cost if len(pattern) <= CHARACTERS_MAX else COST_MAX + 1
+
+
+def drop_expensive_patterns(schema: Any, is_unwanted: Callable[[str], bool]) -> Any:
+    """A copy of a schema without the patterns that are unwanted, keys of patternProperties among them.
+
+    Which properties such a key speaks of is not known then: what is said of all others beside it is left out as well.
+    """
+    if isinstance(schema, list):
+        return [drop_expensive_patterns(item, is_unwanted) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: drop_expensive_patterns(item, is_unwanted) for key, item in schema.items()}
+    pattern = copy.get("pattern")
+    if isinstance(pattern, str) and is_unwanted(pattern):
+        del copy["pattern"]
+    keyed = copy.get("patternProperties")
+    if isinstance(keyed, dict):
+        copy["patternProperties"] = {key: item for key, item in keyed.items() if not is_unwanted(key)}
+        if len(copy["patternProperties"]) < len(keyed):
+            copy.pop("additionalProperties", None)
+            copy.pop("unevaluatedProperties", None)
+    return copy
+
+
+@dataclass(slots=True)
+class CompileBudget:
+    """Which patterns of one schema are compiled: each that is not too costly, as long as there is something left."""
+
+    left: int = COST_IN_ALL_MAX
+    _refused: dict[str, bool] = field(default_factory=dict)
+
+    def refuses(self, pattern: str) -> bool:
+        if pattern not in self._refused:
+            cost = estimate_cost(pattern)
+            self._refused[pattern] = cost > min(COST_MAX, self.left)
+            self.left -= 0 if self._refused[pattern] else cost
+        return self._refused[pattern]
+
+
+@dataclass(slots=True)
+class _PatternReader:
+    needs: Need = ""
+    groups: list[_Group] = field(default_factory=lambda: [_Group()])
+    names: set[str] = field(default_factory=set)
+    back_names: set[str] = field(default_factory=set)
+    python_back_names: set[str] = field(default_factory=set)
+    # Engines put each of \d, \s, \w into their own words one by one, and read the whole pattern again each time.
+    rewritten: int = 0
+
+    def cost(self, text: str) -> int:
+        """What was read up to the end, or up to the fault."""
+        size = sum(group.total + group.last for group in self.groups)
+        return size + self.rewritten * len(text) // 2 + 11 * self.rewritten**2
+
+    def read(self, text: str) -> None:
+        at = 0
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise _PatternError(
+                    f"the {text[at]} at character {at + 1} is not closed or begins nothing that there is"
+                )
+            self._take(match)
+            at = match.end()
+        if len(self.groups) > 1:
+            raise _PatternError("a ( is not closed")
+        if self.python_back_names - self.names or (self.names and self.back_names - self.names):
+            raise _PatternError("a back-reference names a group that there is not")
+
+    def _take(self, match: re.Match[str]) -> None:
+        group, written, kind = self.groups[-1], match.group(), match.lastgroup
+        if kind == "letters":
+            group.total += len(written) - 1
+            group.add(1)
+        elif kind == "class":
+            group.add(_class_cost(written))
+        elif kind == "escape":
+            self._escape(written)
+        elif kind == "repeat":
+            _repeat(group, match)
+        elif kind == "named_back":
+            self._named_back(match)
+        elif kind in ("bar", "edge", "flags"):
+            group.add(3, repeatable=False)
+        elif kind == "close":
+            self._close()
+        elif kind == "other":
+            group.add(_ANY if written == "." else 1)
+        else:
+            self._open(match)
+
+    def _named_back(self, match: re.Match[str]) -> None:
+        self.needs = self.needs or "a back-reference"
+        if match["python_back"] is None:
+            self.back_names.add(match["back"])
+        else:
+            self.python_back_names.add(match["python_back"])
+        self.groups[-1].add(1)
+
+    def _open(self, match: re.Match[str]) -> None:
+        if match["look"] is not None:
+            self.needs = self.needs or "look-around"
+        if match["name"] is not None:
+            self.names.add(match["name"])
+        self.groups.append(_Group(behind=match["behind"] is not None))
+
+    def _close(self) -> None:
+        if len(self.groups) == 1:
+            raise _PatternError("a ) closes nothing")
+        group = self.groups.pop()
+        self.groups[-1].add(group.total + group.last + 2, repeatable=not group.behind)
+
+    def _escape(self, token: str) -> None:
+        kind = token[1]
+        if kind in "123456789":
+            self.needs = self.needs or "a back-reference"
+        self.rewritten += kind in "dDsSwWc"
+        self.groups[-1].add(_PROPERTY if kind in "pP" else _SHORTHAND if kind in "dDsSwW" else 1)
+
+
+def _repeat(group: _Group, match: re.Match[str]) -> None:
+    if not group.repeatable:
+        raise _PatternError(f"the {match.group()} at character {match.start() + 1} has nothing to repeat")
+    times = 1
+    if match["least"] is not None:
+        least, most = _number(match["least"]), _number(match["most"] or "0")
+        if match["most"] and most < least:
+            raise _PatternError(f"the bounds of {match.group()[:40]} are the wrong way round")
+        times = max(1, most, least + (match["comma"] is not None and not match["most"]))
+    group.last = min(group.last * times, 10**12)
+    group.repeatable = False
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) < 10 else 10**9
+
+
+def _class_cost(token: str) -> int:
+    negated = token.startswith("[^")
+    items = _ITEM.findall(token, 2 if negated else 1, len(token) - 1)
+    index = 0
+    while index + 2 < len(items):
+        if items[index + 1] != "-":
+            index += 1
+            continue
+        low, high = _code_point(items[index]), _code_point(items[index + 2])
+        if low is not None and high is not None and low > high:
+            raise _PatternError(f"the range {items[index]}-{items[index + 2]} is the wrong way round")
+        index += 3
+    cost = (_ANY if negated else 2) + len(items)
+    return cost + sum(_item_cost(item) for item in items if len(item) > 1)
+
+
+def _item_cost(item: str) -> int:
+    return _PROPERTY if item[1] in "pP" and len(item) > 2 else _SHORTHAND if item[1] in "dDsSwW" else 0
+
+
+def _code_point(item: str) -> int | None:
+    """The character that an item of a class stands for; None for a set such as `\\w`."""
+    if item[0] != "\\":
+        return ord(item)
+    kind, rest = item[1], item[2:]
+    if len(item) == 12:
+        return 0x10000 + ((int(item[2:6], 16) - 0xD800) << 10) + int(item[8:], 16) - 0xDC00
+    if kind in "ux" and rest:
+        return int(rest.strip("{}")[:9], 16)
+    if kind in "dDsSwWpPc":
+        return None
+    return _CONTROLS.get(kind, ord(kind))

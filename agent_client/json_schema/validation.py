@@ -1,0 +1,138 @@
+"""Values against JSON Schemas that somebody else wrote: offline, linear patterns, and never without end.
+
+A schema is measured before it is used (schema_graph.py); one that cannot be checked safely refuses every value.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any, Final
+
+import jsonschema_rs
+
+from agent_client.json_schema.graph import EXPANSIONS_MAX, SchemaGraph
+from agent_client.json_schema.pattern_cost import CompileBudget, drop_expensive_patterns
+from agent_client.text.sanitize import one_line
+
+DEPTH_MAX: Final = 64
+BYTES_MAX: Final = 1024 * 1024
+_VISITS_MAX: Final = EXPANSIONS_MAX * 10
+_LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
+
+
+class SchemaUnsafe(ValueError):
+    """The schema cannot be checked: broken, endless, too complex, or it points outside of itself."""
+
+
+@lru_cache(maxsize=2000)
+def _compiled(text: str) -> tuple[Any, SchemaGraph]:
+    schema = json.loads(text)
+    graph = SchemaGraph(schema) if isinstance(schema, dict) else SchemaGraph({})
+    if graph.bad_references or graph.endless() is not None or graph.is_too_complex():
+        raise SchemaUnsafe("the tool's schema cannot be checked safely")
+    # What costs too much to compile, or what no engine here knows, is left out, as where the tool was published.
+    if '"pattern' in text:
+        schema = drop_expensive_patterns(schema, CompileBudget().refuses)
+    validator = _built(schema) or _built(drop_expensive_patterns(schema, lambda pattern: not _is_known(pattern)))
+    if validator is None:
+        raise SchemaUnsafe("the tool's schema is no valid JSON Schema")
+    return validator, graph
+
+
+def _built(schema: Any) -> Any:
+    for patterns in (_LINEAR, _BACKTRACKING):
+        try:
+            return jsonschema_rs.Draft202012Validator(schema, pattern_options=patterns, offline=True)
+        except ValueError:
+            continue
+    return None
+
+
+def _is_known(pattern: str) -> bool:
+    try:
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, pattern_options=_BACKTRACKING, offline=True)
+    except ValueError:
+        return False
+    return True
+
+
+def find_schema_error(schema: Any, value: Any) -> str:
+    """What is wrong with a value, in words for the model that made it; empty where nothing is.
+
+    The first fault alone is named: naming all of them can take seconds for a hostile schema. Raises `SchemaUnsafe`.
+    """
+    depth = measure_depth(value)
+    if depth > DEPTH_MAX:
+        return f"it is nested more than {DEPTH_MAX} levels deep"
+    try:
+        if len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) > BYTES_MAX:
+            return f"it is larger than {BYTES_MAX:,} bytes"
+    except UnicodeEncodeError:
+        return "a text in it holds half a character (a lone surrogate)"
+    except (TypeError, ValueError) as error:
+        return f"it is no JSON: {error}"
+    validator, graph = _compiled(json.dumps(schema, sort_keys=True))
+    if graph.visits(depth) > _VISITS_MAX:
+        raise SchemaUnsafe("the tool's schema takes too long on a value of this depth")
+    if validator.is_valid(value):
+        return ""
+    try:
+        validator.validate(value)
+    except jsonschema_rs.ValidationError as error:
+        place = "/".join(map(str, error.instance_path))
+        return one_line(f"{place}: {error.message}" if place else error.message, most=300)
+    return "it does not fit the schema"
+
+
+def measure_depth(value: Any) -> int:
+    """How many levels of lists and objects; counted no further than one past DEPTH_MAX."""
+    level, depth = [value], 0
+    while depth <= DEPTH_MAX:
+        level = [item for each in level for item in _below(each)]
+        if not level:
+            return depth
+        depth += 1
+    return depth
+
+
+def _below(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else []
+
+
+def without_nulls(value: Any, schema: Any) -> Any:
+    """Leave out optional properties that are null: strict modes make a model write every property.
+
+    A null stays where the property's own schema allows it.
+    """
+    if not isinstance(value, dict) or not isinstance(schema, dict):
+        return value
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    required = schema.get("required")
+    needed = set(required) if isinstance(required, list) else set()
+    kept = {}
+    for key, item in value.items():
+        if item is None and key in known and key not in needed and not allows_null(known[key]):
+            continue
+        kept[key] = _inner(item, known.get(key))
+    return kept
+
+
+def _inner(item: Any, schema: Any) -> Any:
+    if isinstance(item, list) and isinstance(schema, dict):
+        return [without_nulls(each, schema.get("items")) for each in item]
+    return without_nulls(item, schema)
+
+
+def allows_null(schema: Any) -> bool:
+    """Whether null is among what a property's schema names."""
+    if not isinstance(schema, dict):
+        return schema is True
+    kind = schema.get("type")
+    if kind is None and not {"anyOf", "oneOf", "enum", "const", "$ref", "allOf"} & set(schema):
+        return True
+    branches = [*(schema.get("anyOf") or []), *(schema.get("oneOf") or [])]
+    named = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
+    return "null" in named or None in (schema.get("enum") or []) or any(map(allows_null, branches))

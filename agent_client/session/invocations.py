@@ -1,0 +1,116 @@
+"""What a user invokes by name (agent-skills-mvp-rfc.md): `$skill-name args`, several at once, or in plain text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+from agent_client.bundles.bundle import ListingEntry
+from agent_client.text.tokenizer import tokenize
+
+# A price ($5), a shell variable ($HOME) and an escaped sign (\$x) are no invocations: only a known name is one.
+_INVOCATION: Final = re.compile(r"(?<![\w\\$])\$([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
+# Beside a name of one plain word there must be a word that says that the skill is meant: "the weights skill".
+_SKILL_WORDS: Final = frozenset({"skill", "capability", "playbook", "runbook"})
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A skill that the user named, and what stood behind it."""
+
+    capability_id: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The message without its invocations, the skills named, and `$names` that look like a slip: (written, nearest)."""
+
+    message: str
+    invoked: tuple[Invocation, ...]
+    slips: tuple[tuple[str, str], ...]
+
+
+def canonical_name(name: str) -> str:
+    """`Code-Review` and `code_review` are one id."""
+    return name.lower().replace("-", "_").strip("_")
+
+
+def read_mentions(message: str, known: Iterable[str]) -> Mentions:
+    """The `$name`s of a message. Arguments reach to the next `$name`, or to the end."""
+    ids = set(known)
+    marks = list(_INVOCATION.finditer(message))
+    found = [mark for mark in marks if canonical_name(mark[1]) in ids]
+    invoked: dict[str, Invocation] = {}
+    for index, mark in enumerate(found):
+        end = found[index + 1].start() if index + 1 < len(found) else len(message)
+        capability_id = canonical_name(mark[1])
+        arguments = message[mark.end() : end].strip()
+        earlier = invoked.get(capability_id)
+        if earlier is not None and earlier.arguments:
+            arguments = f"{earlier.arguments} {arguments}".strip()
+        invoked[capability_id] = Invocation(capability_id, arguments)
+    slips = _slips([mark[1] for mark in marks if canonical_name(mark[1]) not in ids], ids)
+    before = message[: found[0].start()] if found else message
+    return Mentions(before.strip(), tuple(invoked.values()), slips)
+
+
+def _slips(written: list[str], ids: set[str]) -> tuple[tuple[str, str], ...]:
+    """`(written, nearest)` of unknown names that are nearly known ones; a few are enough."""
+    asked = [name for name in dict.fromkeys(written) if len(name) >= 3][:5]
+    return tuple((name, near) for name in asked for near in get_close_matches(canonical_name(name), ids, 1, 0.8))
+
+
+class NameIndex:
+    """The names of all capabilities by their first word, so that a look-up costs by the message alone."""
+
+    def __init__(self, entries: Iterable[ListingEntry]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+        for entry in entries:
+            for written in {entry.capability_id, entry.name}:
+                name = tuple(word.stem for word in tokenize(written))
+                if name:
+                    self._by_first.setdefault(name[0], []).append((name, written, entry.capability_id))
+
+    def find(self, message: str) -> list[str]:
+        """Ids that the text names: beside "skill", or as they are written: Excel Analyzer, billing-refund."""
+        found: dict[str, None] = {}
+        text = tokenize(message)
+        stems = [word.stem for word in text]
+        for start, stem in enumerate(stems):
+            for name, written, capability_id in self._by_first.get(stem, ()):
+                end = start + len(name)
+                if tuple(stems[start:end]) != name:
+                    continue
+                said = message[text[start].start : text[end - 1].end]
+                if _is_written(said, written, name) or _is_beside_skill(stems, start, end):
+                    found[capability_id] = None
+        return list(found)
+
+
+def _is_written(said: str, written: str, name: tuple[str, ...]) -> bool:
+    """Letter by letter, several words: "disk pressure" in a sentence is no name, "disk_pressure" is."""
+    return len(name) > 1 and (said == written or ("_" in written and said.replace("-", "_").lower() == written))
+
+
+def _is_beside_skill(stems: Sequence[str], start: int, end: int) -> bool:
+    return bool({*stems[max(0, start - 1) : start], *stems[end : end + 1]} & _SKILL_STEMS)
+
+
+_SKILL_STEMS: Final = frozenset(word.stem for text in sorted(_SKILL_WORDS) for word in tokenize(text))
+
+
+def complete_name(prefix: str, entries: Iterable[ListingEntry], *, most: int = 20) -> list[ListingEntry]:
+    """What may follow a typed `$`: ids that begin so first, then those with a word that begins so."""
+    typed = canonical_name(prefix.removeprefix("$"))
+    ranked = []
+    for entry in entries:
+        parts = [*entry.capability_id.split("_"), *(text.lower() for text in entry.name.split())]
+        if entry.capability_id.startswith(typed):
+            ranked.append((0, entry.capability_id, entry))
+        elif any(part.startswith(typed) for part in parts):
+            ranked.append((1, entry.capability_id, entry))
+    return [entry for _, _, entry in sorted(ranked, key=lambda row: row[:2])[:most]]

@@ -1,0 +1,137 @@
+"""A session as text, to be kept between two processes; a file that was edited or damaged is refused.
+
+The checksum tells damage and careless edits. Where others could write the file, give a `secret`: then it is an HMAC,
+and nobody without the secret can make a file that is taken. The file holds skill texts and waiting calls, no keys.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import rfc8785
+
+from agent_client.bundles.bundle import Bundle, is_capability_id
+from agent_client.errors import RegistryError
+from agent_client.session.active_skills import ActiveSkill
+from agent_client.session.options import Event
+from agent_client.session.tool_gate import ToolCall
+
+if TYPE_CHECKING:
+    from agent_client.session.session import Session
+
+FORMAT: Final = "agent_client.session"
+VERSION: Final = 1
+BYTES_MAX: Final = 64 * 1024 * 1024
+
+
+class SessionFileRefused(ValueError):
+    """The file is not one that can be trusted; the sentence says why."""
+
+
+def serialize_session(session: Session, *, secret: bytes | None = None) -> str:
+    """The session as text."""
+    content = {
+        "session_id": session.session_id,
+        "turn": session.number,
+        "introduction": asdict(session.introduction),
+        "disabled": sorted(session.disabled),
+        "pins": session.pins,
+        "exclusive_groups": sorted(session.exclusive_groups),
+        "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
+        "active": [_active(each) for each in session.active],
+        "calls": [asdict(call) for call in session.gate.waiting()],
+        "events": [asdict(event) for event in session.events[-50:]],
+    }
+    document = {"format": FORMAT, "version": VERSION, "content": content, "checksum": _checksum(content, secret)}
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
+
+def restore_session(session: Session, text: str, *, secret: bytes | None = None) -> None:
+    """Fill a new session with what was kept; its source, user, roles and options are the caller's.
+
+    Raises `SessionFileRefused`.
+    """
+    content = _content(text, secret)
+    try:
+        _fill(session, content)
+    except (KeyError, TypeError, ValueError, AttributeError, RegistryError) as error:
+        raise SessionFileRefused(f"The session file cannot be used: {str(error)[:200]}. Begin a new session") from None
+
+
+def _content(text: str, secret: bytes | None) -> dict[str, Any]:
+    if len(text) > BYTES_MAX:
+        raise SessionFileRefused("The session file is too large. Begin a new session")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise SessionFileRefused("The session file is damaged: it is no JSON. Begin a new session") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise SessionFileRefused("This is no session file. Begin a new session")
+    if document.get("version") != VERSION:
+        raise SessionFileRefused(
+            f"The session file has the version {str(document.get('version'))[:20]}, and this client reads {VERSION}. "
+            "Begin a new session"
+        )
+    content, checksum = document.get("content"), document.get("checksum")
+    try:
+        is_whole = isinstance(checksum, str) and hmac.compare_digest(_checksum(content, secret), checksum)
+    except (rfc8785.CanonicalizationError, TypeError, ValueError, RecursionError):
+        is_whole = False
+    if not is_whole or not isinstance(content, dict):
+        raise SessionFileRefused("The session file was changed or damaged since it was written. Begin a new session")
+    return content
+
+
+def _checksum(content: Any, secret: bytes | None) -> str:
+    canonical = rfc8785.dumps(content)
+    if secret is not None:
+        return "hmac-sha256:" + hmac.new(secret, canonical, hashlib.sha256).hexdigest()
+    return "sha256:" + hashlib.sha256(canonical).hexdigest()
+
+
+def _active(each: ActiveSkill) -> dict[str, Any]:
+    return {
+        "capability_id": each.capability_id,
+        "last_turn": each.last_turn,
+        "ttl_turns": each.ttl_turns,
+        "order": each.order,
+        "is_by_hand": each.is_by_hand,
+        "arguments": each.arguments,
+    }
+
+
+def _fill(session: Session, content: dict[str, Any]) -> None:
+    # Every bundle is held against its digest again.
+    bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
+    session.session_id = str(content["session_id"])
+    session.number = _number(content["turn"])
+    session.bundles = {bundle.capability_id: bundle for bundle in bundles}
+    session.pins = {name: str(digest) for name, digest in content["pins"].items() if is_capability_id(name)}
+    session.disabled = set(map(str, content["disabled"]))
+    session.exclusive_groups |= set(map(str, content.get("exclusive_groups", ())))
+    introduction = content["introduction"]
+    if introduction["state"] not in ("none", "running", "over"):
+        raise ValueError("the introduction has no known state")
+    session.introduction.state = introduction["state"]
+    session.introduction.messages = _number(introduction["messages"])
+    session.introduction.capability_id = str(introduction["capability_id"])
+    for row in content["active"]:
+        bundle = session.bundles[row["capability_id"]]
+        last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
+        by_hand, arguments = row["is_by_hand"] is True, str(row["arguments"])
+        session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, by_hand, arguments))
+    for row in content["calls"]:
+        if row["state"] != "waiting" or not isinstance(row["arguments"], dict):
+            raise ValueError("a call of the file does not wait for approval")
+        session.gate.restore(ToolCall(**row))
+    session.events = [Event(**row) for row in content["events"]]
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise ValueError("a count is no whole number")
+    return value

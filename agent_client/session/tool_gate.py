@@ -1,0 +1,232 @@
+"""The gate between a model and the tools: arguments, roles, approvals, results (policy of CONTRACT 1.3).
+
+A call goes through the gate once. What needs a person's approval waits under its `call_id`, with exactly the arguments
+that the person will see; nothing that the model says later changes them.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from agent_client.bundles.bundle import Bundle
+from agent_client.json_schema.coercion import coerce
+from agent_client.json_schema.validation import DEPTH_MAX, SchemaUnsafe, find_schema_error, measure_depth, without_nulls
+from agent_client.text.sanitize import one_line
+
+CALLS_MAX: Final = 200
+# What a session can call, by wire name.
+Tools = Mapping[str, tuple[Bundle, Mapping[str, Any]]]
+State = Literal["ready", "waiting", "approved", "done", "rejected"]
+
+
+@dataclass
+class ToolCall:
+    """One call of a tool. `idempotency_key`, for writes: send it on, so that a repeated call counts once."""
+
+    call_id: str
+    capability_id: str
+    tool: str
+    arguments: dict[str, Any]
+    kind: str
+    state: State
+    idempotency_key: str | None = None
+    approved_by: str = ""
+
+    def summary(self) -> str:
+        """What a person is asked to approve, on one line."""
+        arguments = json.dumps(self.arguments, ensure_ascii=False, sort_keys=True)
+        return f"{self.tool} of {self.capability_id} ({self.kind}) with {one_line(arguments, most=1000)}"
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """A call that ran, and what it answered."""
+
+    call: ToolCall
+    result: Any
+
+
+class CallRefused(Exception):
+    """The gate says no. `str(error)` can be given to the model as the tool's result."""
+
+    code: ClassVar[str] = "CALL_REFUSED"
+
+
+class ToolUnknown(CallRefused):
+    """No active skill has such a tool."""
+
+    code = "TOOL_UNKNOWN"
+
+
+class ArgumentsInvalid(CallRefused):
+    """The arguments do not fit the tool's args_schema."""
+
+    code = "ARGUMENTS_INVALID"
+
+
+class RoleNotAllowed(CallRefused):
+    """The session has none of the roles that may call it."""
+
+    code = "ROLE_NOT_ALLOWED"
+
+
+class CallNotOpen(CallRefused):
+    """No such call, or it is over, or it was rejected."""
+
+    code = "CALL_NOT_OPEN"
+
+
+class ResultInvalid(CallRefused):
+    """The tool ran, and what it answered does not fit its result_schema. A write has taken place."""
+
+    code = "RESULT_INVALID"
+
+
+class ApprovalRequired(CallRefused):
+    """A person must approve the call first: show `call.summary()`, then `approve(call_id)` or `reject(call_id)`."""
+
+    code = "APPROVAL_REQUIRED"
+
+    def __init__(self, call: ToolCall) -> None:
+        super().__init__(f"{call.tool} waits for a person's approval; nothing has happened yet")
+        self.call = call
+        self.call_id = call.call_id
+
+
+class ToolCallGate:
+    """All calls of one session."""
+
+    def __init__(self, roles: Iterable[str] = ()) -> None:
+        self.roles = frozenset(roles)
+        self._calls: dict[str, ToolCall] = {}
+
+    def open(self, bundle: Bundle, tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> ToolCall:
+        """A call that may run now. Raises `CallRefused`; `ApprovalRequired` where a person comes first."""
+        self._check_role(bundle, tool)
+        checked = _checked_arguments(tool, arguments, from_form=from_form)
+        policy = tool["policy"]
+        waits = policy.get("requires_approval") is True
+        if waits and (known := self._same(bundle, tool["name"], checked)):
+            if known.state == "waiting":
+                raise ApprovalRequired(known)
+            return known
+        call = ToolCall(
+            call_id=f"call_{secrets.token_hex(8)}",
+            capability_id=bundle.capability_id,
+            tool=tool["name"],
+            arguments=checked,
+            kind=policy["kind"],
+            state="waiting" if waits else "ready",
+            idempotency_key=secrets.token_urlsafe(18) if policy["kind"] == "write" else None,
+        )
+        self._keep(call)
+        if waits:
+            raise ApprovalRequired(call)
+        return call
+
+    def approve(self, call_id: str, *, by: str) -> ToolCall:
+        """A person approves it, as it is. Raises `CallNotOpen`."""
+        call = self._waiting(call_id)
+        if not by.strip():
+            raise CallNotOpen("An approval names the person who gives it")
+        call.state, call.approved_by = "approved", by
+        return call
+
+    def reject(self, call_id: str) -> ToolCall:
+        """A person says no. Raises `CallNotOpen`."""
+        call = self._waiting(call_id)
+        call.state = "rejected"
+        return call
+
+    def take(self, call_id: str) -> ToolCall:
+        """The call, to be run now; it is over with that. Raises `CallNotOpen`, `ApprovalRequired`."""
+        call = self._calls.get(call_id)
+        if call is not None and call.state == "waiting":
+            raise ApprovalRequired(call)
+        if call is None or call.state not in ("ready", "approved"):
+            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state if call else 'not known'}")
+        call.state = "done"
+        return call
+
+    def waiting(self) -> list[ToolCall]:
+        """What waits for a person."""
+        return [call for call in self._calls.values() if call.state == "waiting"]
+
+    def restore(self, call: ToolCall) -> None:
+        """Put back what was saved."""
+        self._keep(call)
+
+    def _check_role(self, bundle: Bundle, tool: Mapping[str, Any]) -> None:
+        allowed = tool["policy"].get("allowed_roles")
+        if allowed is None:
+            return
+        roles = {role for role in allowed if isinstance(role, str)} if isinstance(allowed, list) else set()
+        if not roles & self.roles:
+            raise RoleNotAllowed(f"{tool['name']} of {bundle.capability_id} is not allowed for this session's roles")
+
+    def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any]) -> ToolCall | None:
+        """The open call of the same tool with the same arguments: a model that asks twice gets one approval."""
+        for call in self._calls.values():
+            is_same = (call.capability_id, call.tool, call.arguments) == (bundle.capability_id, tool, arguments)
+            if is_same and call.state in ("waiting", "approved"):
+                return call
+        return None
+
+    def _waiting(self, call_id: str) -> ToolCall:
+        call = self._calls.get(call_id)
+        if call is None or call.state != "waiting":
+            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state if call else 'not known'}")
+        return call
+
+    def _keep(self, call: ToolCall) -> None:
+        self._calls[call.call_id] = call
+        while len(self._calls) > CALLS_MAX:
+            over = next((name for name, each in self._calls.items() if each.state in ("done", "rejected")), None)
+            self._calls.pop(over or next(iter(self._calls)))
+
+
+def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:
+    """By the wire name, or by the tool's own name where one active skill alone has it. Raises `ToolUnknown`."""
+    # A vendor whose names begin with a letter was given `_3d_print__start`.
+    for name in (wanted, str(wanted).removeprefix("_")):
+        if name in tools:
+            return tools[name]
+    own = [found for found in tools.values() if found[1]["name"] == wanted]
+    if len(own) == 1:
+        return own[0]
+    names = ", ".join(sorted(tools)[:20]) or "none"
+    raise ToolUnknown(f"No active skill has the tool '{one_line(str(wanted), most=80)}'; there are: {names}")
+
+
+def check_result(tool: Mapping[str, Any], result: Any) -> None:
+    """Hold a result against the tool's result_schema. Raises `ResultInvalid`."""
+    if "result_schema" not in tool:
+        return
+    try:
+        found = find_schema_error(tool["result_schema"], result)
+    except SchemaUnsafe as error:
+        raise ResultInvalid(f"The result of {tool['name']} cannot be checked: {error}") from None
+    if found:
+        raise ResultInvalid(f"{tool['name']} answered something that its contract does not know: {found}")
+
+
+def _checked_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> dict[str, Any]:
+    schema = tool["args_schema"]
+    if not isinstance(arguments, dict):
+        raise ArgumentsInvalid(f"The arguments of {tool['name']} must be an object")
+    if measure_depth(arguments) > DEPTH_MAX:
+        raise ArgumentsInvalid(f"The arguments of {tool['name']} are nested more than {DEPTH_MAX} levels deep")
+    # What was checked is what will run: nobody else holds this copy.
+    given: dict[str, Any] = copy.deepcopy(coerce(arguments, schema) if from_form else without_nulls(arguments, schema))
+    try:
+        found = find_schema_error(schema, given)
+    except SchemaUnsafe as error:
+        raise ArgumentsInvalid(f"{tool['name']} cannot be called: {error}") from None
+    if found:
+        raise ArgumentsInvalid(f"The arguments of {tool['name']} do not fit: {found}")
+    return given

@@ -1,0 +1,1 @@
+"""Words, stems, triggers and safe text."""

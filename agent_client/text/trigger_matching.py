@@ -1,0 +1,139 @@
+"""Which intent triggers stand in a message, and where (CONTRACT 4).
+
+A trigger is found as its words in order, each by its stem, joined or not at hyphens: `sign-up` finds "signed up",
+"sign-up" and "signup". Where the other parts of a hyphenated trigger are function words, its content word alone is
+found as well, but weakly: `weigh-in` finds "weighed". In scripts without spaces a trigger is found as a substring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final
+
+from agent_client.text.tokenizer import UNSPACED, Word, fold_and_stem, fold_text, tokenize
+
+FUNCTION_WORDS: Final = frozenset({"in", "out", "up", "off", "on", "down"})
+# A message of nothing but triggers must not make an answer of megabytes.
+HITS_MAX: Final = 1000
+# In a trie's node: who is found where a trigger ends here.
+_FOUND: Final = 0
+
+Node = dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerHit:
+    """A trigger found at `start` to `end` (code points) of the message. Weak: by its content word alone."""
+
+    owner: str
+    trigger: str
+    start: int
+    end: int
+    is_weak: bool
+
+
+class TriggerIndex:
+    """All triggers, as a trie of stems: a look-up costs by the message, not by the number of triggers."""
+
+    def __init__(self, triggers: Iterable[tuple[str, str]]) -> None:
+        """`triggers` are pairs of owner and phrase."""
+        self._trie: Node = {}
+        self._unspaced: dict[str, list[tuple[str, str, str]]] = {}
+        for owner, trigger in triggers:
+            self._add(owner, trigger)
+
+    def _add(self, owner: str, trigger: str) -> None:
+        if UNSPACED.search(trigger):
+            text = _lowered(trigger).strip()
+            self._unspaced.setdefault(text[0], []).append((text, owner, trigger))
+            return
+        found = tokenize(trigger)
+        for stems in _forms(trigger, found):
+            self._insert(stems, owner, trigger, is_weak=False)
+        content = content_word(trigger)
+        if content:
+            self._insert((content,), owner, trigger, is_weak=True)
+
+    def _insert(self, stems: tuple[str, ...], owner: str, trigger: str, *, is_weak: bool) -> None:
+        node = self._trie
+        for stem in stems:
+            node = node.setdefault(stem, {})
+        if stems:
+            node.setdefault(_FOUND, []).append((owner, trigger, is_weak))
+
+    def find(self, message: str) -> list[TriggerHit]:
+        """Every place of every trigger, in the order of the message, at most `HITS_MAX`."""
+        # A trigger that is its own joined form is met twice at one place.
+        hits = list(dict.fromkeys(islice(self._hits(message), HITS_MAX)))
+        strong = {(hit.owner, hit.trigger) for hit in hits if not hit.is_weak}
+        return [hit for hit in hits if not hit.is_weak or (hit.owner, hit.trigger) not in strong]
+
+    def _hits(self, message: str) -> Iterator[TriggerHit]:
+        if self._trie:
+            found = tokenize(message)
+            for index in range(len(found)):
+                yield from self._walk(self._trie, message, found, index, found[index].start)
+        if self._unspaced:
+            yield from self._substrings(message)
+
+    def _walk(self, node: Node, message: str, found: list[Word], index: int, start: int) -> Iterator[TriggerHit]:
+        """Follow the trie with the word at `index`, and with the words that hyphens join to it as one."""
+        joined, last = "", index
+        while last < len(found):
+            word = found[last]
+            joined += word.stem
+            following = node.get(joined)
+            if following is None and last > index:
+                # body-weight: the stem of the whole is not that of its parts joined.
+                parts = (fold_text(message[part.start : part.end]) for part in found[index : last + 1])
+                following = node.get(fold_and_stem("".join(parts)))
+            if following is not None:
+                for owner, trigger, is_weak in following.get(_FOUND, ()):
+                    yield TriggerHit(owner, trigger, start, word.end, is_weak)
+                if last + 1 < len(found) and len(following) > (_FOUND in following):
+                    yield from self._walk(following, message, found, last + 1, start)
+            if not word.is_hyphened or last - index >= 4:
+                return
+            last += 1
+
+    def _substrings(self, message: str) -> Iterator[TriggerHit]:
+        text = _lowered(message)
+        for start, character in enumerate(text):
+            for phrase, owner, trigger in self._unspaced.get(character, ()):
+                if text.startswith(phrase, start):
+                    yield TriggerHit(owner, trigger, start, start + len(phrase), is_weak=False)
+
+
+def _forms(trigger: str, found: list[Word]) -> Iterator[tuple[str, ...]]:
+    """The stems as they stand, and with the words joined that a hyphen joins."""
+    plain = tuple(word.stem for word in found)
+    yield plain
+    joined: list[str] = []
+    is_open = False
+    for word in found:
+        text = fold_text(trigger[word.start : word.end])
+        if is_open:
+            joined[-1] += text
+        else:
+            joined.append(text)
+        is_open = word.is_hyphened
+    stems = tuple(fold_and_stem(text) for text in joined)
+    if stems != plain:
+        yield stems
+
+
+def content_word(trigger: str) -> str:
+    """The stem of the one word that carries a hyphenated trigger, such as weigh of `weigh-in`; else empty."""
+    found = tokenize(trigger)
+    if len(found) < 2 or not all(word.is_hyphened for word in found[:-1]):
+        return ""
+    content = [word for word in found if fold_text(trigger[word.start : word.end]) not in FUNCTION_WORDS]
+    return content[0].stem if len(content) == 1 else ""
+
+
+def _lowered(text: str) -> str:
+    """Lower case of the same length, so that places stay true."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text

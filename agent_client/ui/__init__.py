@@ -1,0 +1,1 @@
+"""Forms that a runtime shows to a user."""

@@ -1,0 +1,201 @@
+"""Keys of agent runtimes: 256 random bits, shown once, kept as SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.core import audit
+from registry.core.transactions import bump_access_revision, write_transaction
+from registry.models import AgentKey
+
+Scope = Literal["read", "feedback", "propose", "publish"]
+SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback", "propose", "publish")
+DEFAULT_SCOPES: Final[tuple[Scope, ...]] = ("read", "feedback")
+PREFIX: Final = "csk_"
+ROTATION_OVERLAP_MAX: Final = timedelta(days=30)
+GROUP_PATTERN: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+
+
+def hash_key(key: str) -> str:
+    """What is kept of a key, and what a presented key is looked up by."""
+    return hashlib.sha256(key.encode("utf-8", errors="replace")).hexdigest()
+
+
+def create_key(
+    *,
+    name: str,
+    by: Actor,
+    scopes: Sequence[str] = DEFAULT_SCOPES,
+    groups: Sequence[str] | None = None,
+    read_only_tools: bool = False,
+    preview: bool = False,
+    expires_at: datetime | None = None,
+) -> tuple[AgentKey, str]:
+    """Make a key; the second of the pair is the key itself, which is told this once.
+
+    `groups` limit it to capabilities of these skill groups, `read_only_tools` withholds write tools from it, and with
+    `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. Raises
+    `InvalidRequest` for an odd name, scope, group or end, and for a limited key that is to publish, `NameTaken`.
+    """
+    name = name.strip()
+    _require_name(name)
+    given = _validated_rights(scopes, groups, read_only_tools, preview, expires_at)
+    key = _new_key()
+    with write_transaction() as state:
+        if AgentKey.objects.filter(name=name).exists():
+            raise NameConflict(f"There is a key named '{name}'")
+        given_to = {"created_by": str(by), "sight_since": state.registry_revision}
+        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), hint=key[:8], **given_to, **given)
+        bump_access_revision(state)
+        audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(given))
+    return row, key
+
+
+def update_key(
+    *,
+    name: str,
+    by: Actor,
+    scopes: Sequence[str],
+    groups: Sequence[str] | None,
+    read_only_tools: bool,
+    preview: bool,
+    expires_at: datetime | None,
+) -> AgentKey:
+    """Other rights for a key in force; every process goes by them within a second. The same again changes nothing.
+
+    Raises `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` as `create_key` does.
+    """
+    with write_transaction() as state:
+        row = _get_active_key(name)
+        is_same_end = expires_at == row.expires_at
+        given = _validated_rights(scopes, groups, read_only_tools, preview, None if is_same_end else expires_at)
+        given["expires_at"] = expires_at
+        if any(getattr(row, column) != value for column, value in given.items()):
+            has_other_groups = row.groups != given["groups"]
+            changed = given | ({"sight_since": state.registry_revision} if has_other_groups else {})
+            for column, value in changed.items():
+                setattr(row, column, value)
+            row.save(update_fields=list(changed))
+            bump_access_revision(state)
+            audit.record(by=by, verb="agent_key.change", subject=name, detail=_detail(given))
+    return row
+
+
+def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tuple[AgentKey, str]:
+    """A new key in the place of the old one, which is taken for `overlap` longer, 30 days at most.
+
+    The second of the pair is the new key, told this once; of two keys before it only the later one is kept. Raises
+    `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` for an odd overlap.
+    """
+    if not timedelta(0) <= overlap <= ROTATION_OVERLAP_MAX:
+        raise InvalidRequest(f"The old key may be taken for 0 to {ROTATION_OVERLAP_MAX.days} days longer")
+    key = _new_key()
+    with write_transaction() as state:
+        row = _get_active_key(name)
+        old = row.key_hash if overlap else ""
+        row.previous_key_hash, row.previous_until = old, timezone.now() + overlap if overlap else None
+        row.key_hash, row.hint = hash_key(key), key[:8]
+        row.save(update_fields=["key_hash", "hint", "previous_key_hash", "previous_until"])
+        bump_access_revision(state)
+        detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
+        audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)
+    return row, key
+
+
+def get_key(name: str) -> AgentKey:
+    """Raises `NotFound`."""
+    row = AgentKey.objects.filter(name=name).first()
+    if row is None:
+        raise NotFound(f"There is no key named '{name}'")
+    return row
+
+
+def get_key_by_id(number: int) -> AgentKey:
+    """By its row id. Raises `NotFound`."""
+    row = AgentKey.objects.filter(pk=number).first()
+    if row is None:
+        raise NotFound("There is no such key")
+    return row
+
+
+def list_keys(*, state: str = "all") -> QuerySet[AgentKey]:
+    """By name: those in force (`force`), revoked or at their end (`ended`), or all."""
+    ended = Q(revoked_at__isnull=False) | Q(expires_at__lte=timezone.now())
+    found = AgentKey.objects.all()
+    return found if state == "all" else found.filter(ended) if state == "ended" else found.exclude(ended)
+
+
+def _get_active_key(name: str) -> AgentKey:
+    row = get_key(name)
+    if row.revoked_at is not None:
+        raise StatusConflict(f"'{name}' is revoked: make a new key")
+    return row
+
+
+def _new_key() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def _validated_rights(
+    scopes: Sequence[str],
+    groups: Sequence[str] | None,
+    read_only_tools: bool,  # noqa: FBT001 (columns, in their order)
+    preview: bool,  # noqa: FBT001
+    expires_at: datetime | None,
+) -> dict[str, Any]:
+    """The columns that say what a key may do."""
+    _require_good(scopes, groups)
+    if "publish" in scopes and (groups is not None or read_only_tools):
+        raise InvalidRequest(
+            "Whoever publishes works on the whole registry: leave out the scope publish, or make a key without groups "
+            "and with write tools"
+        )
+    if expires_at is not None and expires_at <= timezone.now():
+        raise InvalidRequest("A key ends in the future; to end it now, revoke it")
+    return {
+        "scopes": [scope for scope in SCOPES if scope in scopes],
+        "groups": sorted(set(groups)) if groups is not None else None,
+        "read_only_tools": read_only_tools,
+        "preview": preview,
+        "expires_at": expires_at,
+    }
+
+
+def _detail(given: dict[str, Any]) -> dict[str, Any]:
+    known = {column: value for column, value in given.items() if value}
+    return known | ({"expires_at": known["expires_at"].isoformat(timespec="seconds")} if "expires_at" in known else {})
+
+
+def _require_name(name: str) -> None:
+    if not 1 <= len(name) <= 80 or not name.isprintable():
+        raise InvalidRequest("A key's name has 1 to 80 printable characters")
+
+
+def _require_good(scopes: Sequence[str], groups: Sequence[str] | None) -> None:
+    unknown = sorted(set(scopes) - set(SCOPES))
+    if unknown or not scopes:
+        raise InvalidRequest(f"Scopes are out of {', '.join(SCOPES)}; found {', '.join(unknown) or 'none'}")
+    if groups is not None and not (groups and all(GROUP_PATTERN.fullmatch(group) for group in groups)):
+        raise InvalidRequest("Groups are lower-case words and digits joined by _, at least one of them")
+
+
+def revoke_key(*, name: str, by: Actor) -> AgentKey:
+    """End a key; every process refuses it within a second. Raises `NotFound`; revoking twice changes nothing."""
+    with write_transaction() as state:
+        row = get_key(name)
+        if row.revoked_at is None:
+            row.revoked_at, row.revoked_by = timezone.now(), str(by)
+            row.save(update_fields=["revoked_at", "revoked_by"])
+            bump_access_revision(state)
+            audit.record(by=by, verb="agent_key.revoke", subject=name)
+    return row

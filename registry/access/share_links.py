@@ -1,0 +1,66 @@
+"""Share links: unguessable addresses for clients that can send no key, with a group, an end, and a way to end them."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.utils import timezone
+
+from registry.access.agent_keys import hash_key
+from registry.catalog.drafts import CAPABILITY_ID
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NameConflict, NotFound
+from registry.core import audit
+from registry.core.transactions import bump_access_revision, write_transaction
+from registry.models import ShareLink
+
+NAME_LENGTH_MAX: Final = 70
+DAYS_MAX: Final = 3650
+
+
+def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None = None) -> tuple[ShareLink, str]:
+    """Make a link; the second of the pair is its address, which is told this once.
+
+    It shows one skill group, or everything, for so many days, or until it is revoked. Raises `InvalidRequest` for an
+    odd name, group or number of days, `NameTaken`.
+    """
+    name = name.strip()
+    if not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():
+        raise InvalidRequest(f"A share link's name has 1 to {NAME_LENGTH_MAX} printable characters")
+    if skill_group and (len(skill_group) > 64 or not CAPABILITY_ID.fullmatch(skill_group)):
+        raise InvalidRequest("A skill group is named by lower-case words joined by _, at most 64 characters")
+    if days is not None and not 1 <= days <= DAYS_MAX:
+        raise InvalidRequest(f"A share link ends after 1 to {DAYS_MAX} days")
+    token = secrets.token_urlsafe(32)
+    with write_transaction() as state:
+        if ShareLink.objects.filter(name=name).exists():
+            raise NameConflict(f"There is a share link named '{name}'")
+        row = ShareLink.objects.create(
+            name=name, token_hash=hash_key(token), hint=token[:4], skill_group=skill_group, created_by=str(by),
+            expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
+        )  # fmt: skip
+        bump_access_revision(state)
+        audit.record(by=by, verb="share_link.create", subject=name, detail={"group": skill_group, "days": days})
+    return row, share_url(token)
+
+
+def share_url(token: str) -> str:
+    """Where the link leads: below PUBLIC_URL, or on this machine."""
+    return f"{settings.PUBLIC_URL or f'http://127.0.0.1:{settings.PORT}'}/share/{token}"
+
+
+def revoke_link(*, name: str, by: Actor) -> ShareLink:
+    """End a link; every process refuses it within a second. Raises `NotFound`; revoking twice changes nothing."""
+    with write_transaction() as state:
+        row = ShareLink.objects.filter(name=name).first()
+        if row is None:
+            raise NotFound(f"There is no share link named '{name}'")
+        if row.revoked_at is None:
+            row.revoked_at, row.revoked_by = timezone.now(), str(by)
+            row.save(update_fields=["revoked_at", "revoked_by"])
+            bump_access_revision(state)
+            audit.record(by=by, verb="share_link.revoke", subject=name)
+    return row

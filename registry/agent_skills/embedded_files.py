@@ -1,0 +1,95 @@
+"""What a bundle holds beyond SKILL.md travels with it below `references/`, and comes back from there.
+
+`references/capability.json`, `tools.json` and `ui_schemas.json` are the author's own texts, `skill-front-matter.yaml`
+is the front matter of skill.md. They are ours where `capability_id` there is the one that the skill's name gives.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry.agent_skills.loss_report import LossReport
+from registry.agent_skills.skill_parser import ParsedSkill
+from registry.bundles import json_reader
+from registry.bundles.text import decode_text
+
+FOLDER: Final = "references"
+FRONT_MATTER: Final = "skill-front-matter.yaml"
+JSON_FILES: Final = ("capability.json", "tools.json", "ui_schemas.json")
+# The key of capability.json that each key of SKILL.md's front matter stands for, but for the name.
+COMPARED_FILES: Final = ("description", "license", "compatibility", "allowed_tools")
+
+
+@dataclass(frozen=True)
+class EmbeddedFiles:
+    """The texts by their names in the bundle, the parsed capability.json, and the paths that were read."""
+
+    texts: dict[str, str]
+    capability: dict[str, Any]
+    names: tuple[str, ...]
+
+
+def find_embedded_files(files: Mapping[str, bytes | str], capability: Mapping[str, Any]) -> EmbeddedFiles | None:
+    """What came along with this skill; None where nothing did."""
+    texts: dict[str, str] = {}
+    for name in (*JSON_FILES, FRONT_MATTER):
+        content = files.get(f"{FOLDER}/{name}")
+        if content:
+            text, fault = decode_text(content)
+            if fault is None:
+                texts[name] = text
+    parsed = json_reader.parse_json(texts.get("capability.json", ""))
+    if not isinstance(parsed.value, dict) or parsed.value.get("capability_id") != capability["capability_id"]:
+        return None
+    return EmbeddedFiles(texts, parsed.value, tuple(f"{FOLDER}/{name}" for name in texts))
+
+
+def merge_embedded_files(
+    travelled: EmbeddedFiles, capability: Mapping[str, Any], skill: ParsedSkill, losses: LossReport
+) -> dict[str, bytes | str]:
+    """The four files again. What was changed in SKILL.md since the export counts, and is said."""
+    changed = _changes(travelled.capability, capability)
+    text = travelled.texts["capability.json"]
+    for key in changed:
+        message = f"'{key}' differs from {FOLDER}/capability.json; SKILL.md counts"
+        losses.add("IMPORT_EXPORT_CHANGED", message, key=key.replace("_", "-"))
+    if changed:
+        merged = {**travelled.capability, **changed}
+        text = to_json({key: value for key, value in merged.items() if value is not None})
+    front_matter = travelled.texts.get(FRONT_MATTER)
+    skill_md = f"---\n{front_matter}---\n{skill.body}" if front_matter is not None else embed_files(skill.body)
+    files: dict[str, bytes | str] = {"capability.json": text, "skill.md": skill_md}
+    return files | {name: travelled.texts[name] for name in JSON_FILES[1:] if name in travelled.texts}
+
+
+def embed_files(body: str) -> str:
+    """A skill.md whose skill_doc is this text: one that begins as a front matter does gets an empty one before it."""
+    first = body.partition("\n")[0]
+    return f"---\n---\n{body}" if first.rstrip(" \t") == "---" else body
+
+
+def to_json(value: Any) -> str:
+    """The text of a JSON file of ours."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys that SKILL.md has otherwise; None for one that it has no more.
+
+    Of metadata an entry counts where it is there: what a front matter cannot hold stands in capability.json alone.
+    """
+    changed = {key: new.get(key) for key in COMPARED_FILES if _plain(key, old.get(key)) != _plain(key, new.get(key))}
+    metadata = {**(old.get("metadata") or {}), **(new.get("metadata") or {})}
+    return changed | ({"metadata": metadata} if metadata != (old.get("metadata") or {}) else {})
+
+
+def _plain(key: str, value: Any) -> Any:
+    """A value as it reads in SKILL.md."""
+    if key == "allowed_tools" and isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, str):
+        return value.strip()
+    return value or None

@@ -1,0 +1,157 @@
+"""Any source of one capability as the four files of a bundle: a bundle as it is, an Agent Skill mapped (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from registry.agent_skills.embedded_files import embed_files, find_embedded_files, merge_embedded_files, to_json
+from registry.agent_skills.front_matter_mapping import map_front_matter
+from registry.agent_skills.loss_report import LossReport
+from registry.agent_skills.skill_parser import parse_skill
+from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.finding import Finding
+from registry.bundles.parsed_bundle import BUNDLE_FILES
+from registry.bundles.skill_document import SkillDocument
+from registry.bundles.supporting_files import (
+    COUNT_MAX,
+    METADATA_KEY,
+    find_collisions,
+    is_in_folder,
+    path_error,
+    paths_named_in,
+)
+from registry.bundles.supporting_files_key import add_supporting_files_key
+from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode_text, size_bytes
+from registry.common.errors import InvalidRequest
+
+_NAMED_MAX: Final = 20
+# What the mark takes in capability.json before the first path stands in it.
+_MARK_BYTES: Final = len(f',\n  "metadata": {{\n    "{METADATA_KEY}": ""\n  }}')
+Files = dict[str, bytes | str]
+
+
+@dataclass(frozen=True)
+class ImportedSkill:
+    """`files` are the four texts of a bundle; None where the skill was refused, with the reason in `findings`.
+
+    `shown` are the texts that the findings point into.
+    """
+
+    path: str
+    files: Mapping[str, bytes | str] | None
+    findings: tuple[Finding, ...] = ()
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+
+def import_skill(source: SourceBundle) -> ImportedSkill:
+    """The bundle of a source, whatever format it has; never raises for any content."""
+    name = skill_file_name(source.files)
+    if "capability.json" in source.files:
+        return _take_bundle(source, name)
+    if name is None or (name == "skill.md" and any(file in source.files for file in BUNDLE_FILES[2:])):
+        return ImportedSkill(source.path, source.files)
+    return _take_skill(source, name)
+
+
+def skill_file_name(files: Mapping[str, Any]) -> str | None:
+    """The file that is SKILL.md, however it is spelled; the right spelling first."""
+    found = sorted((name for name in files if name.lower() == "skill.md"), key=lambda name: name != "SKILL.md")
+    return found[0] if found else None
+
+
+def _take_bundle(source: SourceBundle, name: str | None) -> ImportedSkill:
+    """Four files; another spelling of skill.md is forgiven."""
+    if name is None or "skill.md" in source.files or not source.files[name]:
+        return ImportedSkill(source.path, source.files)
+    losses = LossReport(name)
+    losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as skill.md", "Name it skill.md.")
+    files = {"skill.md" if file == name else file: content for file, content in source.files.items()}
+    return ImportedSkill(source.path, files, tuple(losses.findings))
+
+
+def _take_skill(source: SourceBundle, name: str) -> ImportedSkill:
+    losses = LossReport(name)
+    if name != "SKILL.md":
+        losses.add_file("IMPORT_FILE_NAME", name, f"'{name}' was taken as SKILL.md", "Name it SKILL.md.")
+    skill = parse_skill(source.files[name], losses)
+    shown = {name: losses.text}
+    capability = (
+        map_front_matter(skill, SkillDocument(embed_files(skill.body)), source.folder, losses) if skill else None
+    )
+    if skill is None or capability is None:
+        return ImportedSkill(source.path, None, tuple(losses.findings), shown)
+    files: Files = {"capability.json": to_json(capability), "skill.md": embed_files(skill.body)}
+    travelled = find_embedded_files(source.files, capability)
+    if travelled is not None:
+        losses.findings = [finding for finding in losses.findings if finding.code == "IMPORT_NAME_DIFFERS"]
+        files = merge_embedded_files(travelled, capability, skill, losses)
+    beside = [file for file in source.files if not travelled or file not in travelled.names]
+    kept = find_supporting_texts(beside, source.files.__getitem__, files)
+    files["capability.json"] = _naming(files["capability.json"], kept)
+    _note_others(source.files, {name, *kept, *(travelled.names if travelled else ())}, losses)
+    return ImportedSkill(source.path, {**files, **kept}, tuple(losses.findings), shown)
+
+
+def import_priority(name: str) -> tuple[bool, str]:
+    """Which file of a skill is kept first where not all fit: those in the format's own folders, then by name."""
+    return not is_in_folder(name), name
+
+
+def find_supporting_texts(
+    names: Collection[str], read: Callable[[str], bytes | str], four: Mapping[str, bytes | str]
+) -> dict[str, str]:
+    """The texts among these files that a bundle keeps beside its four: by their paths, as many as it may have and as
+    fit. One that is too large makes way for those behind it; of two names that collide neither is kept."""
+    named = sorted((name for name in names if not path_error(name)), key=import_priority)
+    collisions = set(find_collisions(named))
+    marked = set(paths_named_in(four["capability.json"]))
+    room = BUNDLE_BYTES_MAX - sum(size_bytes(text) for text in four.values()) - (0 if marked else _MARK_BYTES)
+    kept: dict[str, str] = {}
+    for name in named:
+        if name in collisions or len(kept) == COUNT_MAX:
+            continue
+        text = _text_of(read(name))
+        size = size_bytes(text or "") + (0 if is_in_folder(name) or name in marked else size_bytes(f"{name}\\n"))
+        if text is not None and size <= room:
+            kept[name] = text
+            room -= size
+    return dict(sorted(kept.items()))
+
+
+def _naming(capability_json: bytes | str, kept: Collection[str]) -> str:
+    """capability.json with the mark of what it keeps outside of the folders."""
+    text = decode_text(capability_json)[0]
+    try:
+        return add_supporting_files_key(text, add=[name for name in kept if not is_in_folder(name)])
+    except InvalidRequest:
+        # An author's own that an export brought along and somebody broke since: it is judged as it is.
+        return text
+
+
+def _text_of(content: bytes | str) -> str | None:
+    """None for what is no text, is too large, or came without its content."""
+    # The author's own bytes are measured: what a reader has cut may be short enough once its line ends are one byte.
+    if not content or size_bytes(content) > FILE_BYTES_MAX:
+        return None
+    text, fault = decode_text(content)
+    return None if fault or "\0" in text else text
+
+
+def _note_others(files: Mapping[str, Any], used: set[str], losses: LossReport) -> None:
+    others = sorted(set(files) - used)
+    if not others:
+        return
+    named = ", ".join(_describe_left_out(name) for name in others[:_NAMED_MAX])
+    more = f" and {len(others) - _NAMED_MAX:,} more" if len(others) > _NAMED_MAX else ""
+    message = f"{len(others):,} files beside SKILL.md are left out: {named}{more}"
+    hint = (
+        f"A bundle keeps texts alone, at most {COUNT_MAX}. Rename the files that agents need and whose path is invalid."
+    )
+    losses.add_file("IMPORT_FILE_LEFT_OUT", others[0], message, hint)
+
+
+def _describe_left_out(name: str) -> str:
+    fault = path_error(name)
+    return f"{ascii(name)[1:-1][:100]} ({fault})" if fault else name[:100]

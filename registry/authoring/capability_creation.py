@@ -1,0 +1,265 @@
+"""A new capability from what somebody says of it (what, when, with which tools, shown how), or from another one."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from agent_client.text.tokenizer import tokenize
+from registry.authoring.form_generator import generate_form
+from registry.bundles.profile import CapabilityProfile
+from registry.bundles.scaffolds import build_scaffold
+from registry.bundles.supporting_files import split_path
+from registry.catalog import drafts
+from registry.catalog.drafts import SavedDraft
+from registry.common.actors import Actor
+from registry.common.errors import CapabilityNotFound, InvalidRequest
+from registry.common.stop_words import STOP_WORDS
+from registry.matching.capability_profiles import published_profiles
+from registry.matching.trigger_overlaps import find_trigger_overlaps
+from registry.models import Capability
+from registry.validation.a2ui.surface import dict_or_empty
+
+ArgumentKind = Literal["text", "long text", "number", "whole number", "yes or no", "date", "choice", "list of texts"]
+SUGGESTED_MAX: Final = 6
+TOOLS_MAX: Final = 20
+ARGUMENTS_MAX: Final = 20
+_SCHEMAS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "text": {"type": "string", "minLength": 1, "maxLength": 200},
+    "long text": {"type": "string", "minLength": 1, "maxLength": 4000},
+    "number": {"type": "number"},
+    "whole number": {"type": "integer"},
+    "yes or no": {"type": "boolean"},
+    "date": {"type": "string", "format": "date"},
+    "list of texts": {
+        "type": "array", "minItems": 1, "maxItems": 50, "items": {"type": "string", "minLength": 1, "maxLength": 200}
+    },
+}  # fmt: skip
+ARGUMENT_KINDS: Final[tuple[str, ...]] = (*_SCHEMAS, "choice")
+_PHRASE: Final = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*|[^\w\s]", re.UNICODE)
+
+
+@dataclass(frozen=True)
+class ArgumentSpec:
+    """One argument of a tool; `choices` are the words of a choice."""
+
+    name: str
+    kind: str
+    meaning: str = ""
+    is_required: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as somebody who is no engineer says it. One that writes waits for a person's approval."""
+
+    name: str
+    does: str
+    kind: Literal["read", "write"] = "read"
+    arguments: tuple[ArgumentSpec, ...] = ()
+    has_form: bool = False
+
+
+@dataclass(frozen=True)
+class CapabilitySpec:
+    """What a new capability is made of. `sentences` are what a user would say; they must lead to it."""
+
+    capability_id: str
+    name: str
+    description: str
+    skill_profile: str = "capability"
+    triggers: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
+
+
+@dataclass(frozen=True)
+class TriggerConflict:
+    """A trigger that others have as well."""
+
+    trigger: str
+    others: tuple[str, ...]
+
+
+def create_capability(*, wish: CapabilitySpec, by: Actor) -> SavedDraft:
+    """Store the draft of a new capability. Raises `DraftConflict` where the id exists, `InvalidRequest` for what can
+    never be stored."""
+    files = build_files(wish)
+    return drafts.save_draft(capability_id=wish.capability_id, files=files, based_on=None, by=by, create=True)
+
+
+def build_files(wish: CapabilitySpec) -> dict[str, str]:
+    """The four texts. Raises `InvalidRequest` where a form is wanted that cannot be made."""
+    files = build_scaffold(
+        capability_id=wish.capability_id, name=wish.name, description=wish.description, skill_profile=wish.skill_profile
+    )
+    capability = json.loads(files["capability.json"])
+    if wish.triggers:
+        capability["intent_triggers"] = list(wish.triggers)
+    if wish.sentences:
+        capability["utterances"] = {"should_match": list(wish.sentences)}
+    files["capability.json"] = _to_json(capability)
+    if wish.tools:
+        files["tools.json"] = _to_json([_tool(each) for each in wish.tools])
+    forms: dict[str, str] = {}
+    for each in wish.tools:
+        if each.has_form:
+            made = generate_form(files=files, tool_name=each.name)
+            files |= made.texts
+            forms[made.schema_id] = each.name
+    files["skill.md"] = _with_tools(files["skill.md"], wish.tools, forms)
+    return files
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def _tool(wish: ToolSpec) -> dict[str, Any]:
+    required = [each.name for each in wish.arguments if each.is_required]
+    schema: dict[str, Any] = {"type": "object", "properties": {each.name: _schema(each) for each in wish.arguments}}
+    if required:
+        schema["required"] = required
+    schema["additionalProperties"] = False
+    policy: dict[str, Any] = {"kind": wish.kind}
+    if wish.kind == "write":
+        policy["requires_approval"] = True
+    return {"name": wish.name, "description": wish.does, "args_schema": schema, "policy": policy}
+
+
+def _schema(argument: ArgumentSpec) -> dict[str, Any]:
+    schema: dict[str, Any] = (
+        {"type": "string", "enum": list(argument.choices)}
+        if argument.kind == "choice"
+        else dict(_SCHEMAS[argument.kind])
+    )
+    return {**schema, "description": argument.meaning} if argument.meaning else schema
+
+
+def _with_tools(skill: str, tools: Sequence[ToolSpec], forms: Mapping[str, str]) -> str:
+    """The tools and forms as sections before the examples, else at the end."""
+    if not tools:
+        return skill
+    lines = ["## Tools", ""]
+    for kind, title in (("read", "### Read"), ("write", "### Write")):
+        found = [f"- `{each.name}`: {_sentence(each)}" for each in tools if each.kind == kind]
+        lines += [title, "", *found, ""] if found else []
+    if forms:
+        lines += ["## UI", "", *(f"- `{name}`: to fill in what `{tool}` needs." for name, tool in forms.items()), ""]
+    head, marker, rest = skill.partition("## Examples\n")
+    return f"{head.rstrip()}\n\n" + "\n".join(lines) + (f"\n{marker}{rest}" if marker else "")
+
+
+def _sentence(tool: ToolSpec) -> str:
+    does = " ".join(tool.does.split()).rstrip(".")
+    does = does[:1].lower() + does[1:] if does[1:2].islower() else does
+    return f"{does}; the user approves it." if tool.kind == "write" else f"{does}."
+
+
+def suggest_id(name: str) -> str:
+    """Such as `sleep_tracking` for "Sleep Tracking!"; empty where nothing of it can be an id."""
+    return "_".join(re.findall(r"[a-z0-9]+", name.lower()))[:64].strip("_")
+
+
+def suggest_triggers(*, name: str, description: str, given: Sequence[str] = ()) -> list[str]:
+    """Phrases of the name and the description that may lead to it, at most `SUGGESTED_MAX`: none that is given already
+    or that another capability has."""
+    found = [" ".join(name.split()).lower(), *_phrases(description)]
+    stems = [_stems(phrase) for phrase in given]
+    kept: list[str] = []
+    for phrase in found:
+        own = _stems(phrase)
+        if own and own not in stems:
+            stems.append(own)
+            kept.append(phrase)
+    taken = {each.trigger for each in find_trigger_conflicts(kept)}
+    return [phrase for phrase in kept if phrase not in taken][:SUGGESTED_MAX]
+
+
+def _stems(phrase: str) -> tuple[str, ...]:
+    return tuple(word.stem for word in tokenize(phrase))
+
+
+def _phrases(text: str) -> Iterator[str]:
+    """Runs of telling words of a text, two or three words long; longer runs by their ends."""
+    run: list[str] = []
+    for part in [*_PHRASE.findall(text[:2000].lower()), "."]:
+        if part not in STOP_WORDS and part[0].isalnum():
+            run.append(part)
+            continue
+        if 2 <= len(run) <= 3:
+            yield " ".join(run)
+        elif len(run) > 3:
+            yield " ".join(run[:2])
+            yield " ".join(run[-2:])
+        run = []
+
+
+def find_trigger_conflicts(triggers: Sequence[str], *, capability_id: str = "") -> list[TriggerConflict]:
+    """Those that another published capability has, in whatever form of the words."""
+    candidate = CapabilityProfile(capability_id, "", triggers=tuple(triggers))
+    overlaps = find_trigger_overlaps(candidate, published_profiles().values())
+    return [TriggerConflict(each.trigger, each.others) for each in overlaps]
+
+
+def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Actor) -> SavedDraft:
+    """A draft of a new capability like another one: its draft, else what is published.
+
+    Tools get other names, because one name belongs to one capability, wherever the four files say them; triggers are
+    kept, so that the author sees what they would share. Raises `CapabilityNotFound`, `DraftConflict`, and
+    `InvalidRequest` where the files cannot be read.
+    """
+    found = Capability.objects.filter(capability_id=capability_id).first()
+    if found is None:
+        raise CapabilityNotFound(capability_id)
+    files, _ = drafts.editable_files(found)
+    copied = _renamed(split_path(files), new_id, name)
+    return drafts.save_draft(capability_id=new_id, files=copied, based_on=None, by=by, create=True)
+
+
+def _renamed(files: Mapping[str, str], new_id: str, name: str) -> dict[str, str]:
+    capability = _read(files, "capability.json")
+    if not isinstance(capability, dict):
+        raise InvalidRequest("capability.json is no object: mend its findings first")
+    tools = _read(files, "tools.json") if files.get("tools.json") else []
+    old_id, old_name = str(capability.get("capability_id", "")), str(capability.get("name", ""))
+    names = {tool: _other_name(tool, old_id, new_id) for tool in _tool_names(tools)}
+    capability |= {"capability_id": new_id, "name": name}
+    copied = {file: _with_names(text, names) for file, text in files.items()}
+    copied["capability.json"] = _with_names(_to_json(capability), names)
+    title = f"# {old_name}\n"
+    if old_name and title in copied.get("skill.md", ""):
+        copied["skill.md"] = copied["skill.md"].replace(title, f"# {' '.join(name.split())}\n", 1)
+    return copied
+
+
+def _read(files: Mapping[str, str], name: str) -> Any:
+    try:
+        return json.loads(files.get(name, ""))
+    except (ValueError, RecursionError):
+        raise InvalidRequest(f"{name} is no JSON: mend its findings first") from None
+
+
+def _tool_names(tools: Any) -> list[str]:
+    listed = tools.get("tools") if isinstance(tools, dict) else tools
+    found = [dict_or_empty(each).get("name") for each in (listed if isinstance(listed, list) else [])]
+    return [each for each in found if isinstance(each, str) and each]
+
+
+def _other_name(tool: str, old_id: str, new_id: str) -> str:
+    """By the capability's own id where the tool is named after it."""
+    if old_id and tool.startswith(f"{old_id}_"):
+        return f"{new_id}{tool.removeprefix(old_id)}"[:64]
+    return f"{tool[:58]}_copy"
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    if not names:
+        return text
+    longest_first = sorted(names, key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
+    return pattern.sub(lambda found: names[found[0]], text)

@@ -1,0 +1,125 @@
+"""What readers would get of texts that nobody has published: prompt, load answer, forms, an action's call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from agent_client.bundles.bundle import Bundle as AgentBundle
+from agent_client.bundles.forms import VERSION, surface_messages
+from agent_client.errors import ResponseRejected
+from agent_client.prompt import Prompt, render_prompt
+from agent_client.ui.form_dry_run import FormDryRun, dry_run_action
+from registry.catalog import drafts
+from registry.core.queries import build_load_response
+from registry.validation import Finding, Report
+from registry.validation.a2ui.surface import dict_or_empty
+
+_NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
+
+
+@dataclass(frozen=True)
+class FormPreview:
+    """A form of ui_schemas.json. `messages` draw it; None where it has errors, and `why` says so."""
+
+    schema_id: str
+    title: str
+    messages: list[dict[str, Any]] | None
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`prompt` and `load` are None where the files cannot be read; `skill_doc` is the text after its front matter."""
+
+    skill_doc: str
+    forms: tuple[FormPreview, ...]
+    prompt: Prompt | None
+    load: bytes | None
+
+
+def build_preview(*, capability_id: str, files: Mapping[str, str]) -> Preview:
+    """What readers would get of these texts. Raises nothing for any content; stores nothing."""
+    from registry.bundles.skill_document import SkillDocument
+
+    report = drafts.validate_draft_files(capability_id, files)
+    skill_doc = SkillDocument(report.files.get("skill.md", "")).skill_doc
+    forms = tuple(_forms(report))
+    if report.bundle is None:
+        return Preview(skill_doc, forms, None, None)
+    answer = _answer(report)
+    try:
+        prompt = render_prompt([AgentBundle.from_answer(answer)])
+    except (ResponseRejected, ValueError, KeyError, TypeError):
+        # What no agent would take: the findings say why.
+        prompt = None
+    return Preview(skill_doc, forms, prompt, orjson.dumps(answer, option=orjson.OPT_INDENT_2))
+
+
+def _answer(report: Report) -> dict[str, Any]:
+    bundle = report.bundle
+    assert bundle is not None  # noqa: S101 (both callers have looked)
+    answer = build_load_response(bundle, revision=0, digest=bundle.digest, status="draft", replaced_by=None)
+    # As a client reads it: values of its own, whatever stands twice in the author's.
+    loaded: dict[str, Any] = orjson.loads(orjson.dumps(answer))
+    return loaded
+
+
+def _forms(report: Report) -> list[FormPreview]:
+    errors = [finding for finding in report.errors if finding.file == "ui_schemas.json" or finding.code in _NOT_CHECKED]
+    errors += [finding for finding in report.warnings if finding.code in _NOT_CHECKED]
+    try:
+        written = json.loads(report.files.get("ui_schemas.json") or "[]")
+    except (ValueError, RecursionError):
+        return []
+    is_map = isinstance(written, dict)
+    entries = [{"schema_id": key, "definition": one} for key, one in written.items()] if is_map else written
+    if not isinstance(entries, list):
+        return []
+    found = []
+    for index, entry in enumerate(entries[:50]):
+        if not isinstance(entry, dict) or not isinstance(entry.get("schema_id"), str):
+            continue
+        step = entry["schema_id"].replace("~", "~0").replace("/", "~1") if is_map else str(index)
+        found.append(_form(entry, [one for one in errors if _concerns(one, f"/{step}")]))
+    return found
+
+
+def _concerns(finding: Finding, pointer: str) -> bool:
+    """Whether an error is of this entry, or of the file as a whole."""
+    is_whole = finding.file != "ui_schemas.json" or finding.pointer == ""
+    return is_whole or finding.pointer == pointer or finding.pointer.startswith(f"{pointer}/")
+
+
+def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
+    """Never drawn with an error: a renderer hangs on a component that holds itself."""
+    title = entry.get("title") if isinstance(entry.get("title"), str) else ""
+    if errors:
+        count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
+        return FormPreview(
+            entry["schema_id"], title or "", None, f"It is drawn once its {count} are mended. {errors[0].message}."
+        )
+    return FormPreview(entry["schema_id"], title or "", _messages(entry))
+
+
+def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    definition = dict_or_empty(entry.get("definition"))
+    return surface_messages(definition, entry["schema_id"], version=entry.get("a2ui_version", VERSION))
+
+
+def check_action(
+    *, capability_id: str, files: Mapping[str, str], schema_id: str, event: Mapping[str, Any]
+) -> FormDryRun:
+    """What an event of a form would come to with these texts. Nothing is called, nothing is stored."""
+    report = drafts.validate_draft_files(capability_id, files)
+    if report.bundle is None:
+        return FormDryRun("refused", why="The four files cannot be read as they stand")
+    try:
+        bundle = AgentBundle.from_answer(_answer(report))
+    except (ResponseRejected, ValueError, KeyError, TypeError):
+        return FormDryRun("refused", why="No agent would take the four files as they stand")
+    return dry_run_action(bundle, schema_id, event)

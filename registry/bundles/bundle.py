@@ -1,0 +1,82 @@
+"""The files in, one frozen `Bundle` out (CONTRACT 1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from agent_client.bundles.digest import bundle_digest, text_digest
+from registry.bundles.supporting_files import build_file_facts, find_supporting_files
+
+
+@dataclass(frozen=True)
+class SkillBundle:
+    """One capability bundle, parsed and normalised.
+
+    `files` are the author's texts, UTF-8 with LF; `capability` is the whole of capability.json, utterances included.
+    The values are shared, not copied: nobody may change them.
+    """
+
+    files: Mapping[str, str]
+    capability: dict[str, Any]
+    skill_doc: str
+    tools: list[Any]
+    ui_schemas: list[Any]
+
+    @property
+    def capability_id(self) -> str:
+        return str(self.capability.get("capability_id", ""))
+
+    @property
+    def public_capability(self) -> dict[str, Any]:
+        """capability.json as agents see it: utterances are evidence for the registry and stay here."""
+        return {key: value for key, value in self.capability.items() if key != "utterances"}
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` + hex, see schemas/README.md."""
+        return bundle_digest(
+            capability=self.public_capability,
+            skill_doc=self.skill_doc,
+            tools=self.tools,
+            ui_schemas=self.ui_schemas,
+        )
+
+    @cached_property
+    def content_digest(self) -> str:
+        """As `digest`, with the utterances and the supporting files: what tells two releases apart for their author."""
+        of_four = bundle_digest(
+            capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
+        )
+        if not self.supporting_files:
+            return of_four
+        beside = [[facts["path"], facts["digest"]] for facts in build_file_facts(self.supporting_files)]
+        return text_digest(json.dumps([of_four, beside]))
+
+    @cached_property
+    def supporting_files(self) -> dict[str, str]:
+        """`{path: text}` of what stands beside the four."""
+        return find_supporting_files(self.files)
+
+    @property
+    def tool_names(self) -> list[str]:
+        """The names of its tools; of a damaged row, those that can be read."""
+        names = [tool.get("name") for tool in self.tools if isinstance(tool, dict)]
+        return [name for name in names if isinstance(name, str)]
+
+    @property
+    def write_tool_names(self) -> list[str]:
+        """What `without_write_tools` leaves out, by name."""
+        return [str(tool.get("name")) if isinstance(tool, dict) else "" for tool in self.tools if not _only_reads(tool)]
+
+    def without_write_tools(self) -> SkillBundle:
+        """The bundle with the tools alone that read; one whose policy does not say so is left out."""
+        return replace(self, tools=[tool for tool in self.tools if _only_reads(tool)])
+
+
+def _only_reads(tool: Any) -> bool:
+    policy = tool.get("policy") if isinstance(tool, dict) else None
+    return isinstance(policy, dict) and policy.get("kind") == "read"

@@ -1,0 +1,34 @@
+"""How long a check may go on: asked between its steps, so that one input never takes more than CONTRACT 2 says."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Final
+
+
+class DeadlineExceeded(Exception):
+    """The check that is under way has no time left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of this thread's own work (seconds of CPU): a machine that is busy elsewhere refuses nobody's bundle."""
+
+    ends_at_seconds: float = math.inf
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.thread_time() + seconds)
+
+    def is_over(self) -> bool:
+        return time.thread_time() > self.ends_at_seconds
+
+    def hold(self) -> None:
+        """Raise `OutOfTime` where it is over; steps between two calls should take some hundredths of a second."""
+        if self.is_over():
+            raise DeadlineExceeded
+
+
+NEVER: Final = Deadline()

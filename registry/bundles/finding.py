@@ -1,0 +1,56 @@
+"""A finding: one fault with its exact place in the author's own text (schemas/finding.schema.json)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from registry.bundles.problem import Severity
+
+FILE_ORDER = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`pointer` is a JSON Pointer (RFC 6901), or heading texts joined by `/` in skill.md.
+
+    `line` and `column` count from 1, columns in code points; both are None for a file that is missing.
+    """
+
+    code: str
+    severity: Severity
+    file: str
+    pointer: str
+    line: int | None
+    column: int | None
+    message: str
+    hint: str
+    # What it is about, by name: the key that is missing, the key that was meant. Mends read it; it does not travel.
+    subject: str = field(default="", compare=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The shape of schemas/finding.schema.json."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "subject"}
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
+
+
+def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:
+    """Sorted by file and place, each once."""
+    return tuple(sorted(dict.fromkeys(findings), key=_sort_key))
+
+
+def _sort_key(finding: Finding) -> tuple[Any, ...]:
+    known = finding.file in FILE_ORDER
+    position = FILE_ORDER.index(finding.file) if known else len(FILE_ORDER)
+    return (
+        position,
+        finding.file,
+        finding.line or 0,
+        finding.column or 0,
+        finding.code,
+        finding.pointer,
+        finding.message,
+    )

@@ -1,0 +1,79 @@
+"""What a capability says of itself, as far as matching and search need it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_client.text.tokenizer import has_words
+
+
+@dataclass(frozen=True)
+class CapabilityProfile:
+    """One capability: its words, its golden sentences, where it belongs. `problem` and what follows: playbooks."""
+
+    capability_id: str
+    name: str
+    description: str = ""
+    triggers: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
+    counter_sentences: tuple[str, ...] = ()
+    skill_groups: tuple[str, ...] = ()
+    os: tuple[str, ...] = ("common",)
+    priority: int = 0
+    problem: str = ""
+    conditions: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def own_words(self) -> tuple[str, ...]:
+        """What it says of itself, one sample of it each."""
+        said = (self.name, self.description, ", ".join(self.triggers), self.problem, ". ".join(self.conditions))
+        return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if has_words(text)))
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """Every sentence that stands for it: its own words, then the golden sentences. Where there is neither, as in a
+        draft that was just begun, its id. An emoji alone is no sentence: every short message would be near to it."""
+        spoken = (text for text in self.sentences if has_words(text))
+        return tuple(dict.fromkeys((*self.own_words, *spoken))) or (self.capability_id,)
+
+
+def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
+    """From a capability.json that passed the gate; whatever a damaged one lacks is left empty."""
+    utterances = _mapping(capability.get("utterances"))
+    playbook = _mapping(capability.get("playbook"))
+    return CapabilityProfile(
+        capability_id=str(capability.get("capability_id", "")),
+        name=str(capability.get("name", "")),
+        description=str(capability.get("description", "")),
+        triggers=_texts(capability.get("intent_triggers")),
+        sentences=_texts(utterances.get("should_match")),
+        counter_sentences=_texts(utterances.get("should_not_match")),
+        skill_groups=_texts(capability.get("skill_groups")),
+        os=_texts(capability.get("os")) or ("common",),
+        priority=priority if isinstance(priority := capability.get("priority"), int) else 0,
+        problem=str(playbook.get("problem", "")),
+        conditions=_texts(playbook.get("conditions")),
+        keywords=_texts(playbook.get("keywords")),
+    )
+
+
+def profile_from_text(capability_json: str) -> CapabilityProfile:
+    """As `known_of`, from the stored text."""
+    try:
+        return profile_from_json(_mapping(json.loads(capability_json)))
+    except ValueError:
+        return profile_from_json({})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        return ()
+    return tuple(item for item in value if isinstance(item, str) and item.strip())

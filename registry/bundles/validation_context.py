@@ -1,0 +1,27 @@
+"""What validation knows of the rest of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+# Whether somebody may hear of a capability_id.
+VisibilityFilter = Callable[[str], bool]
+
+
+@dataclass(frozen=True)
+class ValidationContext:
+    """For collisions and look-alikes.
+
+    `tool_owners` maps each tool name to the capability_id that has it, empty for one that is not told;
+    `capability_ids` are all published ids.
+    """
+
+    tool_owners: Mapping[str, str] = field(default_factory=dict)
+    capability_ids: frozenset[str] = frozenset()
+
+    def as_told_to(self, may_know: VisibilityFilter, *, own: str) -> ValidationContext:
+        """The same for the eyes of somebody who must not hear of some of it: that a tool name is taken is said, by whom
+        is not. `own` is the capability that is asked about."""
+        told = {name: owner if owner == own or may_know(owner) else "" for name, owner in self.tool_owners.items()}
+        return ValidationContext(told, frozenset(filter(may_know, self.capability_ids)) | (self.capability_ids & {own}))

@@ -1,0 +1,1 @@
+"""Capabilities and their texts: drafts, exports, integrity and incidents."""

@@ -1,0 +1,342 @@
+"""Drafts: the texts being worked on, with optimistic locking. Nothing that somebody wrote is lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.finding import sort_findings
+from registry.bundles.json_locations import locate_pointers
+from registry.bundles.supporting_files import (
+    COUNT_MAX,
+    FOLDERS_TEXT,
+    METADATA_KEY,
+    describe_path_error,
+    find_supporting_files,
+    is_in_folder,
+    path_error,
+    split_path,
+)
+from registry.bundles.supporting_files_key import add_supporting_files_key
+from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, Lines, decode_text, size_bytes
+from registry.bundles.validation_context import ValidationContext
+from registry.catalog import draft_versions
+from registry.common.actors import Actor
+from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
+from registry.core import audit
+from registry.core.queries import get_capability, get_validation_context
+from registry.core.transactions import bump_access_revision, write_transaction
+from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
+from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
+
+DISCARDED_RETENTION: Final = draft_versions.KEPT
+# What a draft could not keep.
+UNSTORABLE_CODES: Final = frozenset({"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"})
+CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class SavedDraft:
+    """`version` is what the next save must name; `report` is what validation says of the texts."""
+
+    capability_id: str
+    version: int
+    files: Mapping[str, str]
+    report: Report
+
+
+def save_draft(
+    *,
+    capability_id: str,
+    files: Mapping[str, str],
+    based_on: int | None,
+    by: Actor,
+    create: bool = False,
+    keeps_supporting_of: Capability | None = None,
+) -> SavedDraft:
+    """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
+
+    With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting_of`,
+    the capability itself, its supporting files stay what they are: for whoever edits the four alone.
+
+    `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
+    texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
+    """
+    if keeps_supporting_of is not None:
+        files = {**files, **find_supporting_files(editable_files(keeps_supporting_of)[0])}
+    texts = normalize_files(capability_id, files, held=_existing_files(capability_id, files))
+    report = validate_draft_files(capability_id, texts)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        capability, is_new = Capability.objects.get_or_create(capability_id=capability_id)
+        current = get_active_draft(capability)
+        version = current.version if current else None
+        if version != based_on or (create and not is_new):
+            raise DraftConflict(yours=texts, theirs=current.files if current else {}, draft_version=version)
+        draft = store_draft(capability, current, texts, by, report=report)
+        audit.record(by=by, verb="draft.save", subject=capability_id, detail={"draft_version": draft.version})
+    return SavedDraft(capability_id, draft.version, texts, report)
+
+
+def replace_draft(
+    *,
+    capability_id: str,
+    files: Mapping[str, str],
+    by: Actor,
+    note: str = "",
+    dry_run: bool = False,
+    over: int | None = None,
+) -> Draft | None:
+    """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days.
+
+    `over` is the version of a draft that may be written over: the caller's own, a moment ago.
+
+    Raises `InvalidRequest` for what can never be stored; a dry run does that much and answers None.
+    """
+    texts = normalize_files(capability_id, files)
+    if dry_run:
+        return None
+    report = validate_draft_files(capability_id, texts)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        capability, _ = Capability.objects.get_or_create(capability_id=capability_id)
+        current = get_active_draft(capability)
+        if current is not None and current.files == texts:
+            return current
+        own = current if current is not None and current.version == over else None
+        if current is not None and own is None:
+            discard(current)
+        draft = store_draft(capability, own, texts, by, report=report)
+        audit.record(by=by, verb="draft.import", subject=capability_id, detail=_detail(draft, note))
+    return draft
+
+
+def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Collection[str] = ()) -> dict[str, str]:
+    """The texts as they are stored; `held` as in `require_known`. Raises `InvalidRequest` for an id, a file or a size
+    that never can be."""
+    if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
+        raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
+    require_known_files(files, held=held)
+    total = 0
+    for name, text in files.items():
+        total += size_bytes(text)
+        if size_bytes(text) > FILE_BYTES_MAX or total > BUNDLE_BYTES_MAX:
+            raise InvalidRequest(f"{name} is too large: a file has at most 1 MiB, a bundle 2 MiB")
+    # NUL cannot be stored by PostgreSQL; the validator names it where it stands in what the author sent.
+    return {name: decode_text(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
+
+
+def require_known_files(files: Mapping[str, str], *, held: Collection[str] = ()) -> None:
+    """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be.
+
+    `held` are files that the draft already has: an edited line of the mark, or a path that was valid under older rules,
+    must not lose a text. Publishing refuses such a path.
+    """
+    known = {*split_path(files), *held}
+    for name in sorted(files):
+        if name not in known:
+            files_said = f"{', '.join(BUNDLE_FILES)}, what is in {FOLDERS_TEXT} and what metadata.{METADATA_KEY} names"
+            raise InvalidRequest(f"A bundle has no file {name[:80]!r}; its files are {files_said}")
+        if name not in BUNDLE_FILES and name not in held and path_error(name):
+            raise InvalidRequest(describe_path_error(name, path_error(name)))
+    if len(find_supporting_files(files)) > COUNT_MAX:
+        raise InvalidRequest(f"A bundle has at most {COUNT_MAX} supporting files")
+
+
+def _existing_files(capability_id: str, files: Mapping[str, str]) -> Collection[str]:
+    """The files of the draft, or of the release, where some of these could not be added to a new draft."""
+    if len(split_path(files)) == len(files) and not any(path_error(name) for name in find_supporting_files(files)):
+        return ()
+    capability = Capability.objects.filter(capability_id=capability_id).first()
+    return editable_files(capability)[0].keys() if capability is not None else ()
+
+
+def get_active_draft(capability: Capability) -> Draft | None:
+    """The text being worked on, if any."""
+    return capability.drafts.filter(discarded_at__isnull=True).select_related("proposal").first()
+
+
+def store_draft(
+    capability: Capability,
+    draft: Draft | None,
+    texts: dict[str, str],
+    by: Actor,
+    *,
+    report: Report,
+    proposal: Proposal | None = None,
+    earlier_editors: Collection[str] = (),
+    keep_version: bool = False,
+) -> Draft:
+    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock. What they
+    replace is kept as an earlier version where `draft_versions` says so, or always with `keep_version`.
+
+    `report` is what validation said of them: keys that preview see a draft that passes. `earlier_editors` have worked
+    on the texts before.
+    """
+    if draft is not None:
+        draft_versions.keep_version(draft, texts, by, always=keep_version)
+    capability.draft_counter += 1
+    capability.updated_at = timezone.now()
+    capability.save(update_fields=["draft_counter", "updated_at"])
+    if draft is None:
+        draft = Draft(capability=capability, based_on=capability.published_revision, proposal=proposal)
+    draft.version = capability.draft_counter
+    draft.digest = report.bundle.digest if report.bundle is not None and report.ok else ""
+    draft.files = texts
+    draft.saved_at = timezone.now()
+    draft.saved_by = str(by)
+    draft.editors = list(dict.fromkeys([*draft.editors, *earlier_editors, str(by)]))
+    draft.save()
+    _notify_preview_keys()
+    return draft
+
+
+def _notify_preview_keys() -> None:
+    """Drafts move no registry revision; where a key sees them, what it sees has moved."""
+    if AgentKey.objects.filter(preview=True, revoked_at__isnull=True).exists():
+        bump_access_revision(RegistryState.objects.get(id=1))
+
+
+def get_draft(capability_id: str) -> Draft:
+    """The active draft. Raises `CapabilityNotFound`, with the ids that there are, or `DraftNotFound`."""
+    draft = get_active_draft(get_capability(capability_id))
+    if draft is None:
+        raise DraftNotFound(f"'{capability_id}' has no draft")
+    return draft
+
+
+def list_editors(draft: Draft) -> list[str]:
+    """Whoever has worked on a draft, as actors; of one that is older than the list, whoever saved it last."""
+    return list(draft.editors) or [draft.saved_by]
+
+
+def change_supporting_file(
+    *,
+    capability: Capability,
+    by: Actor,
+    based_on: int | None,
+    put: Mapping[str, str] | None = None,
+    remove: Collection[str] = (),
+) -> SavedDraft:
+    """Put supporting files into the draft and take some away; everything else stays what it is, but for the mark in
+    capability.json, which names those outside of the folders.
+
+    Raises `InvalidRequest` for a path that is none and for a mark that cannot be written, and what `save_draft` raises.
+    """
+    for path in (*(put or {}), *(name for name in remove if name in BUNDLE_FILES)):
+        if path_error(path):
+            raise InvalidRequest(describe_path_error(path, path_error(path)))
+    files = {name: text for name, text in editable_files(capability)[0].items() if name not in remove} | dict(put or {})
+    outside = [path for path in put or {} if not is_in_folder(path)]
+    if "capability.json" in files or outside:
+        files["capability.json"] = add_supporting_files_key(files.get("capability.json", ""), add=outside, drop=remove)
+    return save_draft(capability_id=capability.capability_id, files=files, based_on=based_on, by=by)
+
+
+def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
+    """What an editor opens: the draft with its version, else the published texts with None."""
+    draft = get_active_draft(capability)
+    if draft is not None:
+        return draft.files, draft.version
+    revision = capability.published_revision
+    return (revision.files if revision else {}), None
+
+
+def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_version: int | None = None) -> None:
+    """Put the draft away; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        draft = get_draft(capability_id)
+        if draft_version not in (None, draft.version):
+            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        discard(draft)
+        audit.record(by=by, verb="draft.discard", subject=capability_id, detail=_detail(draft, note))
+
+
+def discard(draft: Draft) -> None:
+    """Mark a draft as discarded and forget those that are past their time; the caller holds the lock."""
+    draft.discarded_at = timezone.now()
+    draft.save(update_fields=["discarded_at"])
+    _notify_preview_keys()
+    Draft.objects.filter(discarded_at__lt=timezone.now() - DISCARDED_RETENTION).delete()
+
+
+def _detail(draft: Draft, note: str) -> dict[str, object]:
+    return {"draft_version": draft.version, **({"note": note} if note else {})}
+
+
+def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
+    """Bring a discarded draft back. Raises `DraftConflict` where another draft has begun meanwhile."""
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        discarded = Draft.objects.filter(
+            capability__capability_id=capability_id, version=version, discarded_at__isnull=False
+        ).first()
+        if discarded is None:
+            raise DraftNotFound(f"'{capability_id}' has no discarded draft {version}")
+        current = get_active_draft(discarded.capability)
+        if current is not None:
+            raise DraftConflict(yours=discarded.files, theirs=current.files, draft_version=current.version)
+        discarded.discarded_at = None
+        discarded.save(update_fields=["discarded_at"])
+        _notify_preview_keys()
+        audit.record(by=by, verb="draft.restore", subject=capability_id, detail={"draft_version": version})
+    return discarded
+
+
+def restore_version(*, capability_id: str, version: int, based_on: int | None, by: Actor) -> Draft:
+    """Make an earlier text of the draft its text again, or a new draft of it where there is none; what it replaces is
+    kept as a version, so that this can be undone. The draft is returned unchanged where it has that text already.
+
+    `based_on` is the draft version that the person has seen, None where there was none: raises `DraftConflict` where
+    the draft has moved on, `DraftNotFound` where no such version is kept.
+    """
+    earlier, texts = draft_versions.get_earlier_draft(get_capability(capability_id), version)
+    report = validate_draft_files(capability_id, texts)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        current = get_active_draft(capability)
+        if (current.version if current else None) != based_on:
+            theirs = current.files if current else {}
+            raise DraftConflict(yours=texts, theirs=theirs, draft_version=current.version if current else None)
+        if current is None and earlier.is_set_aside:
+            # The same draft again, with the proposal that it came from.
+            return restore_draft(capability_id=capability_id, version=version, by=by)
+        if current is not None and current.files == texts:
+            return current
+        draft = store_draft(
+            capability, current, texts, by, report=report, earlier_editors=earlier.editors, keep_version=True
+        )
+        detail = {"draft_version": draft.version, "from_version": version}
+        audit.record(by=by, verb="draft.restore", subject=capability_id, detail=detail)
+    return draft
+
+
+def validate_draft_files(
+    capability_id: str, files: Mapping[str, str], *, published: ValidationContext | None = None
+) -> Report:
+    """What validation says of texts as the draft of this capability, as things stand in the registry now, or beside
+    what is `published` to somebody.
+
+    A draft of one capability cannot be published as another: the id is its address.
+    """
+    report = validate_bundle(files, published=published or get_validation_context())
+    if report.capability_id == capability_id or not report.capability_id:
+        return report
+    message = f"capability_id is '{report.capability_id}', but this is the draft of '{capability_id}'"
+    hint = f"Write '{capability_id}', or create a capability of the new id."
+    text = report.files["capability.json"]
+    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
+    finding = Finding("FIELD_INVALID", "error", "capability.json", "/capability_id", line, column, message, hint)
+    return Report(report.files, sort_findings([finding, *report.findings]), report.bundle, capability_id)
+
+
+def validate_draft(draft: Draft) -> Report:
+    """What validation says of a draft as things stand in the registry now."""
+    return validate_draft_files(draft.capability.capability_id, draft.files)

@@ -1,0 +1,132 @@
+"""Capabilities as files: those of a bundle or those of an Agent Skill, in a folder or an archive (CONTRACT 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from registry.agent_skills.embedded_files import FOLDER, FRONT_MATTER, JSON_FILES
+from registry.agent_skills.exporter import export_skill_files
+from registry.agent_skills.names import skill_name_of
+from registry.bundles.archives import write_tar_gz, write_zip
+from registry.bundles.supporting_files import FOLDERS, METADATA_KEY, find_supporting_files, list_named_paths
+from registry.common.errors import StatusConflict
+from registry.core.queries import LOADABLE_STATUSES, read_files
+from registry.models import Capability, Revision
+from registry.validation import BUNDLE_FILES, validate_bundle
+
+Format = Literal["bundle", "agent-skill"]
+FORMATS: Final[tuple[Format, ...]] = ("bundle", "agent-skill")
+# What an earlier export may have left in a folder; nothing else there is ever touched.
+_BUNDLE_FILE_NAMES: Final[dict[Format, tuple[str, ...]]] = {
+    "bundle": BUNDLE_FILES,
+    "agent-skill": ("SKILL.md", *(f"{FOLDER}/{name}" for name in (*JSON_FILES, FRONT_MATTER))),
+}
+
+
+@dataclass(frozen=True)
+class Export:
+    """`folder` is the name that a folder of these files has; an Agent Skill's is its name."""
+
+    capability_id: str
+    format: Format
+    folder: str
+    files: dict[str, str]
+
+    def zip(self) -> bytes:
+        """The same bytes for the same content: a bundle in its folder, SKILL.md at the root, where clients look."""
+        return write_zip(self._entries(), compress=self.format == "bundle")
+
+    def tar_gz(self) -> bytes:
+        """As `zip`."""
+        return write_tar_gz(self._entries())
+
+    def _entries(self) -> dict[str, bytes]:
+        prefix = f"{self.folder}/" if self.format == "bundle" else ""
+        return {f"{prefix}{name}": text.encode("utf-8") for name, text in self.files.items()}
+
+
+def export_capability(capability: Capability, *, format_: Format = "bundle", draft: bool = False) -> Export:
+    """What is published, or the draft.
+
+    Raises `StatusConflict` where nothing is published, or where a draft is too broken to be an Agent Skill;
+    `DraftNotFound`.
+    """
+    files = read_files(capability, draft=draft)
+    capability_id = capability.capability_id
+    if format_ == "bundle":
+        return Export(capability_id, format_, capability_id, _ordered(files))
+    report = validate_bundle(files)
+    if report.bundle is None or (draft and not report.ok):
+        raise StatusConflict(f"The texts of '{capability_id}' have errors; export them with --format bundle")
+    return Export(capability_id, format_, skill_name_of(capability_id), export_skill_files(report.bundle))
+
+
+def export_revision(revision: Revision) -> Export:
+    """The files of one revision, as they were published."""
+    capability_id = revision.capability.capability_id
+    return Export(capability_id, "bundle", capability_id, _ordered(revision.files))
+
+
+def _ordered(files: dict[str, str]) -> dict[str, str]:
+    """The four first, then what stands beside them."""
+    return {name: files[name] for name in BUNDLE_FILES if name in files} | find_supporting_files(files)
+
+
+def export_all(*, format_: Format = "bundle") -> Iterator[Export]:
+    """Every capability that readers can load, ordered by id."""
+    found = (
+        Capability.objects.filter(status__in=LOADABLE_STATUSES)
+        .select_related("published_revision")
+        .order_by("capability_id")
+    )
+    for capability in found.iterator(chunk_size=50):
+        yield export_capability(capability, format_=format_)
+
+
+def write_export(export: Export, target: Path) -> None:
+    """Write to a `.zip`, a `.tar.gz` or `.tgz`, or a folder; files of an earlier export that are no more are removed.
+
+    Raises OSError.
+    """
+    if target.suffix == ".zip":
+        target.write_bytes(export.zip())
+        return
+    if target.name.endswith((".tar.gz", ".tgz")):
+        target.write_bytes(export.tar_gz())
+        return
+    for name, text in export.files.items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text(text, encoding="utf-8", newline="\n")
+    earlier = (place.relative_to(target).as_posix() for folder in FOLDERS for place in (target / folder).rglob("*"))
+    for name in (*_BUNDLE_FILE_NAMES[export.format], *earlier, *_previously_listed_files(export.capability_id)):
+        if name not in export.files and _is_text(target / name):
+            (target / name).unlink()
+
+
+def _previously_listed_files(capability_id: str) -> frozenset[str]:
+    """Every path outside of the three folders that a release has named; most capabilities have none."""
+    found = Revision.objects.filter(capability__capability_id=capability_id, capability_json__contains=METADATA_KEY)
+    texts = found.values_list("capability_json", flat=True)
+    return frozenset(name for text in texts for name in list_named_paths(text or ""))
+
+
+def _is_text(place: Path) -> bool:
+    """Whether it can be of an earlier export: those are texts, and a folder may hold pictures of somebody else's."""
+    try:
+        place.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def unmanaged_folders(target: Path, folders: set[str]) -> list[str]:
+    """Folders with a bundle or a skill below `target` that are none of `folders`: retired since, or never ours."""
+    marks = ("capability.json", "SKILL.md")
+    return sorted(
+        place.name
+        for place in target.iterdir()
+        if place.is_dir() and place.name not in folders and any((place / mark).is_file() for mark in marks)
+    )

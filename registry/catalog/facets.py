@@ -1,0 +1,127 @@
+"""What capabilities say of themselves that lists are filtered by, kept in memory by the rows that said it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from agent_client.environment.readiness import dependency_level
+from registry.bundles.profile import CapabilityProfile, profile_from_json
+from registry.models import Draft, RegistryState, Revision
+
+PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
+SYSTEMS: Final = ("common", "linux", "darwin", "win32")
+LEVELS: Final = ("builtin", "lightweight", "external", "cloud_api")
+_AT_ONCE: Final = 500
+# A draft may be wrong in any way; a published name is no longer.
+_NAME_MAX: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """`places` has a pair (os, dependency level) for each os that it names. `owner` is `metadata.owner`, or empty."""
+
+    name: str = ""
+    profile: str = "capability"
+    groups: frozenset[str] = frozenset()
+    owner: str = ""
+    places: frozenset[tuple[str, str]] = frozenset({("common", "builtin")})
+    known: CapabilityProfile = field(default_factory=lambda: CapabilityProfile("", ""), repr=False)
+
+    def name_or(self, capability_id: str) -> str:
+        """What people call it, at most 80 characters; its id where it has no name yet."""
+        return " ".join(self.name.split())[:_NAME_MAX] or capability_id
+
+
+class FacetRow(NamedTuple):
+    """A capability without its texts; they are in the published revision, else in the newest draft. A plain tuple,
+    since a list makes thousands of them."""
+
+    key: int
+    capability_id: str
+    status: str
+    revision_key: int | None
+    draft_version: int
+    team: str | None = None
+
+
+_NOTHING: Final = Facets()
+# By a revision's row id, and by a capability's row id with the version of its newest draft.
+_Key = int | tuple[int, int]
+_held: dict[_Key, Facets] = {}
+_history: str | None = None
+_lock = threading.Lock()
+
+
+def get_facets(rows: Sequence[FacetRow]) -> dict[int, Facets]:
+    """`{capability's row id: Facets}`; only texts that are new since the last time are read, 500 in a query."""
+    global _held, _history
+    with _lock:
+        history = RegistryState.objects.values_list("history", flat=True).first() or ""
+        if history != _history:
+            # Restored from a backup: the same row ids may stand for other texts.
+            _held, _history = {}, history
+        missing = [row for row in rows if _key_of(row) not in _held]
+        if missing:
+            _held |= _read(missing)
+        found = {row.key: _held.get(_key_of(row), _NOTHING) for row in rows}
+        if len(_held) > 2 * len(rows) + _AT_ONCE:
+            _held = {_key_of(row): found[row.key] for row in rows}
+    return found
+
+
+def _key_of(row: FacetRow) -> _Key:
+    return row.revision_key if row.revision_key is not None else (row.key, row.draft_version)
+
+
+def clear_cache() -> None:
+    """Begin again, as in a new process."""
+    global _held
+    with _lock:
+        _held = {}
+
+
+def _read(rows: Sequence[FacetRow]) -> dict[_Key, Facets]:
+    found: dict[_Key, Facets] = {}
+    published = [row.revision_key for row in rows if row.revision_key is not None]
+    for at in range(0, len(published), _AT_ONCE):
+        revisions = Revision.objects.filter(pk__in=published[at : at + _AT_ONCE])
+        found |= {key: list_facets(text) for key, text in revisions.values_list("pk", "capability_json")}
+    drafted = [row.key for row in rows if row.revision_key is None]
+    for at in range(0, len(drafted), _AT_ONCE):
+        drafts = Draft.objects.filter(capability__in=drafted[at : at + _AT_ONCE])
+        texts = drafts.values_list("capability_id", "version", "capability_json")
+        found |= {(key, version): list_facets(text) for key, version, text in texts}
+    return found
+
+
+def list_facets(capability_json: str | None) -> Facets:
+    """From the stored text; whatever a draft or a damaged row lacks has its default."""
+    try:
+        given = json.loads(capability_json or "")
+    except (ValueError, RecursionError):
+        return _NOTHING
+    if not isinstance(given, dict):
+        return _NOTHING
+    known = profile_from_json(given)
+    metadata = given.get("metadata")
+    owner = metadata.get("owner") if isinstance(metadata, dict) else None
+    name, profile = given.get("name"), given.get("skill_profile")
+    return Facets(
+        name=name if isinstance(name, str) else "",
+        profile=profile if profile in PROFILES else PROFILES[0],
+        groups=frozenset(known.skill_groups),
+        owner=owner.strip() if isinstance(owner, str) else "",
+        places=frozenset(_places(known.os, given.get("dependency_level"))),
+        known=known,
+    )
+
+
+def _places(systems: Iterable[str], level: Any) -> Iterator[tuple[str, str]]:
+    for system in systems:
+        if system in SYSTEMS:
+            found = dependency_level(level, system)
+            yield system, found if found in LEVELS else LEVELS[0]

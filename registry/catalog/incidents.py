@@ -1,0 +1,92 @@
+"""Stored bundles that agents cannot be given, scheduled releases that could not be made, and followed sources that
+cannot be read or trusted: opened once per cause, closed by a good release, or by a good look at the source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from django.db.models import F
+from django.utils import timezone
+
+from registry.common.actors import SYSTEM, Actor
+from registry.core import audit
+from registry.core.transactions import write_transaction
+from registry.models import Capability, GitSource, Incident, Revision
+from registry.validation import Finding
+
+
+def open_incident(*, revision: Revision, message: str, details: str, findings: Sequence[Finding]) -> None:
+    """Note that agents met a malformed bundle; the same cause is counted, not listed again."""
+    codes = [f"{finding.code}:{finding.file}:{finding.pointer}" for finding in findings]
+    cause = _cause(str(revision.pk), details, *codes)
+    with write_transaction():
+        known = Incident.objects.filter(capability=revision.capability, cause=cause, closed_at__isnull=True)
+        if known.update(count=F("count") + 1, last_seen_at=timezone.now()):
+            return
+        incident = Incident(capability=revision.capability, revision=revision, cause=cause)
+        _open(incident, revision.capability, message, details, findings)
+
+
+def open_release_incident(
+    *, capability: Capability, message: str, details: str, findings: Sequence[Finding], scheduled_id: int
+) -> None:
+    """Note that a scheduled release could not be made; the caller holds the lock."""
+    incident = Incident(
+        capability=capability,
+        revision=capability.published_revision,
+        kind=Incident.Kind.RELEASE,
+        # Each failure is one of its own: somebody may put the same release back into the queue.
+        cause=_cause("release", str(scheduled_id), timezone.now().isoformat()),
+    )
+    _open(incident, capability, message, details, findings)
+
+
+def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
+    """Note that a source cannot be read or trusted; there is one of it at a time. The caller holds the lock."""
+    known = Incident.objects.filter(source=source, closed_at__isnull=True)
+    now = timezone.now()
+    if known.update(count=F("count") + 1, last_seen_at=now, message=message, details=details):
+        return
+    kind, cause = Incident.Kind.SOURCE, _cause("source", str(source.pk))
+    incident = Incident.objects.create(source=source, kind=kind, cause=cause, message=message, details=details)
+    told = {"incident_id": incident.pk, "message": message[:500], "details": details[:500]}
+    _tell(source, "git_source.failing", by, told)
+
+
+def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be read again") -> None:
+    """The source can be read again, or is followed no more; the caller holds the lock."""
+    for incident in Incident.objects.filter(source=source, closed_at__isnull=True):
+        Incident.objects.filter(pk=incident.pk).update(closed_at=timezone.now())
+        _tell(source, "git_source.recovered", by, {"incident_id": incident.pk, "why": why})
+
+
+def _tell(source: GitSource, verb: str, by: Actor, detail: dict[str, object]) -> None:
+    audit.record(by=by, verb=verb, subject=source.spec[:200], detail={"source_id": source.pk, **detail})
+
+
+def _cause(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _open(incident: Incident, capability: Capability, message: str, details: str, findings: Sequence[Finding]) -> None:
+    incident.message, incident.details = message, details
+    incident.findings = [finding.as_dict() for finding in findings[:50]]
+    incident.save(force_insert=True)
+    detail: dict[str, object] = {"incident_id": incident.pk}
+    detail |= {"revision": incident.revision.number} if incident.revision is not None else {}
+    detail |= {"message": message, "details": details[:500]}
+    audit.record(by=SYSTEM, verb="incident.open", subject=capability.capability_id, detail=detail)
+
+
+def close_incidents(capability: Capability, *, kind: str = "") -> int:
+    """Close what a new release has mended, or those of one kind; the caller holds the lock."""
+    mended = Incident.objects.filter(capability=capability, closed_at__isnull=True)
+    if kind:
+        mended = mended.filter(kind=kind)
+    incident_ids = list(mended.order_by("pk").values_list("pk", flat=True))
+    mended.update(closed_at=timezone.now())
+    for incident_id in incident_ids:
+        detail = {"incident_id": incident_id}
+        audit.record(by=SYSTEM, verb="incident.close", subject=capability.capability_id, detail=detail)
+    return len(incident_ids)

@@ -1,0 +1,153 @@
+"""What the commands share: verbs as sub-parsers, one JSON document or text, refusals without a stack trace."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import itertools
+import json
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError, InterfaceError
+
+from registry.cli.text_output import TerminalStyle, escape_controls
+from registry.common import database_errors
+from registry.common.actors import Actor
+from registry.common.errors import RegistryError, RegistryUnavailable
+
+Handler = Callable[[dict[str, Any]], int]
+
+
+def is_terminal() -> Actor:
+    """The person at the terminal, by login name."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):
+        name = "unknown"
+    return Actor("command_line", _text(name)[:150])
+
+
+def add_format_choices(parser: argparse.ArgumentParser, formats: list[str]) -> None:
+    """Let `--format` of a verb take these."""
+    for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)
+        if action.dest == "format":
+            action.choices = formats
+
+
+def _text(value: str) -> str:
+    """What came from the system's own encoding, with U+FFFD for bytes that were no text there."""
+    return value.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _unusable(error: Exception) -> str:
+    outage = database_errors.classify_error(error)
+    if outage in database_errors.PERSISTENT_OUTAGES:
+        return outage.sentences(error)
+    return f"The database cannot be used: {str(error).strip().rstrip('.')}. Run: python3 run.py manage migrate"
+
+
+class SubcommandBase(BaseCommand):
+    """A command with verbs. A handler answers the exit code: 0 done, 1 refused; argparse exits with 2."""
+
+    requires_system_checks: list[str] = []
+    # Known before the arguments are understood.
+    wants_json = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        self.wants_json = "--format=json" in argv or ("--format", "json") in itertools.pairwise(argv)
+        super().run_from_argv(argv)
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        end = parser.error
+
+        def error(message: str) -> None:
+            self.tell_misuse(message)
+            end(message)
+
+        # Django names the class of its parsers itself.
+        parser.error = error  # type: ignore[method-assign]
+        return parser
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        command = self
+
+        class VerbParser(argparse.ArgumentParser):
+            def error(self, message: str) -> NoReturn:
+                command.tell_misuse(message)
+                super().error(message)
+
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", parser_class=VerbParser)
+        self.add_verbs(verbs)
+
+    def add_verbs(self, verbs: Any) -> None:
+        raise NotImplementedError
+
+    def verb(self, verbs: Any, name: str, handler: Handler, help_text: str) -> argparse.ArgumentParser:
+        """Declare a verb with the options that all verbs have."""
+        parser: argparse.ArgumentParser = verbs.add_parser(name, help=help_text, description=help_text)
+        parser.add_argument("--format", choices=["text", "json"], default="text", help="json: one document on stdout")
+        parser.set_defaults(handler=handler)
+        return parser
+
+    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
+        # Django colours all of it on a terminal, whatever NO_COLOR says.
+        self.stderr.style_func = None
+        if isinstance(options.get("note"), str):
+            options["note"] = _text(options["note"])
+        try:
+            code = options["handler"](options)
+        except RegistryError as error:
+            code = self.refuse(error, options)
+        except (DatabaseError, InterfaceError) as error:
+            code = self.refuse(RegistryUnavailable(_unusable(error)), options)
+        except BrokenPipeError:
+            code = 1
+        if code:
+            sys.exit(code)
+
+    def refuse(self, error: RegistryError, options: dict[str, Any]) -> int:
+        """Say why, in the form that was asked for."""
+        if options["format"] != "json":
+            self.complain(error)
+            for suggestion in error.extra.get("suggestions", []):
+                self.stderr.write(f"  did you mean {suggestion['capability_id']}?")
+        else:
+            self.document({"error": {"code": error.code, "message": error.message, **error.extra}})
+        return 1
+
+    def misused(self, words: str, options: dict[str, Any]) -> int:
+        """Arguments that do not go together; the exit code that argparse has for such."""
+        self.wants_json = options["format"] == "json"
+        self.tell_misuse(words)
+        self.stderr.write(words)
+        return 2
+
+    def tell_misuse(self, words: str) -> None:
+        """Whoever asked for JSON gets its one document here too."""
+        if self.wants_json:
+            self.document({"error": {"code": "INVALID_REQUEST", "message": words}})
+
+    def tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
+        """What was done, as a document or in a line, as was asked for; the exit code of a verb that did it."""
+        if options["format"] == "json":
+            self.document(row)
+        else:
+            self.line(escape_controls(words))
+        return 0
+
+    def complain(self, error: RegistryError) -> None:
+        """One line on stderr."""
+        self.stderr.write(
+            f"{TerminalStyle(sys.stderr)('error', 'error')}[{error.code}] {escape_controls(error.message)}"
+        )
+
+    def document(self, value: dict[str, Any]) -> None:
+        """The one JSON document of a call; a path that is no text in the system's encoding shows U+FFFD there."""
+        self.stdout.write(_text(json.dumps(value, indent=2, ensure_ascii=False)))
+
+    def line(self, text: str = "") -> None:
+        self.stdout.write(text)

@@ -1,0 +1,217 @@
+"""Every way we can refuse: one class, one stable code, with the data that a caller needs to act (CONTRACT 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class RegistryError(Exception):
+    """The base of all refusals. `extra` goes into the error envelope beside code and message."""
+
+    code: ClassVar[str] = "REGISTRY_ERROR"
+
+    def __init__(self, message: str, **extra: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.extra: dict[str, Any] = extra
+
+
+class InvalidRequest(RegistryError):
+    """An argument is missing or odd."""
+
+    code = "INVALID_REQUEST"
+
+
+class CapabilityNotFound(RegistryError):
+    """Unknown, never published or retired; carries what the agent can offer in its place."""
+
+    code = "CAPABILITY_NOT_FOUND"
+
+    def __init__(
+        self,
+        capability_id: str,
+        *,
+        available: Sequence[str] = (),
+        available_total: int = 0,
+        suggestions: Sequence[Mapping[str, str]] = (),
+    ) -> None:
+        super().__init__(
+            f"No capability found for ID '{capability_id}'",
+            available_capabilities=list(available),
+            available_total=available_total,
+            suggestions=list(suggestions),
+        )
+        self.capability_id = capability_id
+
+
+class RevisionNotFound(RegistryError):
+    """The pinned revision or digest does not exist."""
+
+    code = "REVISION_NOT_FOUND"
+
+
+class SupportingFileNotFound(RegistryError):
+    """The capability has no such file; carries the paths of those that it has."""
+
+    code = "FILE_NOT_FOUND"
+
+    def __init__(self, capability_id: str, path: str, *, available: Sequence[str]) -> None:
+        super().__init__(f"'{capability_id}' has no file '{path[:200]}'", available_files=list(available))
+
+
+class SkillMalformed(RegistryError):
+    """A stored bundle no longer passes: tightened rules, a damaged row, a digest that does not agree."""
+
+    code = "SKILL_MALFORMED"
+
+
+class DraftConflict(RegistryError):
+    """The draft moved on since it was read; both texts are kept in `extra`."""
+
+    code = "DRAFT_CONFLICT"
+
+    def __init__(self, *, yours: Mapping[str, str], theirs: Mapping[str, str], draft_version: int | None) -> None:
+        super().__init__(
+            "The draft was changed by somebody else since you read it",
+            yours=dict(yours),
+            theirs=dict(theirs),
+            draft_version=draft_version,
+        )
+
+
+class DraftNotFound(RegistryError):
+    """The capability has no draft."""
+
+    code = "DRAFT_NOT_FOUND"
+
+
+class StatusConflict(RegistryError):
+    """The verb does not fit the capability's status, such as a rollback of one that was never published."""
+
+    code = "STATUS_CONFLICT"
+
+
+class BundleRejected(RegistryError):
+    """The gate says no; `findings` say why."""
+
+    code = "BUNDLE_REFUSED"
+
+    def __init__(self, message: str, findings: Sequence[Any]) -> None:
+        super().__init__(message, findings=[finding.as_dict() for finding in findings])
+        self.findings = tuple(findings)
+
+
+class ReplacementInvalid(RegistryError):
+    """`replaced_by` must be another published capability, without a cycle."""
+
+    code = "REPLACEMENT_INVALID"
+
+
+class SourceUnreadable(RegistryError):
+    """A folder or an archive that cannot be taken as bundles."""
+
+    code = "SOURCE_UNREADABLE"
+
+
+class SourceMisconfigured(SourceUnreadable):
+    """One that stays unreadable until somebody changes something: an address that is not allowed, a key that is
+    refused, a git that is not there."""
+
+
+class SourceSuspicious(SourceMisconfigured):
+    """The list of another registry that no honest one can have come to; `fingerprint` is of that list."""
+
+    def __init__(self, message: str, *, fingerprint: str) -> None:
+        super().__init__(message)
+        self.fingerprint = fingerprint
+
+
+class NameConflict(RegistryError):
+    """An operator or a key of that name exists."""
+
+    code = "NAME_TAKEN"
+
+
+class NotFound(RegistryError):
+    """A key, an operator or an incident that is not there."""
+
+    code = "NOT_FOUND"
+
+
+class Unauthenticated(RegistryError):
+    """No key, or one that is unknown, revoked or expired."""
+
+    code = "UNAUTHENTICATED"
+
+
+class Forbidden(RegistryError):
+    """The key or the operator lacks the right."""
+
+    code = "FORBIDDEN"
+
+
+class SelfApprovalForbidden(RegistryError):
+    """Somebody who has worked on the texts, or asked for the review, cannot be the second person."""
+
+    code = "OWN_REVIEW"
+
+
+class ReviewConflict(RegistryError):
+    """The review, or the draft that it is about, is no longer as it was looked at."""
+
+    code = "REVIEW_CONFLICT"
+
+
+class RegistryUnavailable(RegistryError):
+    """The database is away and the answer is not held in memory."""
+
+    code = "REGISTRY_UNAVAILABLE"
+
+
+class InstallCodeNotFound(RegistryError):
+    """No capability that the key could have has this code."""
+
+    code = "INSTALL_CODE_NOT_FOUND"
+
+
+class ProposalNotFound(RegistryError):
+    """A proposal that is not there, or is not the caller's."""
+
+    code = "PROPOSAL_NOT_FOUND"
+
+
+class TooManyProposals(RegistryError):
+    """The key has as many open proposals as it may."""
+
+    code = "TOO_MANY_PROPOSALS"
+
+
+class TooManyUploads(RegistryError):
+    """The key has as many files on their way as it may."""
+
+    code = "TOO_MANY_UPLOADS"
+
+
+class UploadTooLarge(RegistryError):
+    """A file, or all files of a skill together, are over what is taken."""
+
+    code = "PAYLOAD_TOO_LARGE"
+
+
+class IdempotencyKeyReused(RegistryError):
+    """The caller's word for one write stands for another call already."""
+
+    code = "IDEMPOTENCY_KEY_REUSED"
+
+
+class BackupUnreadable(RegistryError):
+    """A file that is no backup, is damaged, or was made by a newer version."""
+
+    code = "BACKUP_UNREADABLE"
+
+
+class BackupRefused(RegistryError):
+    """A backup that cannot be written there, or a database that cannot take one."""
+
+    code = "BACKUP_REFUSED"

@@ -1,0 +1,1 @@
+"""HTTP to other hosts, with private addresses refused."""

@@ -1,0 +1,86 @@
+"""Which addresses somebody outside may name: public ones, and those of networks that a setting names.
+
+A name is resolved once, each address is checked, and the connection is to go to that very address.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# Global by its number, and yet a cloud's own: the platform service of Azure's virtual machines.
+_CLOUD_METADATA_NETWORKS: Final = (ip_network("168.63.129.16/32"),)
+# NAT64: the last 32 bits are an IPv4 address behind a translator.
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+
+
+class AddressNotAllowed(Exception):
+    """The address may not be asked; nothing was sent."""
+
+
+def resolve(host: str, port: int, seconds: float) -> list[Address]:
+    """The addresses of a name. Raises `Refused` where there is none within `seconds`.
+
+    In a thread of its own, because the system's resolver knows no time limit of ours.
+    """
+    found: list[Address] = []
+    errors: list[str] = []
+
+    def look_up() -> None:
+        try:
+            rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            found.extend(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in rows))
+        except (OSError, ValueError) as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=look_up, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not found:
+        raise AddressNotAllowed(
+            f"'{host}' could not be resolved: {errors[0] if errors else f'no answer within {seconds:.0f} s'}"
+        )
+    return list(found)
+
+
+def require_allowed(
+    addresses: Sequence[Address], *, networks: Sequence[Network], host: str, setting: str
+) -> list[Address]:
+    """Those that may be asked by TLS: public ones and those in `networks`, which the setting of that name holds.
+
+    Raises `Refused` where there is none.
+    """
+    allowed = [address for address in addresses if is_in(address, networks) or is_public(address)]
+    if allowed:
+        return allowed
+    shown = ", ".join(map(str, addresses[:3]))
+    raise AddressNotAllowed(f"'{host}' ({shown}) is not a public address, and not in {setting}")
+
+
+def is_in(address: Address, networks: Sequence[Network]) -> bool:
+    """Whether one of the networks holds it, or the IPv4 address inside of it."""
+    innermost = _embedded_ipv4(address)
+    return any(innermost in network for network in networks)
+
+
+def is_public(address: Address) -> bool:
+    """Whether it is anybody's on the internet, and no cloud's own."""
+    innermost = _embedded_ipv4(address)
+    if any(innermost in network for network in _CLOUD_METADATA_NETWORKS):
+        return False
+    return innermost.is_global and not innermost.is_multicast
+
+
+def _embedded_ipv4(address: Address) -> Address:
+    """The IPv4 address that an IPv6 address carries inside, where it does."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else address)

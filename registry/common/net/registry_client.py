@@ -1,0 +1,172 @@
+"""GETs to another registry: to checked addresses only, bounded in bytes and time, without redirects."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final
+
+from django.conf import settings
+
+from registry.common.errors import SourceMisconfigured, SourceUnreadable
+from registry.common.net.ip_policy import Address, AddressNotAllowed, is_in, require_allowed, resolve
+from registry.common.net.webhook_client import tls_context
+
+if TYPE_CHECKING:
+    import httpx
+
+# One answer, and one look with all its answers.
+RESPONSE_SECONDS: Final = 30.0
+SYNC_SECONDS: Final = 900.0
+# A bundle of 2 MiB, each character escaped at worst; a page of a list is smaller.
+RESPONSE_BYTES_MAX: Final = 16 * 1024 * 1024
+URL_LENGTH_MAX: Final = 500
+USER_AGENT: Final = "Capability-Studio-Mirror/1"
+_SETTING: Final = "IMPORT_ALLOWED_NETWORKS"
+_FORM: Final = "Another registry's address is https://studio.example.com, without a name and a password"
+
+
+def check_registry_url(url: str) -> str:
+    """The address without what stands behind its root, as it is kept. Raises `SourceUnreadable`.
+
+    Plain http is taken where `IMPORT_ALLOWED_NETWORKS` names any network; the address itself is checked at each look.
+    """
+    import httpx
+
+    try:
+        parsed = httpx.URL(url.strip())
+    except (httpx.InvalidURL, ValueError, TypeError):
+        raise SourceUnreadable(_FORM) from None
+    is_whole = parsed.scheme in ("http", "https") and parsed.host and parsed.port != 0
+    if not is_whole or parsed.userinfo or parsed.query or parsed.fragment or len(url) > URL_LENGTH_MAX:
+        raise SourceUnreadable(_FORM)
+    if parsed.scheme == "http" and not settings.IMPORT_ALLOWED_NETWORKS:
+        raise SourceUnreadable(f"{_FORM}. Plain http is for networks named in {_SETTING}")
+    return str(parsed).rstrip("/").removesuffix("/api/v1")
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryResponse:
+    """What came back; `body` is empty with 304."""
+
+    status: int
+    etag: str
+    body: bytes
+
+
+@dataclass
+class RegistryClient:
+    """Another registry, for one look: its name is resolved once, and every GET goes to that very address."""
+
+    url: str
+    key: str = field(default="", repr=False)
+    until: float = field(default_factory=lambda: time.monotonic() + SYNC_SECONDS)
+
+    def get(
+        self, path: str, query: Mapping[str, str], *, etag: str = "", also: Collection[int] = ()
+    ) -> RegistryResponse:
+        """200, 304 where the entity tag is still that one, or a status of `also`.
+
+        Raises `SourceUnreadable` for any other, and `SourceClosed` where trying again would not help.
+        """
+        import httpx
+
+        url = httpx.URL(self.url + path, params=dict(query))
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
+        headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        headers |= {"If-None-Match": etag} if etag else {}
+        if time.monotonic() > self.until:
+            minutes = SYNC_SECONDS / 60
+            raise SourceUnreadable(f"{self.url}: a look took more than {minutes:.0f} minutes; the next one goes on")
+        try:
+            answer = self._ask(url, headers)
+        except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
+            raise SourceUnreadable(f"{self.url}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
+        if answer.status not in (200, 304, *also):
+            raise _refusal(self.url, answer.status, has_key=bool(self.key))
+        return answer
+
+    def _ask(self, url: httpx.URL, headers: Mapping[str, str]) -> RegistryResponse:
+        import httpx
+
+        # No proxy and no password file out of the environment: the addresses would mean nothing.
+        with httpx.Client(
+            verify=tls_context(), trust_env=False, follow_redirects=False, timeout=RESPONSE_SECONDS / 3
+        ) as client:
+            for address in self._addresses[:-1]:
+                try:
+                    return self._exchange(client, url, address, headers)
+                except httpx.ConnectError:
+                    continue
+            return self._exchange(client, url, self._addresses[-1], headers)
+
+    def _exchange(
+        self, client: httpx.Client, url: httpx.URL, address: Address, headers: Mapping[str, str]
+    ) -> RegistryResponse:
+        until = time.monotonic() + RESPONSE_SECONDS
+        request = client.build_request(
+            "GET",
+            url.copy_with(host=str(address)),
+            headers={"Host": url.netloc.decode("ascii"), **headers},
+            extensions={"sni_hostname": url.raw_host.decode("ascii")},
+        )
+        response = client.send(request, stream=True)
+        body = bytearray()
+        try:
+            for chunk in response.iter_raw():
+                body += chunk
+                if len(body) > RESPONSE_BYTES_MAX:
+                    raise SourceMisconfigured(f"{self.url}: an answer has more than {RESPONSE_BYTES_MAX >> 20} MiB")
+                if time.monotonic() > until:
+                    raise SourceUnreadable(f"{self.url}: an answer took more than {RESPONSE_SECONDS:.0f} s")
+        finally:
+            response.close()
+        return RegistryResponse(response.status_code, response.headers.get("ETag", ""), bytes(body))
+
+    @cached_property
+    def _addresses(self) -> list[Address]:
+        import httpx
+
+        url = httpx.URL(self.url)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        try:
+            found = _literal(url.host) or resolve(url.host, port, 5.0)
+        except AddressNotAllowed as refusal:
+            raise SourceUnreadable(f"{self.url}: {refusal}") from None
+        try:
+            return _allowed(found, url.scheme, url.host)[:3]
+        except AddressNotAllowed as refusal:
+            raise SourceMisconfigured(f"{self.url}: {refusal}") from None
+
+
+def _literal(host: str) -> list[Address]:
+    try:
+        return [ip_address(host)]
+    except ValueError:
+        return []
+
+
+def _allowed(found: list[Address], scheme: str, host: str) -> list[Address]:
+    """By https public ones and those of the setting, by plain http those of the setting alone."""
+    networks = settings.IMPORT_ALLOWED_NETWORKS
+    if scheme == "https":
+        return require_allowed(found, networks=networks, host=host, setting=_SETTING)
+    allowed = [address for address in found if is_in(address, networks)]
+    if not allowed:
+        raise AddressNotAllowed(f"'{host}' may be asked by https alone: it is not in {_SETTING}")
+    return allowed
+
+
+def _refusal(url: str, status: int, *, has_key: bool) -> SourceUnreadable:
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        words = "refuses the key: make one with the scope read there" if has_key else "wants a key with the scope read"
+        return SourceMisconfigured(f"{url}: the other registry {words}")
+    if 300 <= status <= 399:
+        return SourceMisconfigured(f"{url}: it leads elsewhere ({status}); name the address itself")
+    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+        return SourceMisconfigured(f"{url}: there is no Capability Studio at this address ({status})")
+    return SourceUnreadable(f"{url}: the other registry answered {status}")

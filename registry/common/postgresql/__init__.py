@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend, with a bound for every wait (`ENGINE = "registry.common.postgresql"`)."""

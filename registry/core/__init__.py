@@ -1,0 +1,1 @@
+"""What every write needs: transactions, the audit log, idempotency and jobs."""

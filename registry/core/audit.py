@@ -1,0 +1,63 @@
+"""The audit log: one row a write, in the writer's own transaction, chained by hashes."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import rfc8785
+from django.db import transaction
+from django.utils import timezone
+
+from registry.common.actors import Actor
+from registry.models import AuditEvent
+
+GENESIS = "0" * 64
+
+
+def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
+    """Append a row, and queue the deliveries of the event that it is. The caller holds the lock of the registry's
+    state, so that the chain cannot fork."""
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("an audit row is written in the transaction of the write that it tells of")
+    last = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first()
+    event = AuditEvent(
+        at=timezone.now(),
+        actor_kind=by.kind,
+        actor_name=by.name,
+        verb=verb,
+        subject=subject,
+        detail=detail or {},
+        previous_hash=last or GENESIS,
+    )
+    event.hash = event_hash(event)
+    event.save(force_insert=True)
+    # Deliveries and letters are jobs, and the jobs' module imports this one.
+    from registry.notifications import email, webhook_events
+
+    webhook_events.on_audit_event(event)
+    email.on_audit_event(event)
+    return event
+
+
+def event_hash(event: AuditEvent) -> str:
+    """SHA-256 over the RFC 8785 form of the row and the hash of the one before."""
+    parts = {
+        "at": event.at.isoformat(),
+        "actor": f"{event.actor_kind}:{event.actor_name}",
+        "verb": event.verb,
+        "subject": event.subject,
+        "detail": event.detail,
+        "previous_hash": event.previous_hash,
+    }
+    return hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
+
+
+def find_chain_break() -> AuditEvent | None:
+    """The first row whose hash or link does not agree; None where the whole log holds."""
+    previous = GENESIS
+    for event in AuditEvent.objects.order_by("id").iterator():
+        if event.previous_hash != previous or event.hash != event_hash(event):
+            return event
+        previous = event.hash
+    return None

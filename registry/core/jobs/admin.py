@@ -1,0 +1,78 @@
+"""Jobs for a person to look at: what is parked, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from registry.common.actors import Actor
+from registry.common.errors import NotFound, StatusConflict
+from registry.core import audit
+from registry.core.jobs import celery_dispatch
+from registry.core.jobs.queue import notify_observers
+from registry.core.transactions import write_transaction
+from registry.models import Job
+
+STATES: Final = tuple(Job.State.values)
+
+
+def list_jobs(*, state: str = "", limit: int = 100) -> list[Job]:
+    """The newest first, of one state or of all."""
+    found = Job.objects.filter(state=state) if state else Job.objects.all()
+    return list(found.order_by("-id")[:limit])
+
+
+def get_job(job_id: int) -> Job:
+    """Raises `NotFound`."""
+    job = Job.objects.filter(pk=job_id).first()
+    if job is None:
+        raise NotFound(f"There is no job {job_id}; those that ended are forgotten after 30 days")
+    return job
+
+
+def count_parked() -> int:
+    """How many jobs wait for a person."""
+    return Job.objects.filter(state="parked").count()
+
+
+def retry_job(*, job_id: int, by: Actor) -> Job:
+    """Put a parked job back into the queue, with all its tries. Raises `NotFound`, or `StatusConflict` for another one.
+
+    Where an open job with the same `dedupe_key` has taken its place, that one is enough: `StatusConflict` too.
+    """
+    with write_transaction():
+        job = get_job(job_id)
+        if job.state != "parked":
+            raise StatusConflict(f"Job {job_id} is {job.state}: only a parked job is put back")
+        if job.dedupe_key and Job.objects.filter(dedupe_key=job.dedupe_key, state__in=["queued", "running"]).exists():
+            raise StatusConflict(f"Job {job_id} is not needed: another one for the same work is open. Cancel it")
+        requeue_jobs(job)
+        audit.record(by=by, verb="job.retry", subject=f"job {job_id}", detail={"kind": job.kind})
+    return job
+
+
+def requeue_jobs(job: Job) -> None:
+    """Under the lock of the registry: due at once, as if it had never been tried. Its last error stays to be read."""
+    _change(job, state=Job.State.QUEUED, finished_at=None, tries=0, run_after=timezone.now())
+    notify_observers(job.pk, job.kind, job.payload, "queued")
+    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+
+
+def cancel_job(*, job_id: int, by: Actor) -> Job:
+    """Give a queued or parked job up. Raises `NotFound`, or `StatusConflict` for one that runs or has ended."""
+    with write_transaction():
+        job = Job.objects.select_for_update().filter(pk=job_id).first() or get_job(job_id)
+        if job.state not in ("queued", "parked"):
+            raise StatusConflict(f"Job {job_id} is {job.state}: only what is queued or parked is cancelled")
+        _change(job, state=Job.State.CANCELLED, finished_at=timezone.now())
+        notify_observers(job.pk, job.kind, job.payload, "cancelled")
+        audit.record(by=by, verb="job.cancel", subject=f"job {job_id}", detail={"kind": job.kind})
+    return job
+
+
+def _change(job: Job, **columns: Any) -> None:
+    for name, value in columns.items():
+        setattr(job, name, value)
+    job.save(update_fields=list(columns))

@@ -1,0 +1,323 @@
+"""Work that a write leaves behind: the outbox (DESIGN 2).
+
+`enqueue` stores the job in the transaction of its cause, so that neither is there without the other. A worker of either
+kind, the embedded one or Celery's, does the same two things: `claim` a lease, `execute` it. A worker may die at any
+moment: its lease ends and another one takes the job. What a handler wants written is written in the transaction that
+finishes the job, and only while the lease is its own: so it is written once, however often the work was begun.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+
+import rfc8785
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from registry.common import log_context
+from registry.common.actors import Actor
+from registry.core import audit
+from registry.core.jobs import celery_dispatch
+from registry.core.transactions import write_transaction
+from registry.models import Job
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS_MAX: Final = 5
+OPEN: Final = (Job.State.QUEUED, Job.State.RUNNING)
+WORKER: Final = Actor("system", "worker")
+_ERROR_LENGTH_MAX: Final = 4000
+_AT_ONCE: Final = timedelta(0)
+
+JobResult = Literal["done", "queued", "parked", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on a job for `settings.JOB_LEASE_SECONDS`; `tries` counts this one."""
+
+    job_id: int
+    kind: str
+    payload: dict[str, Any]
+    tries: int
+    fence: int
+    tries_max: int = ATTEMPTS_MAX
+
+
+CommitAction = Callable[[], object]
+# Does what is slow, and answers what is to be written; None where nothing is.
+Handler = Callable[[Lease], CommitAction | None]
+# What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
+JobState = Literal["parked", "queued", "cancelled"]
+JobObserver = Callable[[dict[str, Any], JobState], object]
+
+
+class LeaseLost(Exception):
+    """Another worker has taken the job over, or it is finished: nothing may be written for it any more."""
+
+
+def enqueue(
+    kind: str,
+    payload: dict[str, Any],
+    *,
+    run_after: datetime | None = None,
+    dedupe_key: str = "",
+    lane: str = "",
+    tries_max: int = ATTEMPTS_MAX,
+) -> tuple[Job, bool]:
+    """Store a job in the caller's transaction, which holds the lock of the registry's state (`writing()`).
+
+    Answers the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
+    work that waits for somebody else: its jobs follow one another, beside everything else. Raises RuntimeError outside
+    of a transaction, ValueError for a kind that nobody handles.
+    """
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("a job is stored in the transaction of the write that causes it")
+    _handler(kind)
+    new = {"kind": kind, "payload": payload, "run_after": run_after or timezone.now()}
+    new |= {"lane": lane, "tries_max": tries_max}
+    if dedupe_key:
+        job, is_new = Job.objects.get_or_create(dedupe_key=dedupe_key, state__in=OPEN, defaults=new)
+    else:
+        job, is_new = Job.objects.create(**new), True
+    if is_new and run_after is None:
+        transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+    return job, is_new
+
+
+def run_now(dedupe_key: str) -> bool | None:
+    """Make the open job of that key due now, under the lock of the registry's state. Whether that is news to it; False
+    where it is due or at work already, None where there is none."""
+    now = timezone.now()
+    job = Job.objects.filter(dedupe_key=dedupe_key, state__in=OPEN).first()
+    if job is None:
+        return None
+    if not Job.objects.filter(pk=job.pk, state="queued", run_after__gt=now).update(run_after=now):
+        return False
+    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+    return True
+
+
+def reschedule(dedupe_key: str, *, until: datetime) -> None:
+    """Give the queued job of that key another time, unless it is due already; the caller holds the lock."""
+    Job.objects.filter(dedupe_key=dedupe_key, state="queued", run_after__gt=timezone.now()).update(run_after=until)
+
+
+def _handler(kind: str) -> Handler:
+    # The handlers' own modules import this one.
+    from registry.wiring import HANDLERS
+
+    if kind not in HANDLERS:
+        raise ValueError(f"'{kind}' is no kind of job: expected one of {', '.join(sorted(HANDLERS))}")
+    return HANDLERS[kind]
+
+
+def run_next_job(
+    *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> JobResult | None:
+    """Claim a job and execute it: what became of it, or None where nothing is due."""
+    lease = claim_job(timezone.now(), overdue_by=overdue_by, job_id=job_id, in_lane=in_lane)
+    return execute_job(lease) if lease else None
+
+
+def claim_job(
+    now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+) -> Lease | None:
+    """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
+
+    `in_lane` asks for a job of some lane, or of none; a lane with a job at work is passed over.
+    Due is what is queued for now or earlier (`overdue_by` before that), and what a worker held until its lease ended.
+    Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
+    over.
+    """
+    due = _due(now - overdue_by)
+    due = due.exclude(
+        lane__in=Job.objects.filter(state="running", leased_until__gt=now).exclude(lane="").values("lane")
+    )
+    if job_id is not None:
+        due = due.filter(pk=job_id)
+    if in_lane is not None:
+        due = due.exclude(lane="") if in_lane else due.filter(lane="")
+    while (taken := _take(due, now)) is not None:
+        lease, fault = _lease_of(taken)
+        if fault is None:
+            return lease
+        # What cannot be read now cannot be read at another try either.
+        _give_up(lease, f"The payload cannot be read: {_text_of(fault)}")
+    return None
+
+
+def _take(due: QuerySet[Job], now: datetime) -> int | None:
+    """Begin a lease on the first of these jobs; its id. Reads nothing of the row that could not be read."""
+    # Asked before the transaction begins, because on SQLite that keeps every writer waiting.
+    if not due.exists():
+        return None
+    _park_exhausted(now)
+    with transaction.atomic():
+        ready = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True)
+        job_id = ready.values_list("pk", flat=True).first()
+        if job_id is not None:
+            lease = {"state": Job.State.RUNNING, "leased_until": now + _lease_length()}
+            Job.objects.filter(pk=job_id).update(**lease, tries=F("tries") + 1, fence=F("fence") + 1)
+    return job_id
+
+
+def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
+    """The lease in force, and why the job's payload cannot be read: then it has none."""
+    kind, tries, fence, tries_max = Job.objects.values_list("kind", "tries", "fence", "tries_max").get(pk=job_id)
+    payload, fault = {}, None
+    try:
+        payload = Job.objects.values_list("payload", flat=True).get(pk=job_id)
+    except (DatabaseError, InterfaceError):
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever Python says of JSON that the database takes)
+        fault = error
+    return Lease(job_id, kind, payload, tries, fence, tries_max), fault
+
+
+def _due(at: datetime) -> QuerySet[Job]:
+    due = Q(state="queued", run_after__lte=at) | Q(state="running", leased_until__lte=at)
+    return Job.objects.filter(due).order_by("run_after", "id")
+
+
+def _lease_length() -> timedelta:
+    return timedelta(seconds=settings.JOB_LEASE_SECONDS)
+
+
+def _park_exhausted(now: datetime) -> None:
+    """Park what took its worker down at each try: such a job never fails, it only never ends."""
+    spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
+    for job_id, last_error in list(spent.values_list("pk", "last_error")):
+        why = last_error or "The worker ended, or said nothing for a whole lease, at each try."
+        _give_up(_lease_of(job_id)[0], why)
+
+
+def _give_up(lease: Lease, why: str) -> None:
+    """Park a job without another try; nothing where another worker was first."""
+    try:
+        with write_transaction():
+            _park(lease, why)
+    except LeaseLost:
+        return
+    last_line = why.strip().rpartition("\n")[2]
+    logger.error("job %s %s parked after %s tries: %s", lease.job_id, lease.kind, lease.tries, last_line)
+
+
+def renew_lease(lease: Lease) -> None:
+    """Hold the job for another lease, for handlers that take long. Raises `LeaseLost`."""
+    _move(lease, leased_until=timezone.now() + _lease_length())
+
+
+def _move(lease: Lease, **columns: Any) -> None:
+    """Change the job while it is ours."""
+    if not Job.objects.filter(pk=lease.job_id, state="running", fence=lease.fence).update(**columns):
+        raise LeaseLost(f"job {lease.job_id} was taken over")
+
+
+def execute_job(lease: Lease) -> JobResult:
+    """Do the job: `done`, `queued` for another try, `parked` after the last, `lost` where the lease was taken over.
+
+    Raises django.db.Error where the database is away, and nothing else: then the lease runs out, and the job is done
+    later. So it is where even the job's failure could not be noted.
+    """
+    with log_context.bind_context(job_id=str(lease.job_id)):
+        try:
+            return _execute(lease)
+        except (DatabaseError, InterfaceError):
+            raise
+        except Exception:
+            logger.exception("job %s %s is left until its lease ends", lease.job_id, lease.kind)
+            return "lost"
+
+
+def _execute(lease: Lease) -> JobResult:
+    began = time.monotonic()
+    words = ""
+    try:
+        write = _handler(lease.kind)(lease)
+        _finish(lease, write)
+        ending: JobResult = "done"
+    except LeaseLost:
+        ending = "lost"
+    except Exception as error:  # noqa: BLE001 (whatever a handler raises is kept with the job, for a person to read)
+        ending = _fail(lease, error)
+        words = _storable(f": {type(error).__name__}: {error}")
+    level = logging.INFO if ending == "done" else logging.WARNING
+    seconds = time.monotonic() - began
+    logger.log(level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.tries, seconds, words)
+    return ending
+
+
+def _finish(lease: Lease, write: CommitAction | None) -> None:
+    """The end of the job and what it writes, together or not at all."""
+    with write_transaction():
+        _move(lease, state=Job.State.DONE, leased_until=None, finished_at=timezone.now(), last_error="")
+        if write is not None:
+            write()
+
+
+def _fail(lease: Lease, error: Exception) -> JobResult:
+    text = _text_of(error)
+    try:
+        with write_transaction():
+            if lease.tries >= lease.tries_max:
+                _park(lease, text)
+                return "parked"
+            pause = timedelta(seconds=settings.JOB_BACKOFF_SECONDS * 2 ** (lease.tries - 1))
+            again = timezone.now() + pause
+            _move(lease, state=Job.State.QUEUED, leased_until=None, run_after=again, last_error=text)
+            return "queued"
+    except LeaseLost:
+        return "lost"
+
+
+def _text_of(error: Exception) -> str:
+    """Its traceback, as a database can keep it."""
+    return _storable("".join(traceback.format_exception(error)))[-_ERROR_LENGTH_MAX:]
+
+
+def _storable(text: str) -> str:
+    """Without NUL and halves of surrogate pairs, which databases and logs refuse."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _park(lease: Lease, error: str) -> None:
+    """Put it aside for a person to look at; nothing else waits for it. The caller holds the registry's lock."""
+    _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
+    notify_observers(lease.job_id, lease.kind, lease.payload, "parked")
+    last_line = error.strip().rpartition("\n")[2]
+    detail = {"kind": lease.kind, "payload": _hashable(lease.payload), "tries": lease.tries, "error": last_line[:500]}
+    audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)
+
+
+def _hashable(payload: Any) -> Any:
+    """The payload as the audit log can hash it: its text where it has numbers or characters that RFC 8785 refuses."""
+    try:
+        rfc8785.dumps(payload)
+    except (ValueError, RecursionError):
+        return json.dumps(payload)[:_ERROR_LENGTH_MAX]
+    return payload
+
+
+def notify_observers(job_id: int, kind: str, payload: dict[str, Any], state: JobState) -> None:
+    """Those who keep rows about such jobs follow them, in the same transaction. One that fails is logged, and the job
+    is what it is all the same: kept as it was, it would fail again at every look."""
+    from registry.wiring import OBSERVERS
+
+    if kind not in OBSERVERS:
+        return
+    try:
+        # A savepoint: what the follower began is undone, and the job's end is not.
+        with transaction.atomic():
+            OBSERVERS[kind](payload, state)
+    except Exception:
+        logger.exception("job %s %s is %s, which could not be noted where it was asked for", job_id, kind, state)

@@ -1,0 +1,252 @@
+"""What other rooms may read, already joined."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from registry.bundles.bundle import SkillBundle
+from registry.bundles.parsed_bundle import parse_bundle
+from registry.bundles.supporting_files import build_file_facts
+from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
+from registry.common.string_similarity import close_matches, closest_matches
+from registry.models import AuditEvent, Capability, Draft, Incident, Revision, ToolName
+from registry.validation import ValidationContext
+
+LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
+AVAILABLE_MAX = 100
+_TEXTS = (*Revision.COLUMNS.values(), "supporting_files")
+SUGGESTIONS_MAX = 5
+
+
+def get_validation_context() -> ValidationContext:
+    """What validation needs to know of the rest of the registry."""
+    owners = dict(ToolName.objects.values_list("name", "capability__capability_id"))
+    ids = Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list("capability_id", flat=True)
+    return ValidationContext(tool_owners=owners, capability_ids=frozenset(ids))
+
+
+def published_ids() -> list[str]:
+    """The ids that readers can load, in order."""
+    found = Capability.objects.filter(status__in=LOADABLE_STATUSES)
+    return list(found.order_by("capability_id").values_list("capability_id", flat=True))
+
+
+def any_published() -> bool:
+    """Whether there is any, drafts included."""
+    return Capability.objects.exists()
+
+
+def capability_ids() -> list[str]:
+    """Every id that has texts, drafts included, in order."""
+    return list(Capability.objects.order_by("capability_id").values_list("capability_id", flat=True))
+
+
+def load_bundle(revision: Revision) -> SkillBundle:
+    """The bundle of a stored revision, parsed; it passed the gate when it was stored."""
+    documents = parse_bundle(revision.files, {})
+    return SkillBundle(
+        files=revision.files,
+        capability=documents.value("capability.json") or {},
+        skill_doc=documents.skill.skill_doc,
+        tools=documents.items("tools.json"),
+        ui_schemas=documents.items("ui_schemas.json"),
+    )
+
+
+def texts_digest(files: dict[str, str]) -> str:
+    """SHA-256 over the stored texts as they are: cheap enough to tell a damaged row at each first load."""
+    text = json.dumps(files, sort_keys=True, ensure_ascii=False)
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+
+
+def build_list_entry(
+    capability: dict[str, Any], *, digest: str, status: str, replaced_by: str | None
+) -> dict[str, Any]:
+    """One entry of `capability_registry_list` (schemas/api/registry_list.schema.json), defaults written in."""
+    return {
+        "capability_id": capability["capability_id"],
+        "name": capability["name"],
+        "description": capability["description"],
+        "intent_triggers": capability.get("intent_triggers", []),
+        "digest": digest,
+        "status": status,
+        "replaced_by": replaced_by,
+        "skill_groups": capability.get("skill_groups", []),
+        "os": capability.get("os", ["common"]),
+        "dependency_level": capability.get("dependency_level", "builtin"),
+        "priority": capability.get("priority", 0),
+    }
+
+
+def build_load_response(
+    bundle: SkillBundle, *, revision: int, digest: str, status: str, replaced_by: str | None, read_only: bool = False
+) -> dict[str, Any]:
+    """The answer of `capability_skill_load` (schemas/api/skill_load.schema.json).
+
+    With `read_only` the write tools are left out and named in `withheld_tools`. `digest` is then that of what is left:
+    a client recomputes it from what it received, and must not take an answer for damaged that is whole.
+    """
+    withheld = bundle.write_tool_names if read_only else []
+    if withheld:
+        bundle = bundle.without_write_tools()
+    return {
+        "capability_id": bundle.capability_id,
+        "version": "latest",
+        "revision": revision,
+        "digest": bundle.digest if withheld else digest,
+        "status": status,
+        "replaced_by": replaced_by,
+        "skill_doc": bundle.skill_doc,
+        "tools": bundle.tools,
+        "ui_schemas": bundle.ui_schemas,
+        "capability": bundle.public_capability,
+        **({"files": build_file_facts(bundle.supporting_files)} if bundle.supporting_files else {}),
+        **({"withheld_tools": withheld} if withheld else {}),
+    }
+
+
+def find_revision(capability: Capability, *, number: int | None = None, digest: str | None = None) -> Revision:
+    """A pinned revision of a capability. Raises `RevisionNotFound`."""
+    revisions = capability.revisions.all()
+    if number is not None:
+        revisions = revisions.filter(number=number)
+    if digest is not None:
+        revisions = revisions.filter(digest=digest)
+    found = revisions.order_by("-number").first()
+    if found is None:
+        wanted = f"revision {number}" if number is not None else f"digest {digest}"
+        raise RevisionNotFound(f"'{capability.capability_id}' has no {wanted}")
+    return found
+
+
+def get_capability(capability_id: str) -> Capability:
+    """A capability in any state, for operators. Raises `CapabilityNotFound` with all known ids."""
+    found = (
+        Capability.objects.select_related("published_revision", "replaced_by", "team")
+        .filter(capability_id=capability_id)
+        .first()
+    )
+    if found is None:
+        raise not_found(capability_id, list(Capability.objects.values_list("capability_id", flat=True)), {})
+    return found
+
+
+def not_found(capability_id: str, available: Sequence[str], names: dict[str, str]) -> CapabilityNotFound:
+    """The refusal for an unknown id with the ids that an agent can offer instead, nearest first."""
+    near = closest_matches(capability_id, available, most=AVAILABLE_MAX)
+    return CapabilityNotFound(
+        capability_id,
+        available=near,
+        available_total=len(available),
+        suggestions=[
+            {"capability_id": name, "name": names.get(name, name)}
+            for name in close_matches(capability_id, near, most=SUGGESTIONS_MAX)
+        ],
+    )
+
+
+@dataclass(frozen=True)
+class CapabilityRow:
+    """A line of the Studio's list."""
+
+    capability_id: str
+    name: str
+    status: str
+    revision: int | None
+    digest: str | None
+    has_draft: bool
+    open_incidents: int
+    updated_at: datetime
+
+
+def list_capabilities(
+    *,
+    status: str = "",
+    search: str = "",
+    keys: Sequence[int] | None = None,
+    limit: int | None = None,
+    offset: int = 0,
+) -> list[CapabilityRow]:
+    """Capabilities for operators in one query, whatever their number; `search` looks in id and name, `keys` are row
+    ids."""
+    found = _capabilities(status=status, search=search)
+    found = found if keys is None else found.filter(pk__in=keys)
+    window = found[offset : offset + limit] if limit is not None else found
+    return [_row(capability) for capability in window]
+
+
+def _capabilities(*, status: str, search: str) -> QuerySet[Capability]:
+    found = Capability.objects.all()
+    if status:
+        found = found.filter(status=status)
+    if search:
+        found = found.filter(Q(capability_id__icontains=search) | Q(published_revision__name__icontains=search))
+    drafts = Draft.objects.filter(capability=OuterRef("pk"), discarded_at__isnull=True)
+    return (
+        found.select_related("published_revision")
+        .defer(*(f"published_revision__{name}" for name in _TEXTS))
+        .annotate(
+            has_draft=Exists(drafts), open_incidents=Count("incidents", filter=Q(incidents__closed_at__isnull=True))
+        )
+        .order_by("capability_id")
+    )
+
+
+def _row(capability: Any) -> CapabilityRow:
+    revision = capability.published_revision
+    return CapabilityRow(
+        capability_id=capability.capability_id,
+        name=revision.name if revision else capability.capability_id,
+        status=capability.status,
+        revision=revision.number if revision else None,
+        digest=revision.digest if revision else None,
+        has_draft=capability.has_draft,
+        open_incidents=capability.open_incidents,
+        updated_at=capability.updated_at,
+    )
+
+
+def list_open_incidents() -> QuerySet[Incident]:
+    """Incidents that nobody has mended yet, the latest first."""
+    return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision", "source")
+
+
+def content_digest(capability_id: str) -> str | None:
+    """The content that agents can load, utterances included; None where they can load none."""
+    found = Capability.objects.filter(capability_id=capability_id, status__in=LOADABLE_STATUSES)
+    return found.values_list("published_revision__content_digest", flat=True).first()
+
+
+# What a capability's timeline tells; each save of a draft would bury the rest.
+TIMELINE_VERBS = (
+    "capability.publish", "capability.rollback", "capability.deprecate", "capability.retire", "capability.restore",
+    "capability.visibility", "draft.discard", "draft.restore", "draft.import", "review.ask", "review.approve",
+    "review.send_back", "review.withdraw", "release.schedule", "release.change", "release.cancel",
+    "release.done", "release.fail", "incident.open", "incident.close",
+)  # fmt: skip
+
+
+def list_timeline(capability_id: str, *, limit: int) -> list[AuditEvent]:
+    """What happened to a capability, the latest first, as the audit log has it."""
+    return list(AuditEvent.objects.filter(subject=capability_id, verb__in=TIMELINE_VERBS).order_by("-id")[:limit])
+
+
+def read_files(capability: Capability, *, draft: bool = False) -> dict[str, str]:
+    """The texts of what is published, or of the draft. Raises `StatusConflict` or `DraftNotFound`."""
+    if draft:
+        found = capability.drafts.filter(discarded_at__isnull=True).first()
+        if found is None:
+            raise DraftNotFound(f"'{capability.capability_id}' has no draft")
+        return found.files
+    if capability.published_revision is None:
+        raise StatusConflict(
+            f"'{capability.capability_id}' was never published; its draft can be exported with --draft"
+        )
+    return capability.published_revision.files

@@ -1,0 +1,83 @@
+"""The one door for writes: they follow one another, and readers hear of them when they are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import DatabaseError, InterfaceError, connection, transaction
+
+from registry.common import database_errors
+from registry.models import RegistryState
+
+CHANNEL = "registry"
+
+
+@contextmanager
+def write_transaction() -> Iterator[RegistryState]:
+    """A transaction that holds the lock of the registry's state until it ends.
+
+    One lock for all writes: publishing is rare, and what is checked inside stays true until the commit. On SQLite the
+    transaction itself is exclusive (BEGIN IMMEDIATE).
+    """
+    try:
+        with transaction.atomic():
+            transaction.on_commit(database_errors.record_write, robust=True)
+            state, _ = RegistryState.objects.select_for_update().get_or_create(id=1)
+            yield state
+    except (DatabaseError, InterfaceError) as error:
+        database_errors.record_outage(error)
+        raise
+
+
+@contextmanager
+def try_write_transaction() -> Iterator[RegistryState]:
+    """As `writing`, for what can be done later: on PostgreSQL it raises OperationalError where the lock is not free
+    within half a second."""
+    with transaction.atomic():
+        if connection.vendor == "postgresql":
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = 500")
+        with write_transaction() as state:
+            yield state
+
+
+def bump_registry_revision(state: RegistryState) -> int:
+    """Raise the registry revision; the number belongs to the caller's one change. Listeners hear it at the commit."""
+    state.registry_revision += 1
+    state.save(update_fields=["registry_revision"])
+    _notify_listeners(f"registry {state.registry_revision}")
+    return state.registry_revision
+
+
+def bump_access_revision(state: RegistryState) -> None:
+    """Raise the counter of keys and settings, which lists and their ETags do not depend on."""
+    state.access_revision += 1
+    state.save(update_fields=["access_revision"])
+    _notify_listeners(f"access {state.access_revision}")
+
+
+def bump_feedback_revision(state: RegistryState) -> None:
+    """Raise the counter of what agents told; nobody is woken for it, since readers look every few seconds."""
+    state.feedback_revision += 1
+    state.save(update_fields=["feedback_revision"])
+
+
+def _notify_listeners(payload: str) -> None:
+    """Other processes hear it at the commit; this one looks for itself, so that whoever wrote reads what he wrote."""
+    transaction.on_commit(_refresh_snapshot, robust=True)
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
+
+
+def _refresh_snapshot() -> None:
+    from registry.snapshot.store import STORE
+
+    if STORE.is_watched:
+        STORE.refresh()
+
+
+def get_registry_revision() -> int:
+    """The newest registry revision; 0 where nothing was ever published."""
+    return RegistryState.objects.filter(id=1).values_list("registry_revision", flat=True).first() or 0

@@ -1,0 +1,52 @@
+"""What is published, as matching knows it; read from the database, and kept by revision."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Final
+
+from registry.bundles.profile import CapabilityProfile, profile_from_text
+from registry.models import Capability, Draft, Revision
+from registry.snapshot.snapshot import SnapshotEntry
+
+_AT_ONCE: Final = 500
+_held: dict[int, CapabilityProfile] = {}
+_lock = threading.Lock()
+
+
+def profiles_of_revisions(wanted: dict[int, str]) -> dict[str, CapabilityProfile]:
+    """`{capability_id: Known}` for `{revision's row id: capability_id}`; a damaged row is left out."""
+    global _held
+    with _lock:
+        found = {number: _held[number] for number in wanted if number in _held}
+        missing = [number for number in wanted if number not in found]
+        for at in range(0, len(missing), _AT_ONCE):
+            rows = Revision.objects.filter(pk__in=missing[at : at + _AT_ONCE]).values_list("pk", "capability_json")
+            found |= {number: profile_from_text(text or "") for number, text in rows}
+        _held = found
+    by_id = ((wanted[number], one) for number, one in found.items())
+    return {capability_id: one for capability_id, one in sorted(by_id) if one.capability_id == capability_id}
+
+
+def profiles_of_drafts(drafts: Mapping[str, SnapshotEntry]) -> dict[str, CapabilityProfile]:
+    """`{capability_id: Known}` of drafts as they were when the entries were read; one saved since is left out."""
+    wanted = {entry.draft: capability_id for capability_id, entry in drafts.items() if entry.draft is not None}
+    rows = Draft.objects.filter(pk__in=[pk for pk, _ in wanted]).values_list("pk", "version", "capability_json")
+    found = {
+        wanted[pk, version]: profile_from_text(text or "") for pk, version, text in rows if (pk, version) in wanted
+    }
+    return {capability_id: one for capability_id, one in found.items() if one.capability_id == capability_id}
+
+
+def published_profiles() -> dict[str, CapabilityProfile]:
+    """Everything that readers can load, by the rows as they stand now."""
+    rows = Capability.objects.filter(status__in=("published", "deprecated"))
+    return profiles_of_revisions(dict(rows.values_list("published_revision_id", "capability_id")))
+
+
+def clear_cache() -> None:
+    """Begin again, as in a new process."""
+    global _held
+    with _lock:
+        _held = {}

@@ -1,0 +1,146 @@
+"""What is known of each capability in sentences, and how near a message comes to it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from registry.matching import kernel_classifier
+from registry.matching.ngram_index import WITH_VECTORS, WITHOUT_VECTORS, FeatureIndex, Floats, NgramSpaces
+
+# Beyond these, single sentences are too many to compare with each message: centroids answer.
+UTTERANCES_MAX: Final = 20_000
+# How much the nearest sentences count beside the head, and the sharpness where there is no head.
+_NEAR_WEIGHT: Final = 6.0
+_SHARPNESS_WITHOUT_HEAD: Final = 12.0
+
+
+@dataclass(frozen=True)
+class TrainingExamples:
+    """Sentences with the class that each belongs to; sorted by class, each class has one at least."""
+
+    texts: tuple[str, ...]
+    labels: npt.NDArray[np.int64]
+    classes: int
+
+    @property
+    def fingerprint(self) -> str:
+        """What a stored head was fitted on."""
+        described = json.dumps([self.texts, self.labels.tolist()], ensure_ascii=False).encode()
+        return hashlib.sha256(described).hexdigest()
+
+
+def build_training_examples(sentences: Sequence[Sequence[str]]) -> TrainingExamples:
+    """One list of sentences for each class."""
+    texts = tuple(text for of_class in sentences for text in of_class)
+    labels = [number for number, of_class in enumerate(sentences) for _ in of_class]
+    return TrainingExamples(texts, np.array(labels, np.int64), len(sentences))
+
+
+@dataclass(frozen=True)
+class SimilarityScores:
+    """How near a message is to each class: `score` ranks, `probability` sums to 1, `sentence` is 0 to 1."""
+
+    score: Floats
+    probability: Floats
+    sentence: Floats
+
+
+class ExampleSimilarity:
+    """Immutable; made anew when a capability's sentences change."""
+
+    def __init__(
+        self,
+        samples: TrainingExamples,
+        vectors: Floats | None,
+        weights: Floats | None = None,
+        numbers: FeatureIndex | None = None,
+    ) -> None:
+        """`vectors` are the samples' own, in order; `weights` those of a head that was fitted on these samples;
+        `numbers` those of the evidence before, to be gone on with."""
+        self.samples = samples
+        self.vectors = vectors
+        self.starts = np.searchsorted(samples.labels, np.arange(samples.classes))
+        is_large = len(samples.texts) > UTTERANCES_MAX
+        shares = WITHOUT_VECTORS if vectors is None else WITH_VECTORS
+        self.spaces = None if is_large else NgramSpaces(samples.texts, shares, numbers)
+        self.centroids = None if vectors is None else _centroids(vectors, self.starts)
+        if is_large:
+            self.vectors = None
+        self.weights = weights
+        if weights is None and kernel_classifier.is_cheap_to_fit(len(samples.texts), samples.classes):
+            self.weights = self.fit()
+
+    @property
+    def is_fitted(self) -> bool:
+        return self.weights is not None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a job has nothing to add: there is a head, or there will be none."""
+        return (
+            self.is_fitted
+            or self.spaces is None
+            or not kernel_classifier.can_fit(len(self.samples.texts), self.samples.classes)
+        )
+
+    def fit(self) -> Floats:
+        """The head's weights. Takes from milliseconds to a minute: see `head.is_quick`."""
+        return kernel_classifier.fit_classifier(self.likeness_matrix(), self.samples.labels, self.samples.classes)
+
+    def likeness_matrix(self) -> Floats:
+        """Of all samples with each other."""
+        if self.spaces is None:
+            raise ValueError("too many sentences to compare each with each")
+        likeness = self.spaces.matrix()
+        return likeness if self.vectors is None else likeness + self.vectors @ self.vectors.T
+
+    def nearness(self, message: str, vector: Floats | None) -> SimilarityScores:
+        """`vector` is the message's own, None where there is no embedder."""
+        by_words = np.zeros(len(self.samples.texts), np.float32)
+        if self.spaces is not None:
+            by_words = self.spaces.likeness(message)
+        by_vector = None if self.vectors is None or vector is None else self.vectors @ vector
+        sentence = self._two_nearest(by_words if by_vector is None else by_vector)
+        if self.centroids is not None and vector is not None and by_vector is None:
+            sentence = self.centroids @ vector
+        if self.weights is not None:
+            likeness = by_words if by_vector is None else by_words + by_vector
+            score = likeness @ self.weights + np.float32(_NEAR_WEIGHT) * sentence
+        else:
+            score = np.float32(_SHARPNESS_WITHOUT_HEAD) * self._without_head(sentence, by_words, vector)
+        return SimilarityScores(score, kernel_classifier.predict_probabilities(score), np.clip(sentence, 0, 1))
+
+    def _without_head(self, sentence: Floats, by_words: Floats, vector: Floats | None) -> Floats:
+        """Nearest sentences, the middle of all of them, and shared words."""
+        if self.centroids is None or vector is None:
+            return sentence * np.float32(2)
+        found = sentence + self.centroids @ vector + np.float32(0.7) * self._two_nearest(by_words)
+        return np.asarray(found, np.float32)
+
+    def _two_nearest(self, likeness: Floats) -> Floats:
+        """The mean of the two nearest samples of each class; of a class with one, that one."""
+        best = np.maximum.reduceat(likeness, self.starts)
+        rest = likeness.copy()
+        # The first place of each class's best is taken out, so that the next best shows.
+        places = np.flatnonzero(likeness == best[self.samples.labels])
+        first = places[np.unique(self.samples.labels[places], return_index=True)[1]]
+        rest[first] = -np.inf
+        second = np.maximum.reduceat(rest, self.starts)
+        return np.asarray((best + np.where(np.isfinite(second), second, best)) / 2, np.float32)
+
+
+def _centroids(vectors: Floats, starts: npt.NDArray[np.int64]) -> Floats:
+    sums = np.add.reduceat(vectors, starts, axis=0)
+    return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12), np.float32)
+
+
+def count_utterances(samples: TrainingExamples) -> Mapping[int, int]:
+    """How many samples each class has."""
+    return {number: int(count) for number, count in enumerate(np.bincount(samples.labels, minlength=samples.classes))}

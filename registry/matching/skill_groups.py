@@ -1,0 +1,152 @@
+"""Skill groups: what several capabilities have in common, in words of its own that messages are held against (SPEC C).
+
+A capability names its groups in capability.json; a group that nobody has described is known by its id alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NotFound, StatusConflict
+from registry.core import audit
+from registry.core.transactions import bump_access_revision, write_transaction
+from registry.matching import training_job
+from registry.matching.capability_profiles import published_profiles
+from registry.models import SkillGroup
+
+EXAMPLES_MAX: Final = 50
+_ID: Final = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRow:
+    """A group as operators see it. `members` are published capabilities; one without is an orphan."""
+
+    group_id: str
+    name: str
+    description: str
+    examples: tuple[str, ...]
+    is_exclusive: bool
+    is_described: bool
+    members: int
+
+
+def set_group(
+    *,
+    group_id: str,
+    by: Actor,
+    name: str | None = None,
+    description: str | None = None,
+    examples: Sequence[str] | None = None,
+    is_exclusive: bool | None = None,
+) -> SkillGroup:
+    """Make a group, or change what is given of one. Raises `InvalidRequest` with the mend; nothing changes then."""
+    _check(group_id, name, description, examples)
+    with write_transaction() as state:
+        group = SkillGroup.objects.filter(group_id=group_id).first()
+        if group is None:
+            group = SkillGroup(group_id=group_id, name=group_id.replace("_", " ").capitalize()[:80])
+        given = {"name": name, "description": description, "is_exclusive": is_exclusive}
+        changes: dict[str, Any] = {column: value for column, value in given.items() if value is not None}
+        if examples is not None:
+            changes["examples"] = list(dict.fromkeys(text.strip() for text in examples))
+        for column, value in changes.items():
+            setattr(group, column, value)
+        group.save()
+        # The matcher of each process is made of these words too.
+        bump_access_revision(state)
+        training_job.queue_training()
+        audit.record(by=by, verb="skill_group.set", subject=group_id, detail=changes)
+    return group
+
+
+def is_group_id(group_id: str) -> bool:
+    """Whether a group can have this id."""
+    return len(group_id) <= 64 and _ID.fullmatch(group_id) is not None
+
+
+def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
+    if not is_group_id(group_id):
+        raise InvalidRequest(
+            f"'{group_id[:80]}' is no id of a group: lower-case words joined by _, at most 64 characters"
+        )
+    if name is not None and not (name.strip() and len(name) <= 80):
+        raise InvalidRequest("A group's name has 1 to 80 characters")
+    if description is not None and len(description) > 1024:
+        raise InvalidRequest("A group's description has at most 1,024 characters")
+    for text in examples or ():
+        if not text.strip() or len(text) > 500:
+            raise InvalidRequest("An example sentence has 1 to 500 characters")
+    if examples is not None and len(examples) > EXAMPLES_MAX:
+        raise InvalidRequest(f"A group has at most {EXAMPLES_MAX} example sentences")
+
+
+def list_groups() -> list[GroupRow]:
+    """Every group that is described, or that a published capability names, by id."""
+    members = Counter(group for one in published_profiles().values() for group in set(one.skill_groups))
+    described = {group.group_id: group for group in SkillGroup.objects.all()}
+    return [_row(group_id, described.get(group_id), members[group_id]) for group_id in sorted({*members, *described})]
+
+
+def _row(group_id: str, group: SkillGroup | None, members: int) -> GroupRow:
+    shown = group or SkillGroup(group_id=group_id, name=group_id, examples=[])
+    examples = tuple(shown.examples)
+    return GroupRow(group_id, shown.name, shown.description, examples, shown.is_exclusive, group is not None, members)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A published capability of a group; one in no group has none."""
+
+    capability_id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPage:
+    """A group with its members, by id."""
+
+    group: GroupRow
+    members: Sequence[GroupMember]
+
+
+def get_group(group_id: str) -> GroupPage:
+    """A group that is described, or that a published capability names. Raises `NotFound`."""
+    members = [one for one in published_profiles().values() if group_id in one.skill_groups]
+    group = SkillGroup.objects.filter(group_id=group_id).first()
+    if group is None and not members:
+        raise NotFound(f"There is no skill group '{group_id[:64]}'")
+    return GroupPage(_row(group_id, group, len(members)), [GroupMember(one.capability_id, one.name) for one in members])
+
+
+def list_ungrouped() -> list[GroupMember]:
+    """Published capabilities that name no group, by id."""
+    return [GroupMember(one.capability_id, one.name) for one in published_profiles().values() if not one.skill_groups]
+
+
+def create_group(*, group_id: str, by: Actor, **given: Any) -> SkillGroup:
+    """As `set_group`, for one that nobody has described yet. Raises `StatusConflict` where somebody has."""
+    with write_transaction():
+        if SkillGroup.objects.filter(group_id=group_id).exists():
+            raise StatusConflict(f"A skill group '{group_id}' exists already")
+        return set_group(group_id=group_id, by=by, **given)
+
+
+def delete_group(*, group_id: str, by: Actor) -> None:
+    """Forget the words of a group, which capabilities go on naming: it is known by its id alone then.
+
+    Raises `NotFound`.
+    """
+    with write_transaction() as state:
+        found = SkillGroup.objects.filter(group_id=group_id)
+        if not found.exists():
+            raise NotFound(f"There is no description of a skill group '{group_id[:64]}'")
+        found.delete()
+        bump_access_revision(state)
+        training_job.queue_training()
+        audit.record(by=by, verb="skill_group.remove", subject=group_id)

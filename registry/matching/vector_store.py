@@ -1,0 +1,82 @@
+"""The vectors of known texts: kept in the database by text and model, and in memory while they are used."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from registry.matching.embedders import Embedder
+from registry.matching.ngram_index import Floats
+from registry.models import SentenceVector
+
+# So many texts are made into vectors between two looks at the clock.
+_CHUNK: Final = 64
+_LOOKED_UP_AT_ONCE: Final = 500
+
+
+def text_digest(text: str) -> str:
+    """The name of a text in the table."""
+    return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
+
+
+@dataclass
+class VectorStore:
+    """Vectors of one embedder."""
+
+    embedder: Embedder
+    _held: dict[str, Floats] = field(default_factory=dict)
+
+    def vectors(
+        self, texts: Sequence[str], *, seconds: float | None = None, between: Callable[[], object] | None = None
+    ) -> Floats | None:
+        """Shape (texts, dimension), or None where `seconds` did not suffice to make those that were missing.
+
+        `between` is called now and then. Raises `EmbedderUnavailable`.
+        """
+        self._held = {text: self._held[text] for text in dict.fromkeys(texts) if text in self._held}
+        self._look_up([text for text in dict.fromkeys(texts) if text not in self._held])
+        missing = [text for text in dict.fromkeys(texts) if text not in self._held]
+        deadline = None if seconds is None else time.monotonic() + seconds
+        for at in range(0, len(missing), _CHUNK):
+            if deadline is not None and time.monotonic() > deadline:
+                return None
+            self._make(missing[at : at + _CHUNK])
+            if between is not None:
+                between()
+        if not texts:
+            return np.zeros((0, self.embedder.dimension), np.float32)
+        return np.stack([self._held[text] for text in texts])
+
+    def _look_up(self, texts: list[str]) -> None:
+        by_hash = {text_digest(text): text for text in texts}
+        hashes = list(by_hash)
+        for at in range(0, len(hashes), _LOOKED_UP_AT_ONCE):
+            rows = SentenceVector.objects.filter(
+                model_id=self.embedder.model_id,
+                dimension=self.embedder.dimension,
+                text_sha256__in=hashes[at : at + _LOOKED_UP_AT_ONCE],
+            )
+            for name, vector in rows.values_list("text_sha256", "vector"):
+                found = np.frombuffer(bytes(vector), "<f4")
+                if len(found) == self.embedder.dimension:
+                    self._held[by_hash[name]] = found
+
+    def _make(self, texts: list[str]) -> None:
+        made = self.embedder.embed(texts)
+        self._held.update(zip(texts, made, strict=True))
+        rows = [
+            SentenceVector(
+                model_id=self.embedder.model_id,
+                text_sha256=text_digest(text),
+                dimension=self.embedder.dimension,
+                vector=vector.astype("<f4").tobytes(),
+            )
+            for text, vector in zip(texts, made, strict=True)
+        ]
+        # Another process may have made the same ones.
+        SentenceVector.objects.bulk_create(rows, ignore_conflicts=True)

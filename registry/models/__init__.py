@@ -1,0 +1,328 @@
+"""What we keep (docs/glossary.md has the words). What must always hold is a constraint of the database."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from registry.models.agent_key import AgentKey, Redemption
+from registry.models.bundle_texts import BundleTexts
+from registry.models.demand import DemandMiss, UnmatchedMessage
+from registry.models.draft_version import DraftVersion
+from registry.models.feedback import Confidence, Outcome
+from registry.models.git_import import GitImport
+from registry.models.idempotency import KeptAnswer
+from registry.models.install_code import new_code
+from registry.models.job import Job
+from registry.models.load_count import LoadCount
+from registry.models.matching import MatchHead, SentenceVector, SkillGroup
+from registry.models.operator import Operator
+from registry.models.proposal import Proposal
+from registry.models.review import ReleaseRule, Review, ReviewEntry
+from registry.models.scheduled_release import ScheduledRelease
+from registry.models.share_link import ShareLink
+from registry.models.source import GitSource, GitSourceItem
+from registry.models.team import Team, TeamMember
+from registry.models.upload import SkillUpload, UploadedSkill
+from registry.models.webhook import Webhook, WebhookDelivery
+
+__all__ = [
+    "AgentKey",
+    "AuditEvent",
+    "BundleTexts",
+    "Capability",
+    "Confidence",
+    "DemandMiss",
+    "Draft",
+    "DraftVersion",
+    "GitImport",
+    "GitSource",
+    "GitSourceItem",
+    "Incident",
+    "Job",
+    "KeptAnswer",
+    "LoadCount",
+    "MatchHead",
+    "Operator",
+    "Outcome",
+    "Proposal",
+    "Redemption",
+    "RegistryState",
+    "Release",
+    "ReleaseRule",
+    "Review",
+    "ReviewEntry",
+    "Revision",
+    "ScheduledRelease",
+    "SentenceVector",
+    "ShareLink",
+    "SkillGroup",
+    "SkillUpload",
+    "Team",
+    "TeamMember",
+    "ToolName",
+    "UnmatchedMessage",
+    "UploadedSkill",
+    "Webhook",
+    "WebhookDelivery",
+]
+
+
+class RegistryState(models.Model):
+    """One row: the counters that readers poll. Whoever writes holds its lock, so that writes follow one another."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
+    access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
+    feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
+    # What the session of a new user begins with.
+    first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
+    history = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Another word after each restore: what a process holds of another history is void.",
+    )
+
+    class Meta:
+        constraints: ClassVar = [models.CheckConstraint(condition=Q(id=1), name="registry_state_single_row")]
+
+
+class Visibility(models.TextChoices):
+    """Unlisted: seen by the keys that have redeemed the install code, and by nobody else."""
+
+    LISTED = "listed"
+    UNLISTED = "unlisted"
+
+
+class Capability(models.Model):
+    """What can be done. Its texts are in the draft and in the revisions."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft"
+        PUBLISHED = "published"
+        DEPRECATED = "deprecated"
+        RETIRED = "retired"
+
+    capability_id = models.CharField(max_length=64, unique=True)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
+    install_code = models.CharField(max_length=20, unique=True, default=new_code)
+    published_revision = models.ForeignKey("Revision", null=True, on_delete=models.PROTECT, related_name="+")
+    replaced_by = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="replaces")
+    team = models.ForeignKey(Team, null=True, on_delete=models.PROTECT, related_name="capabilities")
+    draft_counter = models.PositiveIntegerField(
+        default=0, help_text="The version of the newest draft, discarded ones included."
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["capability_id"]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(status__in=["draft", "published", "deprecated", "retired"]), name="capability_status_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(status="draft", published_revision__isnull=True)
+                | (~Q(status="draft") & Q(published_revision__isnull=False)),
+                name="capability_status_fits_revision",
+            ),
+            models.CheckConstraint(
+                condition=Q(replaced_by__isnull=True)
+                | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired"])),
+                name="capability_replacement_fits_status",
+            ),
+            models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
+            models.CheckConstraint(
+                condition=Q(visibility__in=["listed", "unlisted"]), name="capability_visibility_known"
+            ),
+            models.CheckConstraint(condition=Q(install_code__startswith="SKILL-"), name="capability_install_code_form"),
+        ]
+
+    def __str__(self) -> str:
+        return self.capability_id
+
+
+class Revision(BundleTexts):
+    """One published state of a capability; never changed once written."""
+
+    capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="revisions")
+    number = models.PositiveIntegerField()
+    name = models.CharField(max_length=80)
+    digest = models.CharField(max_length=71, help_text="What agents see: sha256: + hex.")
+    content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
+    texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
+    rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    read_only_digest = models.CharField(
+        max_length=71,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Without write tools; empty: unknown.",
+    )
+    words_print = models.CharField(
+        max_length=32,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of authoring/near_duplicates.py; empty: not known.",
+    )
+    note = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=200)
+    approved_by = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="The second person, where one has approved."
+    )
+
+    class Meta:
+        ordering: ClassVar = ["capability", "number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "number"], name="revision_number_unique"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="revision_number_positive"),
+            models.CheckConstraint(condition=Q(digest__startswith="sha256:"), name="revision_digest_form"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.capability.capability_id} revision {self.number}"
+
+
+class Release(models.Model):
+    """What a capability was to readers from one registry revision on; any past list can be read back from these."""
+
+    registry_revision = models.BigIntegerField(primary_key=True)
+    capability = models.ForeignKey(Capability, on_delete=models.PROTECT, related_name="releases")
+    revision = models.ForeignKey(Revision, on_delete=models.PROTECT, related_name="releases")
+    status = models.CharField(max_length=16)
+    replaced_by = models.CharField(max_length=64, blank=True, default="", help_text="A capability_id, or empty.")
+    visibility = models.CharField(
+        max_length=16, choices=Visibility.choices, default=Visibility.LISTED, db_default="listed"
+    )
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["registry_revision"]
+        indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"
+            ),
+            models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
+            models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),
+        ]
+
+
+class Draft(BundleTexts):
+    """The text being worked on. A discarded one is kept for 30 days."""
+
+    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
+    version = models.PositiveIntegerField()
+    digest = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="Empty where it did not pass when it was saved."
+    )
+    based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
+    saved_at = models.DateTimeField(default=timezone.now)
+    saved_by = models.CharField(max_length=200)
+    editors = models.JSONField(default=list, db_default=[], help_text="Whoever has worked on it, as actors.")
+    discarded_at = models.DateTimeField(null=True)
+    proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["capability"], condition=Q(discarded_at__isnull=True), name="draft_one_per_capability"
+            ),
+            models.UniqueConstraint(fields=["capability", "version"], name="draft_version_unique"),
+        ]
+
+
+class ToolName(models.Model):
+    """The collision rule: a tool name belongs to one capability that readers can load, or to none."""
+
+    name = models.CharField(max_length=64, primary_key=True)
+    capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="tool_names")
+
+
+class Incident(models.Model):
+    """A stored bundle that agents could not be given, a scheduled release that could not be made, or a source that
+    cannot be read or trusted, once per cause.
+
+    Closed when a good revision is published, or when the source is read again.
+    """
+
+    class Kind(models.TextChoices):
+        BUNDLE = "bundle"
+        RELEASE = "release"
+        SOURCE = "source"
+
+    capability = models.ForeignKey(
+        Capability,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="incidents",
+        help_text="Null where it is about a source.",
+    )
+    source = models.ForeignKey(GitSource, null=True, on_delete=models.CASCADE, related_name="incidents")
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.BUNDLE, db_default="bundle")
+    revision = models.ForeignKey(
+        Revision,
+        null=True,
+        on_delete=models.CASCADE,
+        related_name="incidents",
+        help_text="What agents were to get; null where nothing was ever published.",
+    )
+    cause = models.CharField(max_length=64, help_text="SHA-256 over what is wrong: the same fault is one incident.")
+    message = models.TextField()
+    details = models.TextField()
+    findings = models.JSONField(default=list)
+    count = models.PositiveBigIntegerField(default=1)
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar = ["-last_seen_at"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["capability", "cause"], condition=Q(closed_at__isnull=True), name="incident_open_once"
+            ),
+            models.UniqueConstraint(
+                fields=["source"], condition=Q(closed_at__isnull=True), name="incident_of_source_open_once"
+            ),
+            models.CheckConstraint(condition=Q(kind__in=["bundle", "release", "source"]), name="incident_kind_known"),
+            models.CheckConstraint(
+                condition=~Q(kind="bundle") | Q(revision__isnull=False), name="incident_revision_fits_kind"
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="source", source__isnull=False, capability__isnull=True, revision__isnull=True)
+                | (~Q(kind="source") & Q(source__isnull=True, capability__isnull=False)),
+                name="incident_subject_fits_kind",
+            ),
+        ]
+
+
+class AuditEvent(models.Model):
+    """Who did what, append-only; each row carries the hash of the one before, so that a missing row shows."""
+
+    at = models.DateTimeField()
+    actor_kind = models.CharField(max_length=16)
+    actor_name = models.CharField(max_length=200)
+    verb = models.CharField(max_length=40)
+    subject = models.CharField(max_length=200, help_text="A capability_id, a key's or an operator's name.")
+    detail = models.JSONField(default=dict)
+    previous_hash = models.CharField(max_length=64, unique=True)
+    hash = models.CharField(max_length=64, unique=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        indexes: ClassVar = [
+            models.Index(fields=["subject", "-id"], name="audit_of_subject"),
+            models.Index(fields=["actor_name", "-id"], name="audit_of_actor"),
+            models.Index(fields=["verb", "-id"], name="audit_of_verb"),
+        ]

@@ -1,0 +1,55 @@
+"""What was learned for matching: derived from what is published, and made anew where it is missing. Part of
+`registry.models`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.db import models
+from django.utils import timezone
+
+
+class SentenceVector(models.Model):
+    """The vector of one text by one model: float32, little-endian, `dimension` numbers of unit length together."""
+
+    model_id = models.CharField(max_length=200)
+    text_sha256 = models.CharField(max_length=64)
+    dimension = models.PositiveIntegerField()
+    vector = models.BinaryField()
+
+    class Meta:
+        app_label = "registry"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["model_id", "text_sha256"], name="sentence_vector_once"),
+        ]
+
+
+class MatchHead(models.Model):
+    """The weights of a head (registry/matching/kernel_classifier.py), float16, for exactly the samples with this fingerprint."""
+
+    fingerprint = models.CharField(max_length=64)
+    model_id = models.CharField(max_length=200, blank=True, default="", help_text="Empty: words alone.")
+    samples = models.PositiveIntegerField()
+    classes = models.PositiveIntegerField()
+    weights = models.BinaryField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        app_label = "registry"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["model_id", "fingerprint"], name="match_head_once"),
+        ]
+
+
+class SkillGroup(models.Model):
+    """What several capabilities have in common, with words of its own; of an exclusive one, a session keeps one."""
+
+    group_id = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=80)
+    description = models.CharField(max_length=1024, blank=True, default="")
+    examples = models.JSONField(default=list)
+    is_exclusive = models.BooleanField(default=False)
+
+    class Meta:
+        app_label = "registry"
+        ordering: ClassVar = ["group_id"]

@@ -1,0 +1,101 @@
+"""Letters to members: somebody is asked to review, has an answer, or an incident opened.
+
+A letter is a job that is stored with the row of the audit log that it tells of; it is sent by a worker and tried again
+where the mail server is away. Who has no address in their account gets none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db.models import Q, QuerySet
+
+from registry.core.jobs import queue
+from registry.core.jobs.queue import Lease
+from registry.models import AuditEvent, Operator, Review
+
+KIND: Final = "mail.send"
+# Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly three hours after the first.
+TRIES_MAX: Final = 11
+RECIPIENTS_MAX: Final = 100
+_MAY_PUBLISH: Final = Q(role__in=["publisher", "admin"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Email:
+    subject: str
+    words: str
+    path: str
+
+
+def on_audit_event(row: AuditEvent) -> None:
+    """Queue a letter for each member whom the row concerns; under the lock of the registry."""
+    if row.verb == "review.ask":
+        review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
+        concerned = {actor.partition(":")[2] for actor in (review.asked_by, *review.editors)}
+        _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=concerned), _asked(row))
+    elif row.verb in ("review.approve", "review.send_back"):
+        review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
+        names = {actor.partition(":")[2] for actor in (review.asked_by, *review.editors)} - {row.actor_name}
+        _queue(_members().filter(username__in=names), _answered(row))
+    elif row.verb == "incident.open":
+        _queue(_members().filter(_MAY_PUBLISH), _incident(row))
+    elif row.verb == "git_source.failing":
+        _queue(_members().filter(_MAY_PUBLISH), _failing(row))
+
+
+def _members() -> QuerySet[Operator]:
+    return Operator.objects.filter(is_active=True).exclude(email="")
+
+
+def _asked(row: AuditEvent) -> _Email:
+    words = f"{row.actor_name} asks for a review of '{row.subject}':\n\n{row.detail['note']}"
+    return _Email(f"Review asked: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+
+
+def _answered(row: AuditEvent) -> _Email:
+    done = "approved" if row.verb == "review.approve" else "sent back"
+    said = f":\n\n{row.detail['words']}" if row.detail.get("words") else "."
+    words = f"{row.actor_name} has {done} the texts of '{row.subject}'{said}"
+    return _Email(f"Review {done}: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+
+
+def _incident(row: AuditEvent) -> _Email:
+    words = f"{row.detail['message']}.\n\n{row.detail['details']}"
+    return _Email(f"Incident: {row.subject}", words, "/incidents/")
+
+
+def _failing(row: AuditEvent) -> _Email:
+    words = f"{row.detail['message']}.\n\n{row.detail['details']}\n\nWhat was taken in from it stays as it is."
+    return _Email(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
+
+
+def _queue(members: Iterable[Operator], letter: _Email) -> None:
+    for member in list(members)[:RECIPIENTS_MAX]:
+        queue.enqueue(
+            KIND,
+            {"operator_id": member.pk, "subject": letter.subject, "words": letter.words, "path": letter.path},
+            lane="mail",
+            tries_max=TRIES_MAX,
+        )
+
+
+def send_email(lease: Lease) -> None:
+    """The handler; payload `{"operator_id", "subject", "words", "path"}`. At least once: a worker that dies after the
+    server took the letter sends it again."""
+    given: dict[str, Any] = lease.payload
+    member = _members().filter(pk=given["operator_id"]).first()
+    if member is None:
+        return
+    where = f"\n\n{settings.PUBLIC_URL}{given['path']}" if settings.PUBLIC_URL else ""
+    foot = "\n\n-- \nCapability Studio tells you because your account has this address."
+    EmailMessage(
+        subject=" ".join(f"[Studio] {given['subject']}".split()),
+        body=f"{given['words']}{where}{foot}\n",
+        to=[member.email],
+        headers={"Auto-Submitted": "auto-generated"},
+    ).send()

@@ -1,0 +1,1 @@
+"""Running the registry: worker, housekeeping, metrics, backups and the first start."""

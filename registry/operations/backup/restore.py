@@ -1,0 +1,188 @@
+"""Put a registry back from a backup: all of it in one transaction, or nothing."""
+
+# ruff: noqa: SLF001 (Django's name for what a model declares is _meta)
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from uuid import uuid4
+
+from django.core.management.color import no_style
+from django.db import DatabaseError, connection, models, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from registry.catalog.integrity import find_damaged_revisions
+from registry.common.actors import Actor
+from registry.common.errors import BackupRefused, BackupUnreadable
+from registry.core import audit
+from registry.core.transactions import bump_access_revision, write_transaction
+from registry.models import Capability, DemandMiss, Job, LoadCount, RegistryState, Release, Revision
+from registry.operations.backup.archive import Manifest, TableEntry, check_archive, open_archive, read_table
+from registry.operations.backup.tables import (
+    Model,
+    backed_up_models,
+    known_migrations,
+    parse_row,
+    table_name,
+    truncated_models,
+)
+
+# Where each restore begins to count: past every number that somebody may have seen before it.
+EPOCH_REVISION_GAP: Final = 1_000_000
+_ROWS_AT_ONCE: Final = 500
+_BYTES_AT_ONCE: Final = 4 * 1024 * 1024
+# Rows of these come by themselves in a registry that nobody has used yet.
+_COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, DemandMiss)
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """What was put back. `damaged` names revisions that were damaged when the backup was made, `audit_broken_at` the
+    first row of the audit log that was; what they were is what they are."""
+
+    manifest: Manifest
+    registry_revision: int
+    damaged: tuple[str, ...]
+    audit_broken_at: int | None
+
+    @property
+    def is_sound(self) -> bool:
+        return not self.damaged and self.audit_broken_at is None
+
+
+def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResult:
+    """Put everything back from the file; with `force` in the place of what is there. Running processes notice.
+
+    Raises `BackupUnreadable` for a file that is no backup, damaged or newer than this code; `BackupRefused` where the
+    database is not empty, not migrated, or does not take the rows. Nothing has changed then.
+    """
+    manifest = check_archive(path)
+    _require_known(manifest)
+    _require_migrated()
+    try:
+        with open_archive(path) as (archive, _), transaction.atomic():
+            return _restore(archive, manifest, by=by, force=force)
+    except DatabaseError as error:
+        raise BackupRefused(f"The database does not take the backup, and nothing has changed: {error}") from error
+
+
+def _require_known(manifest: Manifest) -> None:
+    newer = [name for name in manifest.migrations if name not in known_migrations()]
+    if newer:
+        raise BackupUnreadable(
+            f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
+        )
+    known = {table_name(model) for model in backed_up_models()}
+    unknown = [table.name for table in manifest.tables if table.name not in known]
+    if unknown:
+        raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
+
+
+def _require_migrated() -> None:
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise BackupRefused("The database is not migrated. Run: python3 run.py manage migrate")
+
+
+def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: bool) -> RestoreResult:
+    _lock_others_out()
+    with write_transaction() as state:
+        if not force and not _is_empty():
+            raise BackupRefused("The registry is not empty. --force puts the backup in the place of all that is there")
+        before = (state.registry_revision, state.access_revision)
+        for model in truncated_models():
+            model._base_manager.all()._raw_delete("default")
+        for table in manifest.tables:
+            _fill(archive, table)
+        connection.check_constraints()
+        _mend_sequences()
+        damaged, broken = find_damaged_revisions(), audit.find_chain_break()
+        _begin_history(state, before)
+        detail = {"backup_created_at": manifest.created_at, "registry_revision": state.registry_revision}
+        audit.record(by=by, verb="registry.restore", subject="registry", detail=detail)
+    return RestoreResult(manifest, state.registry_revision, damaged, broken.pk if broken else None)
+
+
+def _lock_others_out() -> None:
+    """On SQLite the transaction does that. Readers read on, from what was there before."""
+    if connection.vendor != "postgresql":
+        return
+    # The counters' table first, as every writer does: so nobody waits for us while we wait for him.
+    locked: list[Model] = [RegistryState, *truncated_models()]
+    tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in locked)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL statement_timeout = 0")
+        cursor.execute(f"LOCK TABLE {tables} IN EXCLUSIVE MODE")
+
+
+def _is_empty() -> bool:
+    return not any(model._base_manager.exists() for model in backed_up_models() if model not in _COME_BY_THEMSELVES)
+
+
+def _fill(archive: zipfile.ZipFile, table: TableEntry) -> None:
+    """Insert a table's rows, a bounded number of bytes at a time."""
+    model = next(model for model in backed_up_models() if table_name(model) == table.name)
+    waiting: list[models.Model] = []
+    size = 0
+    for columns, length in read_table(archive, table):
+        waiting.append(parse_row(model, columns))
+        size += length
+        if len(waiting) >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
+            _insert(model, waiting)
+            waiting, size = [], 0
+    _insert(model, waiting)
+
+
+def _insert(model: Model, rows: Sequence[models.Model]) -> None:
+    if model is not RegistryState:
+        model._base_manager.bulk_create(rows)
+        return
+    for row in rows:
+        row.save(force_update=True)
+
+
+def _mend_sequences() -> None:
+    """The rows came with their keys; the next one must not get a key that is taken."""
+    with connection.cursor() as cursor:
+        for statement in connection.ops.sequence_reset_sql(no_style(), backed_up_models()):
+            cursor.execute(statement)
+
+
+def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
+    """Count on from where nobody has been, and release everything anew.
+
+    Clients may have seen numbers past the backup's, and those will come again with another meaning. So the counter
+    goes on at the next million, and each capability is released again: whoever asks for what changed is told of all.
+    """
+    state.refresh_from_db()
+    highest = max(state.registry_revision, before[0])
+    base = (highest // EPOCH_REVISION_GAP + 1) * EPOCH_REVISION_GAP
+    number = base
+    for number, (capability, revision) in enumerate(_released(), start=base + 1):
+        Release.objects.create(
+            registry_revision=number,
+            capability=capability,
+            revision=revision,
+            status=capability.status,
+            replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+            visibility=capability.visibility,
+            at=timezone.now(),
+        )
+    state.registry_revision, state.access_revision = number, max(state.access_revision, before[1])
+    state.history = uuid4().hex
+    state.save(update_fields=["registry_revision", "access_revision", "history"])
+    bump_access_revision(state)
+
+
+def _released() -> Iterator[tuple[Capability, Revision]]:
+    """Whatever readers have ever seen, without the texts."""
+    found = Capability.objects.select_related("published_revision", "replaced_by").order_by("capability_id")
+    light = found.defer(*(f"published_revision__{column}" for column in Revision.COLUMNS.values()))
+    for capability in light:
+        if capability.published_revision is not None:
+            yield capability, capability.published_revision

@@ -1,0 +1,48 @@
+"""What has to be done every day, and the end of finished jobs."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from registry.core import idempotency
+from registry.core.jobs import queue
+from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.transactions import write_transaction
+from registry.models import Job, WebhookDelivery
+from registry.sources import git_import_jobs, skill_uploads
+from registry.usage import demand, rollup
+
+KIND: Final = "jobs.prune"
+DELIVERIES_KIND: Final = "webhook.prune"
+DAILY_JOBS: Final = (
+    KIND, DELIVERIES_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND, skill_uploads.KIND,
+)  # fmt: skip
+RETENTION_DAYS: Final = 30
+
+
+def queue_daily(today: date) -> int:
+    """A job of each daily kind, once a day however many workers ask; how many were stored."""
+    keys = {kind: f"{kind}:{today.isoformat()}" for kind in DAILY_JOBS}
+    with write_transaction():
+        known = set(Job.objects.filter(dedupe_key__in=keys.values()).values_list("dedupe_key", flat=True))
+        missing = {kind: key for kind, key in keys.items() if key not in known}
+        for kind, key in missing.items():
+            queue.enqueue(kind, {}, dedupe_key=key)
+    return len(missing)
+
+
+def prune_jobs(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets what ended more than `DAYS_KEPT` days ago. What was parked waits for a person."""
+    return Job.objects.filter(state__in=["done", "cancelled"], finished_at__lt=_kept_since()).delete
+
+
+def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
+    """The handler: forgets deliveries that arrived or failed and are older than `DAYS_KEPT` days."""
+    return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=_kept_since()).delete
+
+
+def _kept_since() -> datetime:
+    return timezone.now() - timedelta(days=RETENTION_DAYS)

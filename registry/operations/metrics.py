@@ -1,0 +1,84 @@
+"""Figures about the registry for whoever watches over it: what memory holds, and what the database is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
+from registry.models import Capability, Incident, Job
+from registry.snapshot import STORE
+
+# Finished jobs are history, and there may be very many; these three are what somebody may have to look at.
+JOB_STATES: Final = ("queued", "running", "parked")
+# Whoever asks for figures asks again soon.
+STATEMENT_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotMetrics:
+    """What this process answers from. `age_seconds` is the time since the database last agreed, None before that."""
+
+    registry_revision: int
+    access_revision: int
+    is_stale: bool
+    age_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMetrics:
+    """What stands in the database; every known status and state has its number, zero included."""
+
+    capabilities: Mapping[str, int]
+    jobs: Mapping[str, int]
+    oldest_due: timedelta
+    open_incidents: int
+
+
+def read_snapshot_metrics() -> SnapshotMetrics:
+    """Asks nobody."""
+    held = STORE.snapshot
+    return SnapshotMetrics(held.registry_revision, held.access_revision, STORE.failed_at is not None, STORE.age())
+
+
+def read_stored_metrics() -> StoredMetrics | None:
+    """None where the database is away; where that is known already, it is not asked."""
+    if STORE.failed_at is not None:
+        return None
+    try:
+        with CIRCUIT_BREAKER.within(STATEMENT_SECONDS):
+            return _ask()
+    except (DatabaseError, InterfaceError):
+        connection.close_if_unusable_or_obsolete()
+        return None
+
+
+def _ask() -> StoredMetrics:
+    statuses = Capability.objects.order_by().values_list("status").annotate(Count("pk"))
+    states = Job.objects.order_by().filter(state__in=JOB_STATES).values_list("state").annotate(Count("pk"))
+    return StoredMetrics(
+        capabilities=dict.fromkeys(Capability.Status.values, 0) | dict(statuses),
+        jobs=dict.fromkeys(JOB_STATES, 0) | dict(states),
+        oldest_due=_oldest_due(),
+        open_incidents=Incident.objects.filter(closed_at__isnull=True).count(),
+    )
+
+
+def _oldest_due() -> timedelta:
+    """For how long the job that is due longest has waited; zero where none is due."""
+    now = timezone.now()
+    since = oldest_due_job(now)
+    return now - since if since is not None else timedelta(0)
+
+
+def oldest_due_job(now: datetime) -> datetime | None:
+    """When the job that is due longest fell due, or a lease ended that nobody took over; None where none is due."""
+    queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
+    left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
+    return min((at for at in (queued, left) if at is not None), default=None)

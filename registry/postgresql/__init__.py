@@ -1,1 +1,0 @@
-"""Django's PostgreSQL backend, with a bound for every wait (`ENGINE = "registry.postgresql"`)."""

@@ -1,0 +1,212 @@
+"""Many bundles in one call: what command line and operator API do with what they were given (CONTRACT 5).
+
+Bundles go one by one; one that is refused never stops the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from registry.agent_skills.importer import ImportedSkill, import_skill
+from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.finding import sort_findings
+from registry.bundles.json_locations import locate_pointers
+from registry.bundles.text import Lines
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest
+from registry.core.queries import get_validation_context
+from registry.publishing import publication
+from registry.publishing.gate import GateReport
+from registry.validation import Finding, Report, ValidationContext, validate_bundle
+
+Mode = Literal["draft", "publish"]
+# What a draft could not keep, or would take the place of another bundle of the same call.
+_UNSTORABLE: Final = drafts.UNSTORABLE_CODES | {"CAPABILITY_ID_DUPLICATE"}
+
+
+@dataclass(frozen=True)
+class ValidationResult:
+    """One bundle of a call, and what was found."""
+
+    path: str
+    report: Report
+
+    def as_dict(self) -> dict[str, Any]:
+        """One entry of `{"bundles": [...]}`."""
+        report = self.report
+        findings = [finding.as_dict() for finding in report.findings]
+        return {"path": self.path, "capability_id": report.capability_id or None, "ok": report.ok, "findings": findings}
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """What became of one bundle."""
+
+    path: str
+    capability_id: str
+    status: publication.Status
+    revision: int | None
+    digest: str | None
+    findings: tuple[Finding, ...]
+    files: dict[str, str]
+    gate: GateReport | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """One entry of `{"results": [...]}`."""
+        return {
+            "path": self.path,
+            "capability_id": self.capability_id or None,
+            "status": self.status,
+            "revision": self.revision,
+            "digest": self.digest,
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
+    """Check each bundle against what is published and against the ones before it in this call."""
+    published = get_validation_context()
+    seen: dict[str, str] = {}
+    checked = []
+    for source in sources:
+        report = _with_duplicate_id(validate_bundle(source.files, published=published), source.path, seen)
+        published = _as_if_published(published, report)
+        checked.append(ValidationResult(source.path, report))
+    return checked
+
+
+def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
+    """The second of two bundles with one id is the one at fault; `seen` maps the ids so far to their paths."""
+    if not report.capability_id or report.capability_id not in seen:
+        seen[report.capability_id] = path
+        return report
+    other_path = seen[report.capability_id]
+    message = f"capability_id '{report.capability_id}' stands in {other_path} too"
+    text = report.files["capability.json"]
+    line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
+    finding = Finding(
+        *("CAPABILITY_ID_DUPLICATE", "error", "capability.json", "/capability_id", line, column),
+        *(message, "Give one of the two another id."),
+    )
+    return replace(report, findings=sort_findings([*report.findings, finding]))
+
+
+def _as_if_published(published: ValidationContext, report: Report) -> ValidationContext:
+    if report.bundle is None or not report.capability_id:
+        return published
+    owners = {name: owner for name, owner in published.tool_owners.items() if owner != report.capability_id}
+    for tool in report.bundle.tools:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        if isinstance(name, str):
+            owners.setdefault(name, report.capability_id)
+    return ValidationContext(owners, published.capability_ids | {report.capability_id})
+
+
+def publish_all(
+    sources: Iterable[SourceBundle],
+    *,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> list[BatchResult]:
+    """Publish each bundle in turn; what validating the whole call shows as an error is refused."""
+    taken = [ImportedSkill(source.path, source.files) for source in sources]
+    return _publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run)
+
+
+def _publish_all(
+    taken: Iterable[ImportedSkill], *, by: Actor, note: str, acknowledge: Collection[str], dry_run: bool
+) -> list[BatchResult]:
+    readable = [SourceBundle(entry.path, entry.files) for entry in taken if entry.files is not None]
+    if dry_run:
+        checked = validate_all(readable)
+        foreseen = [publication.dry_run_publish(entry.report, acknowledge, by=by, note=note) for entry in checked]
+        return [build_result(outcome, entry.path) for outcome, entry in zip(foreseen, checked, strict=True)]
+    results = []
+    seen: dict[str, str] = {}
+    for entry in readable:
+        report = _with_duplicate_id(validate_bundle(entry.files, published=get_validation_context()), entry.path, seen)
+        outcome = publication.publish_validated(report, by=by, note=note, acknowledge=acknowledge)
+        results.append(build_result(outcome, entry.path))
+    return results
+
+
+def build_result(outcome: publication.PublishResult, path: str) -> BatchResult:
+    """A verb's outcome as a line of an answer."""
+    files = dict(outcome.gate.report.files) if outcome.gate else {}
+    return BatchResult(
+        path,
+        outcome.capability_id,
+        outcome.status,
+        outcome.revision,
+        outcome.digest,
+        outcome.findings,
+        files,
+        outcome.gate,
+    )
+
+
+def import_all(
+    sources: Iterable[SourceBundle],
+    *,
+    by: Actor,
+    mode: Mode,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+    over: Mapping[str, int] | None = None,
+) -> list[BatchResult]:
+    """Take each bundle or Agent Skill in, as a draft (whatever its faults) or published.
+
+    `over` names, by id, versions of drafts that may be written over rather than put away.
+
+    What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
+    run says `draft` and stores none.
+    """
+    taken = [import_skill(source) for source in sources]
+    if mode == "publish":
+        done = iter(_publish_all(taken, by=by, note=note, acknowledge=acknowledge, dry_run=dry_run))
+    else:
+        done = _import_drafts(taken, by=by, note=note, dry_run=dry_run, over=over or {})
+    return [_unreadable(entry) if entry.files is None else _with_losses(next(done), entry) for entry in taken]
+
+
+def _unreadable(taken: ImportedSkill) -> BatchResult:
+    return BatchResult(taken.path, "", "refused", None, None, sort_findings([*taken.findings]), dict(taken.shown))
+
+
+def _with_losses(result: BatchResult, taken: ImportedSkill) -> BatchResult:
+    findings = sort_findings([*taken.findings, *result.findings])
+    return replace(result, findings=findings, files={**taken.shown, **result.files})
+
+
+def _import_drafts(
+    taken: Iterable[ImportedSkill], *, by: Actor, note: str, dry_run: bool, over: Mapping[str, int]
+) -> Iterator[BatchResult]:
+    seen: dict[str, str] = {}
+    for entry in taken:
+        if entry.files is not None:
+            report = _with_duplicate_id(
+                validate_bundle(entry.files, published=get_validation_context()), entry.path, seen
+            )
+            yield _import_draft(
+                entry.path, report, by=by, note=note, dry_run=dry_run, over=over.get(report.capability_id)
+            )
+
+
+def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool, over: int | None) -> BatchResult:
+    """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
+    refused = BatchResult(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
+    if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
+        return refused
+    try:
+        drafts.replace_draft(
+            capability_id=report.capability_id, files=report.files, by=by, note=note, dry_run=dry_run, over=over
+        )  # fmt: skip
+    except InvalidRequest:
+        return refused
+    return replace(refused, status="draft")

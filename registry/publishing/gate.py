@@ -1,0 +1,150 @@
+"""What stands between a draft and its readers: one report, the same for page, command line and API."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import rfc8785
+
+from registry.bundles.bundle import SkillBundle
+from registry.bundles.finding import sort_findings
+from registry.bundles.json_locations import build_pointer, locate_pointers
+from registry.bundles.problem import Severity
+from registry.bundles.text import Lines
+from registry.bundles.text_diff import FileDiff, diff_files
+from registry.matching.findings import find_matching_issues
+from registry.matching.trigger_overlaps import Overlap
+from registry.publishing.release_rules import (
+    DEFAULT_CONDITIONS,
+    DEFAULT_RULE,
+    EffectiveRule,
+    PublishConditions,
+    check_rule,
+)
+from registry.semantic_diff import Change, compare_bundles, describe_new_bundle
+from registry.validation import Finding, Report
+
+if TYPE_CHECKING:
+    # It brings numpy: loaded where a rehearsal is asked for.
+    from registry.matching.utterance_regression import UtteranceRegression
+
+ACKNOWLEDGEABLE_CODES: Final = frozenset({"POLICY_LOOSENED"})
+# What a person answers with a confirmation, an approval or a note. No other text would be more correct.
+POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE_CODES | {
+    "APPROVAL_REQUIRED",
+    "LOOSENING_NOT_ALLOWED",
+    "NOTE_REQUIRED",
+    "COMMENTS_OPEN",
+}
+
+
+@dataclass(frozen=True)
+class GateReport:
+    """Everything to know before publishing. `refused` says that it cannot be published as things stand; `changes` are
+    those against what readers have; where they have nothing yet, `brings` is what a first release gives them."""
+
+    report: Report
+    findings: tuple[Finding, ...]
+    changes: tuple[Change, ...]
+    diffs: tuple[FileDiff, ...]
+    unchanged: bool
+    rehearsal: UtteranceRegression | None = None
+    overlaps: tuple[Overlap, ...] = ()
+    rule: EffectiveRule = DEFAULT_RULE
+    approved_by: str = ""
+    brings: tuple[Change, ...] = ()
+
+    @property
+    def refused(self) -> bool:
+        return self.report.bundle is None or any(finding.is_error for finding in self.findings)
+
+    @property
+    def text_findings(self) -> tuple[Finding, ...]:
+        """The findings about the texts, without the questions of policy that the same report asks."""
+        return tuple(finding for finding in self.findings if finding.code not in POLICY_QUESTIONS)
+
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        """The codes of the questions of policy that stand in the way of this publish, each once."""
+        return tuple(dict.fromkeys(f.code for f in self.findings if f.is_error and f.code in POLICY_QUESTIONS))
+
+    @property
+    def to_acknowledge(self) -> tuple[str, ...]:
+        """The codes that a person may acknowledge, and has not."""
+        return tuple(sorted({f.code for f in self.findings if f.is_error and f.code in ACKNOWLEDGEABLE_CODES}))
+
+
+def build_gate_report(
+    report: Report,
+    *,
+    published: SkillBundle | None,
+    acknowledge: Collection[str] = (),
+    overlaps: Sequence[Overlap] = (),
+    rehearsal: UtteranceRegression | None = None,
+    terms: PublishConditions = DEFAULT_CONDITIONS,
+) -> GateReport:
+    """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock.
+
+    `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences, `terms` what
+    publishing asks for here.
+    """
+    changes: tuple[Change, ...] = ()
+    findings = report.findings
+    comparable = report.bundle is not None and not report.errors
+    if report.bundle is not None and published is not None and comparable:
+        changes = tuple(compare_bundles(published, report.bundle))
+        findings = (*findings, *_change_findings(report, changes, acknowledge))
+    if comparable:
+        findings = sort_findings([*findings, *find_matching_issues(report, overlaps, rehearsal)])
+    unchanged = comparable and published is not None and has_same_content(published, report.bundle)
+    if comparable and not unchanged:
+        findings = sort_findings([*findings, *check_rule(report, changes, terms)])
+    return GateReport(
+        report=report,
+        findings=findings,
+        changes=changes,
+        diffs=diff_files(published.files if published else {}, report.files),
+        rehearsal=rehearsal,
+        unchanged=unchanged,
+        overlaps=tuple(overlaps),
+        rule=terms.rule,
+        approved_by=terms.approved_by,
+        brings=tuple(describe_new_bundle(report.bundle)) if report.bundle and comparable and published is None else (),
+    )
+
+
+def has_same_content(old: SkillBundle, new: SkillBundle | None) -> bool:
+    """Equal as values, utterances included; the layout of the JSON does not count."""
+    try:
+        return new is not None and old.content_digest == new.content_digest
+    except rfc8785.CanonicalizationError:
+        # The old one is a damaged row that holds what JSON cannot: nothing that passed the gate is equal to it.
+        return False
+
+
+def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: Collection[str]) -> list[Finding]:
+    findings = []
+    accepted = "POLICY_LOOSENED" in acknowledge
+    loosened_hint = "Acknowledged." if accepted else "If it is meant, acknowledge POLICY_LOOSENED."
+    broken_hint = "Agents in a running session keep the old release; tell those who rely on it."
+    for change in changes:
+        if change.effect == "loosens":
+            severity: Severity = "warning" if accepted else "error"
+            findings.append(_finding(report, change, "POLICY_LOOSENED", severity, loosened_hint))
+        elif change.effect == "breaks":
+            findings.append(_finding(report, change, "CONTRACT_BROKEN", "warning", broken_hint))
+    return findings
+
+
+def _finding(report: Report, change: Change, code: str, severity: Severity, hint: str) -> Finding:
+    """At the place in the new text of the file; at its beginning where what changed is gone."""
+    file, text = change.file, report.files.get(change.file)
+    if text is None:
+        return Finding(code, severity, file, "", None, None, change.words, hint)
+    if change.path is None:
+        return Finding(code, severity, file, "", 1, 1, change.words, hint)
+    path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
+    line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
+    return Finding(code, severity, file, build_pointer(path), line, column, change.words, hint)

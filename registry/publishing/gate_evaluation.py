@@ -1,0 +1,94 @@
+"""Texts held against what readers have now, with all that is known of the registry: the gate with its surroundings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from registry.bundles.bundle import SkillBundle
+from registry.bundles.profile import CapabilityProfile, profile_from_json
+from registry.catalog.integrity import is_intact
+from registry.common.actors import Actor
+from registry.common.errors import RegistryError
+from registry.core.queries import load_bundle
+from registry.matching.capability_profiles import published_profiles
+from registry.matching.trigger_overlaps import find_trigger_overlaps
+from registry.models import Capability
+from registry.publishing import reviews
+from registry.publishing.gate import GateReport, build_gate_report
+from registry.publishing.release_rules import PublishConditions, can_loosen_policy, get_rule, skill_groups_of
+from registry.publishing.review_comments import count_open_threads
+from registry.validation import Report
+
+if TYPE_CHECKING:
+    from registry.matching.utterance_regression import UtteranceRegression
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequest:
+    """What a caller brings to the gate; `note` is None where nobody was asked for one yet."""
+
+    acknowledge: Collection[str] = ()
+    by: Actor | None = None
+    note: str | None = None
+    is_return: bool = False
+
+
+def find_capability(capability_id: str) -> Capability | None:
+    """With what is published of it; None where there is none."""
+    return Capability.objects.filter(capability_id=capability_id).select_related("published_revision").first()
+
+
+def evaluate_gate(
+    report: Report, capability: Capability | None, asked: GateRequest, *, rehearsed: bool = False
+) -> GateReport:
+    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
+
+    `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
+    """
+    revision = capability.published_revision if capability else None
+    published = load_bundle(revision) if revision else None
+    candidate = profile_from_json(report.bundle.capability) if report.bundle is not None else None
+    gate = build_gate_report(
+        report,
+        published=published,
+        acknowledge=asked.acknowledge,
+        overlaps=find_trigger_overlaps(candidate, published_profiles().values()) if candidate else (),
+        rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
+        terms=_terms(report, capability, published, asked),
+    )
+    return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
+
+
+def _terms(
+    report: Report, capability: Capability | None, published: SkillBundle | None, asked: GateRequest
+) -> PublishConditions:
+    """What is asked for here, and what this publish brings of it."""
+    rule = get_rule(
+        skill_groups_of(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None))
+    )
+    approval = reviews.get_approval(capability, report) if capability is not None else None
+    return PublishConditions(
+        rule=rule,
+        may_loosen=not rule.loosened_by or can_loosen_policy(asked.by),
+        note=asked.note,
+        approved_by=approval.decided_by if approval is not None else "",
+        open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
+        is_return=asked.is_return,
+    )
+
+
+def _rehearse(candidate: CapabilityProfile) -> UtteranceRegression | None:
+    """None where it cannot be done now: it advises, and stands in nobody's way."""
+    from registry.matching.index import PUBLISHED
+    from registry.matching.utterance_regression import check_utterances
+
+    try:
+        return check_utterances(candidate, PUBLISHED.get())
+    except (RegistryError, OSError, MemoryError) as error:
+        logger.warning("golden sentences were not rehearsed: %s", error)
+        return None

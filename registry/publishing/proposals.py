@@ -1,0 +1,229 @@
+"""Bundles that agents hand in for review: never published by themselves, never in the place of somebody's work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.text_diff import FileDiff, diff_files
+from registry.bundles.validation_context import ValidationContext, VisibilityFilter
+from registry.catalog.drafts import (
+    UNSTORABLE_CODES,
+    discard,
+    get_active_draft,
+    normalize_files,
+    require_known_files,
+    store_draft,
+    validate_draft_files,
+)
+from registry.common.actors import Actor
+from registry.common.errors import BundleRejected, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
+from registry.core import audit
+from registry.core.queries import get_validation_context
+from registry.core.transactions import write_transaction
+from registry.matching.near_duplicates import find_near_duplicates
+from registry.models import Capability, Draft, Proposal
+from registry.validation import Report, validate_bundle
+
+# What one key may have open: a runaway agent must not bury the reviewers.
+OPEN_PROPOSALS_MAX: Final = 50
+
+
+@dataclass(frozen=True)
+class ProposalResult:
+    """`report` is for the proposer. `draft_version` is None where somebody else's draft stands, and the proposal beside
+    it."""
+
+    proposal: Proposal
+    report: Report
+    draft_version: int | None
+
+
+def propose(
+    *, files: Mapping[str, str], by: Actor, note: str = "", may_know: VisibilityFilter | None = None
+) -> ProposalResult:
+    """Take a bundle in for review: as the draft, or beside a draft that is not the proposer's own.
+
+    An earlier open proposal of the same key for the same capability is superseded. Of a capability that the proposer
+    may not know, by `may_know`, no finding tells. Raises `BundleRefused` where the
+    texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
+    """
+    report = validate_bundle(files, published=get_validation_context())
+    told = validate_bundle(files, published=_told(may_know, report.capability_id)) if may_know is not None else report
+    texts = _texts_of(told, files)
+    near = [found.as_dict() for found in find_near_duplicates(report.bundle)] if report.bundle is not None else []
+    with write_transaction():
+        capability, _ = Capability.objects.get_or_create(capability_id=report.capability_id)
+        _supersede(capability, by)
+        if Proposal.objects.filter(key_name=by.name, status="draft").count() >= OPEN_PROPOSALS_MAX:
+            raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that nobody has decided on yet")
+        proposal = Proposal(capability=capability, key_name=by.name, note=note, near_duplicates=near)
+        proposal.files = texts
+        proposal.save(force_insert=True)
+        current = get_active_draft(capability)
+        draft = _promote_to_draft(proposal, current, by, report) if current is None or _is_own(current, by) else None
+        _record(proposal, by, "proposal.create", draft_version=draft.version if draft else None, note=note)
+    return ProposalResult(proposal, told, draft.version if draft else None)
+
+
+def _told(may_know: VisibilityFilter | None, own: str) -> ValidationContext:
+    known = get_validation_context()
+    return known if may_know is None else known.as_told_to(may_know, own=own)
+
+
+def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
+    require_known_files(files)
+    if not report.capability_id or any(finding.code in UNSTORABLE_CODES for finding in report.errors):
+        raise BundleRejected("The bundle cannot be read as the draft of a capability", report.findings)
+    try:
+        return normalize_files(report.capability_id, files)
+    except InvalidRequest as error:
+        raise BundleRejected(error.message, report.findings) from error
+
+
+def _supersede(capability: Capability, by: Actor) -> None:
+    for earlier in Proposal.objects.filter(capability=capability, key_name=by.name, status="draft"):
+        _decide(earlier, "superseded", by, note="Proposed anew")
+
+
+def _is_own(draft: Draft, by: Actor) -> bool:
+    """Whether it came from this key, and nobody has worked on it since."""
+    return draft.proposal is not None and draft.proposal.key_name == by.name and draft.saved_by == str(by)
+
+
+def _promote_to_draft(proposal: Proposal, current: Draft | None, by: Actor, report: Report) -> Draft:
+    if current is not None:
+        discard(current)
+    return store_draft(proposal.capability, None, proposal.files, by, report=report, proposal=proposal)
+
+
+def _decide(proposal: Proposal, status: str, by: Actor, *, note: str = "", revision: int | None = None) -> None:
+    proposal.status, proposal.decided_at, proposal.decided_by = status, timezone.now(), str(by)
+    proposal.decision_note, proposal.published_revision = note, revision
+    fields = ["status", "decided_at", "decided_by", "decision_note", "published_revision"]
+    proposal.save(update_fields=fields)
+
+
+def _record(proposal: Proposal, by: Actor, verb: str, **detail: Any) -> None:
+    known = {key: value for key, value in detail.items() if value not in (None, "")}
+    detail = {"proposal_id": str(proposal.proposal_id), **known}
+    audit.record(by=by, verb=verb, subject=proposal.capability.capability_id, detail=detail)
+
+
+def accept_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Draft:
+    """Make a proposal the draft; another draft is kept aside for 30 days. It is decided on when that is published.
+
+    Raises `ProposalNotFound`, and `StatusConflict` where it was decided on already.
+    """
+    report = validate_proposal(_open(proposal_id))
+    with write_transaction():
+        proposal = _open(proposal_id)
+        require_edit_permission(proposal.capability.capability_id, by)
+        current = get_active_draft(proposal.capability)
+        if current is not None and current.proposal == proposal:
+            return current
+        draft = _promote_to_draft(proposal, current, by, report)
+        _record(proposal, by, "proposal.accept", draft_version=draft.version, note=note)
+    return draft
+
+
+def reject_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Proposal:
+    """Decline a proposal; the note is for the proposer. Its draft goes, unless somebody has worked on it since.
+
+    Raises `ProposalNotFound`, and `StatusConflict` where it was decided on already.
+    """
+    with write_transaction():
+        proposal = _open(proposal_id)
+        require_edit_permission(proposal.capability.capability_id, by)
+        draft = get_active_draft(proposal.capability)
+        if draft is not None and draft.proposal == proposal:
+            if draft.files == proposal.files:
+                discard(draft)
+            else:
+                draft.proposal = None
+                draft.save(update_fields=["proposal"])
+        _decide(proposal, "rejected", by, note=note)
+        _record(proposal, by, "proposal.reject", note=note)
+    return proposal
+
+
+def mark_published(draft: Draft, *, revision: int, by: Actor, note: str = "") -> None:
+    """The draft was published; so was the proposal that it came from, even where its proposer has made another since.
+
+    In the publisher's transaction."""
+    if draft.proposal is not None and draft.proposal.status in ("draft", "superseded"):
+        _decide(draft.proposal, "published", by, note=note, revision=revision)
+
+
+def _open(proposal_id: str | UUID) -> Proposal:
+    proposal = get_proposal(proposal_id)
+    if not proposal.is_open:
+        raise StatusConflict(f"The proposal was decided on already: it is {proposal.status}")
+    return proposal
+
+
+def get_proposal(proposal_id: str | UUID, *, key_name: str | None = None) -> Proposal:
+    """A proposal; with `key_name` one of that key's own. Raises `ProposalNotFound`."""
+    found = Proposal.objects.select_related("capability__published_revision").filter(proposal_id=_as_uuid(proposal_id))
+    if key_name is not None:
+        found = found.filter(key_name=key_name)
+    proposal = found.first()
+    if proposal is None:
+        raise ProposalNotFound(f"There is no proposal '{proposal_id}' that you may see")
+    return proposal
+
+
+def _as_uuid(value: str | UUID) -> UUID:
+    try:
+        return value if isinstance(value, UUID) else UUID(value)
+    except ValueError:
+        raise ProposalNotFound(f"There is no proposal '{value}' that you may see") from None
+
+
+def list_proposals(*, status: str = "", capability_id: str = "", limit: int | None = 100) -> QuerySet[Proposal]:
+    """The newest first, without their texts; `limit` None for all."""
+    found = Proposal.objects.select_related("capability").defer(*Proposal.COLUMNS.values())
+    if status:
+        found = found.filter(status=status)
+    if capability_id:
+        found = found.filter(capability__capability_id=capability_id)
+    return found[:limit]
+
+
+def validate_proposal(proposal: Proposal, *, may_know: VisibilityFilter | None = None) -> Report:
+    """What validation says of the texts as things stand in the registry now; `may_know` as for `propose`."""
+    own = proposal.capability.capability_id
+    return validate_draft_files(own, proposal.files, published=_told(may_know, own))
+
+
+@dataclass(frozen=True)
+class ProposalReview:
+    """A proposal as a reviewer sees it. `against` is `draft`, `published`, or empty where there is neither; `draft` is
+    somebody else's, and `is_draft` says that the proposal is the draft, as it came."""
+
+    report: Report
+    diffs: tuple[FileDiff, ...]
+    against: str
+    draft: Draft | None
+    is_draft: bool
+
+
+def get_proposal_review(proposal: Proposal, *, against: str = "") -> ProposalReview:
+    """Its findings, and how it differs from the draft that it would replace, or from what is published."""
+    capability = proposal.capability
+    current = get_active_draft(capability)
+    is_draft = current is not None and current.proposal == proposal
+    other = None if is_draft else current
+    published = capability.published_revision
+    choices = {"draft": other, "published": published}
+    chosen = against if choices.get(against) is not None else "draft" if other else "published" if published else ""
+    base = choices.get(chosen)
+    return ProposalReview(
+        validate_proposal(proposal), diff_files(base.files if base else {}, proposal.files), chosen, other, is_draft
+    )

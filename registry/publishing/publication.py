@@ -1,0 +1,384 @@
+"""The verbs that change what readers see (CONTRACT 3).
+
+Each one validates before the transaction, and inside it checks again what another writer could have changed. A crash at
+any moment leaves the old state or the new one whole: there is one transaction, and readers follow one pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.bundle import SkillBundle
+from registry.catalog.drafts import discard, get_draft, validate_draft
+from registry.catalog.integrity import is_intact
+from registry.common.actors import Actor
+from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
+from registry.core import audit
+from registry.core.queries import LOADABLE_STATUSES, find_revision, get_capability, get_validation_context, texts_digest
+from registry.core.transactions import get_registry_revision, write_transaction
+from registry.matching.near_duplicates import simhash, term_counts
+from registry.models import Capability, Draft, RegistryState, Revision, ToolName
+from registry.publishing import reviews
+from registry.publishing.gate import GateReport
+from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
+from registry.publishing.proposals import mark_published
+from registry.publishing.release_pointer import set_published_revision
+from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
+
+Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
+
+
+@dataclass(frozen=True)
+class PublishResult:
+    """What a verb did, as command line and operator API answer it.
+
+    `gate` is the whole report behind it; `findings` are the ones that it rests on. `revision` and `digest` are those
+    readers see after it, None where nothing is published.
+    """
+
+    capability_id: str
+    status: Status
+    revision: int | None
+    digest: str | None
+    findings: tuple[Finding, ...]
+    registry_revision: int
+    gate: GateReport | None = None
+
+
+def publish(
+    *,
+    files: Mapping[str, bytes | str],
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> PublishResult:
+    """Publish the texts of a bundle. They replace the capability's draft, which is kept aside for 30 days.
+
+    Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing.
+    """
+    report = validate_bundle(files, published=get_validation_context())
+    if dry_run:
+        return dry_run_publish(report, acknowledge, by=by, note=note)
+    return publish_validated(report, by=by, note=note, acknowledge=acknowledge)
+
+
+def publish_validated(report: Report, *, by: Actor, note: str = "", acknowledge: Collection[str] = ()) -> PublishResult:
+    """As `publish`, for texts that were validated a moment ago."""
+    if not report.ok:
+        return dry_run_publish(report, acknowledge, by=by, note=note)
+    with write_transaction() as state:
+        return _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+
+
+def publish_draft(
+    *,
+    capability_id: str,
+    by: Actor,
+    draft_version: int | None = None,
+    note: str | None = "",
+    acknowledge: Collection[str] = (),
+    dry_run: bool = False,
+) -> PublishResult:
+    """Publish the draft as it is stored.
+
+    `draft_version` is the version that the caller has looked at: raises `DraftConflict` where the draft has moved on,
+    `DraftNotFound` where there is none. In a dry run `note` may be None: nobody was asked for one yet.
+    """
+    draft = get_draft_at_version(capability_id, draft_version)
+    report = validate_draft(draft)
+    if dry_run or not report.ok:
+        return dry_run_publish(report, acknowledge, capability_id, by=by, note=note)
+    return publish_validated_draft(
+        report,
+        capability_id=capability_id,
+        draft_version=draft.version,
+        by=by,
+        note=note or "",
+        acknowledge=acknowledge,
+    )
+
+
+def publish_validated_draft(
+    report: Report,
+    *,
+    capability_id: str,
+    draft_version: int,
+    by: Actor,
+    note: str = "",
+    acknowledge: Collection[str] = (),
+) -> PublishResult:
+    """As `publish_draft`, for a draft whose texts were found without an error a moment ago."""
+    with write_transaction() as state:
+        draft = get_draft_at_version(capability_id, draft_version)
+        outcome = _publish(state, report, by=by, note=note, acknowledge=acknowledge)
+        if outcome.status != "refused" and outcome.revision is not None:
+            mark_published(draft, revision=outcome.revision, by=by, note=note)
+        return outcome
+
+
+def get_draft_at_version(capability_id: str, version: int | None) -> Draft:
+    """The draft that a caller has looked at. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
+    draft = get_draft(capability_id)
+    if version is not None and draft.version != version:
+        raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+    return draft
+
+
+def preview_publish(
+    *,
+    files: Mapping[str, bytes | str],
+    acknowledge: Collection[str] = (),
+    by: Actor | None = None,
+    is_return: bool = False,
+) -> GateReport:
+    """The gate's report on texts, against what readers have now; writes nothing.
+
+    `by` is who would publish them; `is_return` says that they were published before.
+    """
+    report = validate_bundle(files, published=get_validation_context())
+    asked = GateRequest(acknowledge, by, None, is_return)
+    return evaluate_gate(report, find_capability(report.capability_id), asked, rehearsed=True)
+
+
+def dry_run_publish(
+    report: Report,
+    acknowledge: Collection[str] = (),
+    capability_id: str = "",
+    *,
+    by: Actor | None = None,
+    note: str | None = None,
+) -> PublishResult:
+    """What publishing these texts would do; writes nothing."""
+    name = capability_id or report.capability_id
+    capability = find_capability(name)
+    gate = evaluate_gate(report, capability, GateRequest(acknowledge, by, note), rehearsed=True)
+    unchanged = gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES
+    status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
+    return _outcome(capability, name, status, gate, get_registry_revision())
+
+
+def _outcome(capability: Capability | None, name: str, status: Status, gate: GateReport, at: int) -> PublishResult:
+    visible = capability.published_revision if capability and capability.status in LOADABLE_STATUSES else None
+    digest = visible.digest if visible else None
+    if status == "would_publish" and gate.report.bundle is not None:
+        digest = gate.report.bundle.digest
+    revision = visible.number if visible else None
+    return PublishResult(name, status, revision, digest, gate.findings, at, gate)
+
+
+def _publish(
+    state: RegistryState, report: Report, *, by: Actor, note: str, acknowledge: Collection[str]
+) -> PublishResult:
+    """Inside the lock: what is true here stays true until the commit."""
+    bundle = report.bundle
+    if bundle is None:
+        raise ValueError("only a report without errors can be published")
+    require_edit_permission(bundle.capability_id, by)
+    capability = find_capability(bundle.capability_id)
+    gate = evaluate_gate(_with_collisions(report, bundle), capability, GateRequest(acknowledge, by, note))
+    if gate.refused:
+        return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
+    if gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES:
+        _replace_draft(capability)
+        return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
+    if capability is None:
+        capability = Capability.objects.create(capability_id=bundle.capability_id)
+    revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
+    status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
+    _replace_draft(capability)
+    set_published_revision(state, capability, revision, status=status)
+    detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
+    detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
+    audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
+    _notify_published(capability, report, revision, by)
+    return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
+
+
+def _notify_published(capability: Capability, report: Report, revision: Revision, by: Actor) -> None:
+    """A review or a scheduled release of the capability has nothing left to wait for."""
+    # Scheduled releases publish, so their module imports this one.
+    from registry.publishing.scheduled_releases import cancel_pending as note_overtaken
+
+    reviews.close_active(capability, report, revision=revision.number, by=by)
+    note_overtaken(capability, revision=revision.number)
+
+
+def _with_collisions(report: Report, bundle: SkillBundle) -> Report:
+    """Collisions again, under the lock: another capability may have taken a name since the report was made."""
+    owners = dict(ToolName.objects.filter(name__in=bundle.tool_names).values_list("name", "capability__capability_id"))
+    if all(owner == bundle.capability_id for owner in owners.values()):
+        return report
+    return validate_bundle(report.files, published=get_validation_context())
+
+
+def _store_revision(capability: Capability, bundle: SkillBundle, *, note: str, by: Actor, approved_by: str) -> Revision:
+    last = capability.revisions.order_by("-number").values_list("number", flat=True).first() or 0
+    revision = Revision(
+        capability=capability,
+        number=last + 1,
+        name=bundle.capability["name"],
+        digest=bundle.digest,
+        content_digest=bundle.content_digest,
+        texts_digest=texts_digest(dict(bundle.files)),
+        rules_version=RULES_VERSION,
+        read_only_digest=bundle.without_write_tools().digest,
+        words_print=simhash(term_counts(bundle)),
+        note=note,
+        created_by=str(by),
+        approved_by=approved_by,
+    )
+    revision.files = dict(bundle.files)
+    revision.save(force_insert=True)
+    return revision
+
+
+def _replace_draft(capability: Capability) -> None:
+    """Published texts take the place of a draft; one that differs from them is kept aside."""
+    draft = capability.drafts.filter(discarded_at__isnull=True).first()
+    if draft is not None:
+        discard(draft)
+
+
+def set_visibility(*, capability_id: str, visibility: Literal["listed", "unlisted"], by: Actor, note: str = "") -> None:
+    """List it, or show it to those alone who redeem its install code; readers hear of it as of any change.
+
+    Raises `CapabilityNotFound`. The same again changes nothing.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        if capability.visibility == visibility:
+            return
+        capability.visibility = visibility
+        capability.save(update_fields=["visibility"])
+        if capability.published_revision is not None:
+            set_published_revision(
+                state, capability, capability.published_revision, status=capability.status, mends=False
+            )
+        detail = {"visibility": visibility, **({"note": note} if note else {})}
+        audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
+
+
+def rollback(
+    *, capability_id: str, to: int, by: Actor, note: str = "", acknowledge: Collection[str] = ()
+) -> PublishResult:
+    """Point readers at an older revision again: no new number, a new registry revision, today's gate.
+
+    Raises `CapabilityNotFound`, `RevisionNotFound`, and `StatusConflict` where nothing is published.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        if capability.status not in LOADABLE_STATUSES:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
+        revision = find_revision(capability, number=to)
+        gate = _gate_of(revision, capability, GateRequest(acknowledge, by, note, is_return=True))
+        if gate.refused:
+            return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        _require_intact(revision, capability)
+        if revision == capability.published_revision:
+            return _outcome(capability, capability_id, "unchanged", gate, state.registry_revision)
+        detail = {"from": _number(capability), "to": to, "note": note, "acknowledged": sorted(acknowledge)}
+        set_published_revision(state, capability, revision, status=capability.status)
+        audit.record(by=by, verb="capability.rollback", subject=capability_id, detail=detail)
+        return _outcome(capability, capability_id, "published", gate, state.registry_revision)
+
+
+def _number(capability: Capability) -> int | None:
+    return capability.published_revision.number if capability.published_revision else None
+
+
+def _gate_of(revision: Revision, capability: Capability, asked: GateRequest) -> GateReport:
+    return evaluate_gate(validate_bundle(revision.files, published=get_validation_context()), capability, asked)
+
+
+def _require_intact(revision: Revision, capability: Capability) -> None:
+    if not is_intact(revision):
+        raise StatusConflict(
+            f"Revision {revision.number} of '{capability.capability_id}' was damaged where it is stored; "
+            "publish its texts anew"
+        )
+
+
+def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, note: str = "") -> Capability:
+    """Keep it loadable and say that it is on its way out, and what to use instead.
+
+    Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for an odd replacement.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
+            raise StatusConflict(
+                f"'{capability_id}' is {capability.status}: only a published capability can be deprecated"
+            )
+        replacement = _replacement(capability, replaced_by) if replaced_by else None
+        detail = {"replaced_by": replaced_by, "note": note}
+        if capability.status == "deprecated" and capability.replaced_by == replacement:
+            return capability
+        _deprecate(state, capability, replacement)
+        audit.record(by=by, verb="capability.deprecate", subject=capability_id, detail=detail)
+        return capability
+
+
+def _deprecate(state: RegistryState, capability: Capability, replacement: Capability | None) -> None:
+    if capability.published_revision is not None:
+        set_published_revision(
+            state, capability, capability.published_revision,
+            status="deprecated", replaced_by=replacement, keep_replacement=False, mends=False,
+        )  # fmt: skip
+
+
+def _replacement(capability: Capability, replaced_by: str) -> Capability:
+    found = Capability.objects.filter(capability_id=replaced_by, status__in=LOADABLE_STATUSES).first()
+    if found is None:
+        raise ReplacementInvalid(f"'{replaced_by}' is not a published capability")
+    step: Capability | None = found
+    while step is not None:
+        if step.pk == capability.pk:
+            raise ReplacementInvalid(f"'{replaced_by}' leads back to '{capability.capability_id}'")
+        step = step.replaced_by
+    return found
+
+
+def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
+    """Take it from readers, pins included; its tool names become free. Raises `StatusConflict`.
+
+    What it replaced stays deprecated without a replacement: readers are never sent to what they cannot load.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
+        for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
+            _deprecate(state, replaced, None)
+            detail = {"replaced_by": None, "note": f"'{capability_id}', which replaced it, was retired"}
+            audit.record(by=by, verb="capability.deprecate", subject=replaced.capability_id, detail=detail)
+        set_published_revision(state, capability, capability.published_revision, status="retired")
+        audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
+        return capability
+
+
+def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
+    """Bring a deprecated or retired capability back as published, through today's gate.
+
+    Raises `StatusConflict` where it is neither.
+    """
+    with write_transaction() as state:
+        require_edit_permission(capability_id, by)
+        capability = get_capability(capability_id)
+        revision = capability.published_revision
+        if capability.status not in ("deprecated", "retired") or revision is None:
+            raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
+        gate = _gate_of(revision, capability, GateRequest((), by, note, is_return=True))
+        if gate.refused:
+            return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
+        _require_intact(revision, capability)
+        set_published_revision(state, capability, revision, status="published")
+        audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
+        return _outcome(capability, capability_id, "published", gate, state.registry_revision)

@@ -1,0 +1,64 @@
+"""What is published, or waits as a draft, held against today's rules at once, as a folder of bundles is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from registry.bundles.finding import sort_findings
+from registry.catalog.drafts import validate_draft
+from registry.catalog.integrity import find_changed_file
+from registry.common.errors import CapabilityNotFound
+from registry.core.queries import LOADABLE_STATUSES, get_validation_context
+from registry.models import Capability, Draft, Revision
+from registry.publishing.batch import ValidationResult
+from registry.validation import Finding, Report, ValidationContext, validate_bundle
+
+
+def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:
+    """Every capability that agents can load, or these, by id; `below` is the folder that its paths begin with.
+
+    Beside today's rules, what is stored is compared with the digests of what was published, as each load does. Raises
+    `CapabilityNotFound` for an id that agents cannot load.
+    """
+    found = (
+        Capability.objects.filter(status__in=LOADABLE_STATUSES)
+        .select_related("published_revision")
+        .order_by("capability_id")
+    )
+    names = get_validation_context()
+    wanted = _wanted(capability_ids, set(found.values_list("capability_id", flat=True)) if capability_ids else set())
+    if wanted:
+        found = found.filter(capability_id__in=wanted)
+    for capability in found.iterator(chunk_size=50):
+        if capability.published_revision is not None:
+            report = _report(capability.published_revision, names)
+            yield ValidationResult(f"{below}{capability.capability_id}", report)
+
+
+def _report(revision: Revision, published: ValidationContext) -> Report:
+    report = validate_bundle(revision.files, published=published)
+    change = "" if report.errors else find_changed_file(revision, report.bundle)
+    if not change:
+        return report
+    hint = "Publish the texts again, or restore a backup; what the database holds was not changed by this registry."
+    finding = Finding("DIGEST_MISMATCH", "error", "capability.json", "", None, None, change, hint)
+    return replace(report, findings=sort_findings([finding, *report.findings]))
+
+
+def recheck_drafts(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:
+    """As `check_published`, for every draft that somebody works on. Raises `CapabilityNotFound`."""
+    found = Draft.objects.filter(discarded_at__isnull=True).select_related("capability")
+    known = set(found.values_list("capability__capability_id", flat=True)) if capability_ids else set()
+    wanted = _wanted(capability_ids, known)
+    if wanted:
+        found = found.filter(capability__capability_id__in=wanted)
+    for draft in found.order_by("capability__capability_id").iterator(chunk_size=50):
+        yield ValidationResult(f"{below}{draft.capability.capability_id}", validate_draft(draft))
+
+
+def _wanted(capability_ids: Sequence[str], known: set[str]) -> list[str]:
+    for capability_id in capability_ids:
+        if capability_id not in known:
+            raise CapabilityNotFound(capability_id)
+    return list(capability_ids)

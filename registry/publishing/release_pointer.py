@@ -1,0 +1,55 @@
+"""The pointer that readers follow, and what moves with it; its callers hold the lock (`registry.core.transactions`)."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from registry.catalog.incidents import close_incidents
+from registry.core.queries import LOADABLE_STATUSES, load_bundle
+from registry.core.transactions import bump_registry_revision
+from registry.matching import training_job
+from registry.models import Capability, RegistryState, Release, Revision, ToolName
+
+
+def set_published_revision(
+    state: RegistryState,
+    capability: Capability,
+    revision: Revision,
+    *,
+    status: str,
+    replaced_by: Capability | None = None,
+    keep_replacement: bool = True,
+    mends: bool = True,
+) -> None:
+    """Move the pointer: capability row, tool names, release row and registry revision, together.
+
+    `mends` says that what agents could not be given before is good now, or no longer asked for.
+    """
+    capability.status = status
+    capability.published_revision = revision
+    if status == "published":
+        capability.replaced_by = None
+    elif replaced_by is not None or not keep_replacement:
+        capability.replaced_by = replaced_by
+    capability.updated_at = timezone.now()
+    capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
+    _take_tool_names(capability, revision if status in LOADABLE_STATUSES else None)
+    if mends:
+        close_incidents(capability)
+    training_job.queue_training()
+    Release.objects.create(
+        registry_revision=bump_registry_revision(state),
+        capability=capability,
+        revision=revision,
+        status=status,
+        replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+        visibility=capability.visibility,
+    )
+
+
+def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
+    """The table's primary key refuses a name that another capability has, whatever was checked before."""
+    wanted = set(load_bundle(revision).tool_names) if revision else set()
+    held = set(capability.tool_names.values_list("name", flat=True))
+    capability.tool_names.filter(name__in=held - wanted).delete()
+    ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])

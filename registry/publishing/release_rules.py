@@ -1,0 +1,174 @@
+"""What publishing asks for beside valid texts: a second person, who may loosen a policy, a note, no open comment.
+
+One rule holds for the whole registry and one may hold for each skill group; of those that apply to a capability the
+strictest counts. Without any, publishing asks for nothing of it. Every way to publish goes through `rule_findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NotFound
+from registry.core import audit
+from registry.core.transactions import write_transaction
+from registry.matching.skill_groups import is_group_id
+from registry.models import Operator, ReleaseRule, SkillGroup
+from registry.semantic_diff import Change
+from registry.validation import Finding, Report
+
+FILE: Final = "capability.json"
+LOOSENING_CHOICES: Final = tuple(ReleaseRule.Loosening.values)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveRule:
+    """What applies to one capability, put together. `loosened_by` holds every condition that a looser policy meets."""
+
+    four_eyes: bool = False
+    loosened_by: frozenset[str] = frozenset()
+    note_required: bool = False
+    comments_resolved: bool = False
+
+    @property
+    def wants_second_person(self) -> bool:
+        """Whether an approval by somebody else may be asked for."""
+        return self.four_eyes or "second_person" in self.loosened_by
+
+
+@dataclass(frozen=True, slots=True)
+class PublishConditions:
+    """What one publish brings. `note` is None where nobody was asked for one yet; `approved_by` is empty where no
+    second person has approved these very texts; `open_comments` counts those of the review that is at work; `is_return`
+    says that they were published before."""
+
+    rule: EffectiveRule = EffectiveRule()
+    may_loosen: bool = True
+    note: str | None = None
+    approved_by: str = ""
+    open_comments: int = 0
+    is_return: bool = False
+
+
+DEFAULT_RULE: Final = EffectiveRule()
+DEFAULT_CONDITIONS: Final = PublishConditions()
+
+
+def get_rule(groups: Collection[str]) -> EffectiveRule:
+    """The strictest of the registry's rule and those of these groups."""
+    found = list(ReleaseRule.objects.filter(group_id__in=["", *groups]))
+    return EffectiveRule(
+        four_eyes=any(rule.four_eyes for rule in found),
+        loosened_by=frozenset(rule.loosening for rule in found) - {"publisher"},
+        note_required=any(rule.note_required for rule in found),
+        comments_resolved=any(rule.comments_resolved for rule in found),
+    )
+
+
+def skill_groups_of(*capabilities: dict[str, Any]) -> frozenset[str]:
+    """The groups of a capability as it is and as it will be: nobody leaves a rule by leaving the group."""
+    named = [one.get("skill_groups") for one in capabilities]
+    return frozenset(
+        group for groups in named if isinstance(groups, list) for group in groups if isinstance(group, str)
+    )
+
+
+def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditions) -> Iterator[Finding]:
+    """What stands in the way of this publish, as errors; nothing under the rule that asks for nothing."""
+    rule = terms.rule
+    loosened = next((change.words for change in changes if change.effect == "loosens"), "")
+    if rule.note_required and terms.note is not None and not terms.note.strip():
+        yield _finding(report, "NOTE_REQUIRED", "Publishing needs a note here", "Say why, in a sentence.")
+    if loosened and "admin" in rule.loosened_by and not terms.may_loosen:
+        message = f"{loosened}, and only an admin may publish a looser policy here"
+        yield _finding(report, "LOOSENING_NOT_ALLOWED", message, "Ask an admin to publish it, or put the policy back.")
+    if rule.comments_resolved and terms.open_comments:
+        yield _finding(
+            report, "COMMENTS_OPEN", describe_open_threads(terms.open_comments), "Resolve them in the review."
+        )
+    if terms.approved_by:
+        return
+    if rule.four_eyes and not terms.is_return:
+        message = "A second person must approve these texts before they are published"
+        yield _finding(report, "APPROVAL_REQUIRED", message, "Ask for a review in the Studio.")
+    elif loosened and "second_person" in rule.loosened_by:
+        message = f"{loosened}, and a second person must approve a looser policy"
+        yield _finding(
+            report, "APPROVAL_REQUIRED", message, "Ask for a review of these texts as a draft in the Studio."
+        )
+
+
+def describe_open_threads(count: int) -> str:
+    """How many comments are open, in a sentence."""
+    return "1 comment of the review is open" if count == 1 else f"{count} comments of the review are open"
+
+
+def _finding(report: Report, code: str, message: str, hint: str) -> Finding:
+    has_text = FILE in report.files
+    return Finding(code, "error", FILE, "", 1 if has_text else None, 1 if has_text else None, message, hint)
+
+
+def can_loosen_policy(by: Actor | None) -> bool:
+    """Admins, whoever is at the registry's own command line, and the registry itself; no key."""
+    if by is None or by.kind == "agent_key":
+        return False
+    if by.kind == "operator":
+        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+    return True
+
+
+def set_rule(
+    *,
+    group_id: str,
+    four_eyes: bool,
+    loosening: str,
+    note_required: bool,
+    comments_resolved: bool = False,
+    by: Actor,
+) -> ReleaseRule:
+    """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
+    if group_id and not is_group_id(group_id):
+        raise InvalidRequest(f"'{group_id[:80]}' is no id of a group: lower-case words joined by _")
+    if loosening not in LOOSENING_CHOICES:
+        raise InvalidRequest(f"loosening is one of {', '.join(LOOSENING_CHOICES)}; found '{loosening[:80]}'")
+    values = {
+        "four_eyes": four_eyes,
+        "loosening": loosening,
+        "note_required": note_required,
+        "comments_resolved": comments_resolved,
+    }
+    with write_transaction():
+        known = ReleaseRule.objects.filter(group_id=group_id).first()
+        if known is not None and all(getattr(known, name) == value for name, value in values.items()):
+            return known
+        rule = known or ReleaseRule(group_id=group_id)
+        for name, value in values.items():
+            setattr(rule, name, value)
+        rule.updated_by = str(by)
+        rule.save()
+        audit.record(by=by, verb="release_rule.set", subject=group_id or "registry", detail=values)
+    return rule
+
+
+def delete_rule(*, group_id: str, by: Actor) -> None:
+    """Take a group's rule away; the registry's still holds. Raises `NotFound`."""
+    with write_transaction():
+        if not ReleaseRule.objects.filter(group_id=group_id).delete()[0]:
+            raise NotFound(f"There is no rule for '{group_id or 'registry'}'")
+        audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry")
+
+
+def list_rules() -> tuple[ReleaseRule, list[ReleaseRule]]:
+    """The registry's rule, as it is by default where nobody has set one, and those of groups by id."""
+    found = {rule.group_id: rule for rule in ReleaseRule.objects.all()}
+    return found.pop("", ReleaseRule()), sorted(found.values(), key=lambda rule: rule.group_id)
+
+
+def list_groups_without_rule() -> list[str]:
+    """The ids of described groups that have no rule of their own."""
+    with_rule = ReleaseRule.objects.values("group_id")
+    return list(
+        SkillGroup.objects.exclude(group_id__in=with_rule).order_by("group_id").values_list("group_id", flat=True)
+    )

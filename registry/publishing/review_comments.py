@@ -1,0 +1,144 @@
+"""What is said in a review: comments on a place or in general, answers to them, and whether they are settled.
+
+A comment is open until somebody resolves it. Whether open comments stop a release is a matter of the rules.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils import timezone
+
+from registry.common.actors import Actor
+from registry.common.errors import InvalidRequest, NotFound, ReviewConflict
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Review, ReviewEntry
+from registry.publishing.reviews import ACTIVE_STATES, add_entry, get_review, record_event, require_comment
+from registry.validation import BUNDLE_FILES
+
+COMMENTS_MAX: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class CommentThread:
+    """An entry of a review with the answers to it; what is no comment has none."""
+
+    entry: ReviewEntry
+    replies: tuple[ReviewEntry, ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a comment that nobody has resolved."""
+        return self.entry.kind == ReviewEntry.Kind.COMMENT and self.entry.resolved_at is None
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.entry.resolved_at is not None
+
+
+def add_comment(
+    *, review_id: int, by: Actor, words: str, file: str = "", line: int | None = None, code: str = ""
+) -> ReviewEntry:
+    """Say something: in general, on a line of the texts that were handed in, or on a finding.
+
+    Raises `NotFound`, and `InvalidRequest` for no words or a line that is not there.
+    """
+    require_comment(words, "Write the comment")
+    with write_transaction():
+        review = get_review(review_id)
+        _require_place(review, file, line)
+        _require_room(review)
+        entry = add_entry(review, ReviewEntry.Kind.COMMENT, by, words, file=file, line=line, code=code[:64])
+        place = {"file": file, "line": line} if file else {}
+        record_event(review, by, "review.comment", **place, **({"code": entry.code} if code else {}))
+    return entry
+
+
+def _require_place(review: Review, file: str, line: int | None) -> None:
+    if file and file not in {*BUNDLE_FILES, *review.files}:
+        raise InvalidRequest(f"A bundle has no file '{file[:80]}'")
+    if line is not None and not (file and 1 <= line <= review.files.get(file, "").count("\n") + 1):
+        raise InvalidRequest(f"{file or 'The bundle'} has no line {line}")
+
+
+def _require_room(review: Review) -> None:
+    if review.entries.count() >= COMMENTS_MAX:
+        raise InvalidRequest(f"A review keeps at most {COMMENTS_MAX:,} entries")
+
+
+def add_reply(*, review_id: int, entry_id: int, by: Actor, words: str) -> ReviewEntry:
+    """Answer a comment; an answer to an answer stands under the same comment.
+
+    Raises `NotFound` where there is no such comment in the review, `InvalidRequest` without words.
+    """
+    require_comment(words, "Write the answer")
+    with write_transaction():
+        review, answered = _find(review_id, entry_id)
+        _require_room(review)
+        entry = add_entry(review, ReviewEntry.Kind.COMMENT, by, words, reply_to_id=answered.reply_to_id or answered.pk)
+        record_event(review, by, "review.reply", entry_id=entry.reply_to_id)
+    return entry
+
+
+def resolve_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
+    """Say that a comment is settled. Raises `NotFound`, `ReviewConflict` where somebody has said so already."""
+    with write_transaction():
+        review, entry = _find_thread(review_id, entry_id)
+        if entry.resolved_at is not None:
+            raise ReviewConflict("The comment is resolved already", review_id=review.pk)
+        entry.resolved_at, entry.resolved_by = timezone.now(), str(by)
+        entry.save(update_fields=["resolved_at", "resolved_by"])
+        record_event(review, by, "review.resolve", entry_id=entry.pk)
+    return entry
+
+
+def reopen_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
+    """Say that a comment is not settled after all. Raises `NotFound`, `ReviewConflict` where it is open."""
+    with write_transaction():
+        review, entry = _find_thread(review_id, entry_id)
+        if entry.resolved_at is None:
+            raise ReviewConflict("The comment is open already", review_id=review.pk)
+        entry.resolved_at, entry.resolved_by = None, ""
+        entry.save(update_fields=["resolved_at", "resolved_by"])
+        record_event(review, by, "review.reopen", entry_id=entry.pk)
+    return entry
+
+
+def _find(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:
+    review = get_review(review_id)
+    found = review.entries.filter(pk=entry_id, kind=ReviewEntry.Kind.COMMENT).first()
+    if found is None:
+        raise NotFound(f"Review {review_id} has no comment {entry_id}")
+    return review, found
+
+
+def _find_thread(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:
+    review, entry = _find(review_id, entry_id)
+    if entry.reply_to_id is not None:
+        raise NotFound(f"Comment {entry_id} is an answer: the comment that it answers is resolved")
+    return review, entry
+
+
+def list_threads(review: Review) -> list[CommentThread]:
+    """Everything said and done in a review, in order, answers with what they answer; one query."""
+    replies: dict[int, list[ReviewEntry]] = defaultdict(list)
+    firsts: list[ReviewEntry] = []
+    for entry in review.entries.all():
+        if entry.reply_to_id is None:
+            firsts.append(entry)
+        else:
+            replies[entry.reply_to_id].append(entry)
+    return [CommentThread(entry, tuple(replies[entry.pk])) for entry in firsts]
+
+
+def count_open_threads(capability: Capability) -> int:
+    """How many comments nobody has resolved in the review that is at work for a capability."""
+    return ReviewEntry.objects.filter(
+        review__capability=capability,
+        review__state__in=ACTIVE_STATES,
+        kind=ReviewEntry.Kind.COMMENT,
+        reply_to__isnull=True,
+        resolved_at__isnull=True,
+    ).count()

@@ -1,0 +1,290 @@
+"""Asking a second person before something is published.
+
+A review holds the texts that were handed in. An approval is bound to them: once the draft is edited it stands for
+nothing, and the review is asked for again. Who may decide is settled at the door, who cannot be the second person here.
+What is said meanwhile is in `registry.publishing.review_comments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from django.db.models import Case, Exists, OuterRef, QuerySet, Subquery, When
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.supporting_files import split_path
+from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
+from registry.common.actors import Actor
+from registry.common.errors import (
+    BundleRejected,
+    DraftConflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    ReviewConflict,
+    SelfApprovalForbidden,
+)
+from registry.core import audit
+from registry.core.queries import texts_digest
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Draft, Operator, Review, ReviewEntry
+from registry.models.bundle_texts import BundleTexts
+from registry.publishing.release_rules import get_rule, skill_groups_of
+from registry.validation import Report
+
+ACTIVE_STATES: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.SENT_BACK)
+COMMENT_LENGTH_MAX: Final = 4000
+
+
+def request_review(*, capability_id: str, draft_version: int, by: Actor, note: str) -> Review:
+    """Hand the draft in: a new review, or the next round of the one that is at work.
+
+    Raises `DraftNotFound`, `DraftConflict` where the draft has moved on since it was looked at, `BundleRefused` where
+    the texts have errors, `InvalidRequest` without a note, `ReviewConflict` where these very texts are being reviewed.
+    """
+    require_comment(note, "Say what the reviewer should look at")
+    draft = get_draft(capability_id)
+    report = validate_draft(draft)
+    if not report.ok:
+        raise BundleRejected("The draft has errors: mend them before somebody is asked to look", report.findings)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        draft = get_draft(capability_id)
+        if draft.version != draft_version:
+            raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
+        review = Review.objects.filter(capability=draft.capability, state__in=ACTIVE_STATES).first()
+        if review is None:
+            review = Review(capability=draft.capability, round=0)
+        elif review.texts_digest == report_digest(report) and review.state != Review.State.SENT_BACK:
+            raise ReviewConflict(
+                f"These texts are in review already; the review is {review.state}", review_id=review.pk
+            )
+        _submit(review, draft, report, by=by, note=note)
+    return review
+
+
+def require_comment(words: str, hint: str) -> None:
+    """Raises `InvalidRequest` for none, and for too many."""
+    if not words.strip():
+        raise InvalidRequest(f"{hint}: a few words are needed")
+    if len(words) > COMMENT_LENGTH_MAX:
+        raise InvalidRequest(f"At most {COMMENT_LENGTH_MAX:,} characters are kept")
+
+
+def report_digest(report: Report) -> str:
+    """What an approval of the texts of a report is bound to."""
+    return texts_digest(dict(report.files))
+
+
+def draft_digest(draft: Draft) -> str:
+    """As `digest_of`: a text that the draft holds and nobody names is no part of what is approved."""
+    return texts_digest(split_path(draft.files))
+
+
+def _submit(review: Review, draft: Draft, report: Report, *, by: Actor, note: str) -> None:
+    review.round += 1
+    review.state = Review.State.OPEN
+    review.draft_version, review.texts_digest = draft.version, report_digest(report)
+    review.editors = list_editors(draft)
+    review.files = dict(report.files)
+    review.note, review.asked_at, review.asked_by = note, timezone.now(), str(by)
+    review.decided_at, review.decided_by = None, ""
+    review.save()
+    kind = ReviewEntry.Kind.ASKED if review.round == 1 else ReviewEntry.Kind.ASKED_AGAIN
+    add_entry(review, kind, by, note)
+    record_event(review, by, "review.ask", note=note, round=review.round, draft_version=draft.version)
+
+
+def add_entry(review: Review, kind: str, by: Actor, words: str, **place: Any) -> ReviewEntry:
+    """One more, in the round that the review is in."""
+    return ReviewEntry.objects.create(
+        review=review, kind=kind, round=review.round, by=str(by), words=words.strip(), **place
+    )
+
+
+def record_event(review: Review, by: Actor, verb: str, **detail: Any) -> None:
+    """Into the audit log, under the capability."""
+    audit.record(
+        by=by, verb=verb, subject=review.capability.capability_id, detail={"review_id": review.pk, **detail}
+    )  # fmt: skip
+
+
+def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> Review:
+    """Approve the texts of the round that was looked at.
+
+    Raises `OwnReview` where a second person is asked for and `by` is none, `ReviewConflict` where the review or the
+    draft has moved on.
+    """
+    with write_transaction():
+        review = _decidable(review_id, round_seen)
+        require_edit_permission(review.capability.capability_id, by)
+        draft = get_active_draft(review.capability)
+        if draft is None or draft_digest(draft) != review.texts_digest:
+            raise ReviewConflict(
+                "The draft was changed or put away since it was handed in: it has to be asked for again"
+            )
+        if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
+            raise SelfApprovalForbidden(
+                "You have worked on these texts or asked for this review; somebody else has to approve them"
+            )
+        _decide(review, Review.State.APPROVED, by, words)
+        record_event(review, by, "review.approve", round=review.round, words=words.strip())
+    return review
+
+
+def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Review:
+    """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has moved on."""
+    require_comment(words, "Say what should change")
+    with write_transaction():
+        review = _decidable(review_id, round_seen)
+        require_edit_permission(review.capability.capability_id, by)
+        _decide(review, Review.State.SENT_BACK, by, words)
+        record_event(review, by, "review.send_back", round=review.round, words=words.strip())
+    return review
+
+
+def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
+    """End a review without a decision. Raises `ReviewConflict` if it has ended already, and `Forbidden` for anyone but
+    the author and admins."""
+    with write_transaction():
+        review = get_review(review_id)
+        if not review.is_active:
+            raise ReviewConflict(f"The review has ended: it is {review.state}")
+        require_edit_permission(review.capability.capability_id, by)
+        if not may_withdraw(review, by):
+            raise Forbidden("Only the author of the review and admins can withdraw it")
+        _end(review, Review.State.WITHDRAWN, by, words)
+        record_event(review, by, "review.withdraw", words=words.strip())
+    return review
+
+
+def may_withdraw(review: Review, by: Actor) -> bool:
+    """Whether `by` asked for the review, is an admin, or acts for the registry itself.
+
+    A publisher who finds fault with a review requests changes; withdrawing it would hide that from its author.
+    """
+    if person_id(str(by)) == person_id(review.asked_by):
+        return True
+    if by.kind == "operator":
+        return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
+    return by.kind != "agent_key"
+
+
+def _decidable(review_id: int, round_seen: int) -> Review:
+    review = get_review(review_id)
+    if review.round != round_seen:
+        raise ReviewConflict("Other texts were handed in since you opened this page; look again")
+    if review.state != Review.State.OPEN:
+        raise ReviewConflict(f"The review is {review.get_state_display().lower()} already")
+    return review
+
+
+def _decide(review: Review, state: str, by: Actor, words: str) -> None:
+    review.state, review.decided_at, review.decided_by = state, timezone.now(), str(by)
+    review.save(update_fields=["state", "decided_at", "decided_by"])
+    add_entry(review, state, by, words)
+
+
+def _end(review: Review, state: str, by: Actor, words: str, revision: int | None = None) -> None:
+    review.state, review.revision = state, revision
+    review.save(update_fields=["state", "revision"])
+    add_entry(review, state, by, words)
+
+
+def person_id(actor: str) -> str:
+    """Who an actor is: somebody at the command line is the operator of the same name."""
+    kind, _, name = actor.partition(":")
+    return f"person:{name}" if kind in ("operator", "command_line") else actor
+
+
+def is_independent_reviewer(review: Review, actor: str) -> bool:
+    """Whether they have neither asked for the review nor worked on the texts."""
+    return person_id(actor) not in {person_id(one) for one in (review.asked_by, *review.editors)}
+
+
+def requires_independent_reviewer(review: Review) -> bool:
+    """Whether the rules ask for somebody else, by the groups of the texts and of what readers have."""
+    now = parse_capability_json(review.capability.published_revision)
+    return get_rule(skill_groups_of(parse_capability_json(review), now)).wants_second_person
+
+
+def parse_capability_json(texts: BundleTexts | None) -> dict[str, Any]:
+    """What the capability.json of stored texts holds; nothing where it cannot be read."""
+    from registry.bundles.parsed_bundle import parse_bundle
+
+    value = parse_bundle(texts.files, {}).value("capability.json") if texts is not None else None
+    return value if isinstance(value, dict) else {}
+
+
+def get_approval(capability: Capability, report: Report) -> Review | None:
+    """The approval by a second person that holds for exactly these texts."""
+    review = Review.objects.filter(capability=capability, state=Review.State.APPROVED).first()
+    if (
+        review is None
+        or review.texts_digest != report_digest(report)
+        or not is_independent_reviewer(review, review.decided_by)
+    ):
+        return None
+    return review
+
+
+def close_active(capability: Capability, report: Report, *, revision: int, by: Actor) -> None:
+    """End what is at work for the capability: these texts were published, or others; in the publisher's transaction."""
+    review = Review.objects.filter(capability=capability, state__in=ACTIVE_STATES).first()
+    if review is None:
+        return
+    if review.texts_digest == report_digest(report):
+        _end(review, Review.State.PUBLISHED, by, f"Published as revision {revision}.", revision)
+    else:
+        _end(review, Review.State.WITHDRAWN, by, f"Other texts were published as revision {revision}.")
+
+
+def get_review(review_id: int) -> Review:
+    """Raises `NotFound`."""
+    found = Review.objects.select_related("capability__published_revision").filter(pk=review_id).first()
+    if found is None:
+        raise NotFound(f"There is no review {review_id}")
+    return found
+
+
+def get_active_review(capability: Capability) -> Review | None:
+    """The review that is at work for a capability, without its texts."""
+    found = Review.objects.filter(capability=capability, state__in=ACTIVE_STATES)
+    return found.defer(*Review.COLUMNS.values()).first()
+
+
+def list_reviews(*, states: Sequence[str] = (), asked_by: str = "") -> QuerySet[Review]:
+    """The newest first, without their texts; of some states, and of one asker."""
+    found = Review.objects.select_related("capability").defer(*Review.COLUMNS.values())
+    if states:
+        found = found.filter(state__in=states)
+    if asked_by:
+        found = found.filter(asked_by=asked_by)
+    return found.order_by("-asked_at", "-id")
+
+
+def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
+    """Reviews whose draft waits for changes that a publisher has asked for: those that `first_of`, an actor as stored,
+    has submitted come first, then the latest. `comment` is what the publisher wrote.
+
+    A review leaves the list when its draft is submitted again, published or discarded.
+    """
+    comments = ReviewEntry.objects.filter(review=OuterRef("pk"), kind=ReviewEntry.Kind.SENT_BACK).order_by("-id")
+    drafts = Draft.objects.filter(capability=OuterRef("capability"), discarded_at__isnull=True)
+    return (
+        list_reviews(states=(Review.State.SENT_BACK,))
+        .filter(Exists(drafts))
+        .annotate(
+            comment=Subquery(comments.values("words")[:1]),
+            is_of_others=Case(When(asked_by=first_of, then=False), default=True),
+        )
+        .order_by("is_of_others", "-decided_at", "-id")
+    )
+
+
+def is_current(review: Review) -> bool:
+    """Whether the draft is still what was handed in."""
+    draft = get_active_draft(review.capability)
+    return draft is not None and draft_digest(draft) == review.texts_digest

@@ -1,0 +1,265 @@
+"""Drafts that are published at a time: a row that says what, when and in whose name, and a job that is due then.
+
+The release is of the texts as they stood when it was settled. What has changed until then, the draft, the rules or the
+rights of whoever settled it, stops it: that opens an incident which says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from registry.access.teams import require_edit_permission
+from registry.catalog.drafts import get_active_draft, validate_draft
+from registry.catalog.incidents import open_release_incident
+from registry.common.actors import Actor, ActorKind
+from registry.common.errors import InvalidRequest, NotFound, RegistryError, StatusConflict
+from registry.core import audit
+from registry.core.jobs import queue
+from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
+from registry.core.queries import texts_digest
+from registry.core.transactions import write_transaction
+from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
+from registry.publishing import publication
+from registry.publishing.publication import PublishResult
+from registry.validation import Finding, Report
+
+KIND: Final = "release.publish"
+SCHEDULE_AHEAD_MAX: Final = timedelta(days=366)
+ScheduleState = ScheduledRelease.State
+
+
+@dataclass(frozen=True)
+class ScheduleResult:
+    """`release` is None where the gate refuses the draft as things stand; `outcome` says why."""
+
+    outcome: PublishResult
+    release: ScheduledRelease | None
+
+
+def schedule_release(
+    *, capability_id: str, draft_version: int, due_at: datetime, by: Actor, note: str, acknowledge: Collection[str] = ()
+) -> ScheduleResult:
+    """Publish the draft at a time, in the name of `by`.
+
+    Raises `InvalidRequest` for a time that is past or more than a year ahead, `StatusConflict` where a release of the
+    capability waits already, `DraftConflict` and `DraftNotFound` as publishing does.
+    """
+    _require_time(due_at)
+    outcome = publication.publish_draft(
+        capability_id=capability_id,
+        draft_version=draft_version,
+        by=by,
+        note=note,
+        acknowledge=acknowledge,
+        dry_run=True,
+    )
+    if outcome.status != "would_publish":
+        return ScheduleResult(outcome, None)
+    with write_transaction():
+        require_edit_permission(capability_id, by)
+        draft = publication.get_draft_at_version(capability_id, draft_version)
+        waiting = get_pending_release(draft.capability)
+        if waiting is not None:
+            raise StatusConflict(f"A release of '{capability_id}' is planned already: change it or cancel it")
+        release = ScheduledRelease.objects.create(
+            capability=draft.capability,
+            draft_version=draft.version,
+            texts_digest=texts_digest(draft.files),
+            due_at=due_at,
+            note=note,
+            acknowledged=sorted(acknowledge),
+            scheduled_by=str(by),
+        )
+        queue.enqueue(KIND, {"scheduled_id": release.pk}, run_after=due_at, dedupe_key=_key(release))
+        _record(release, by, "release.schedule", due_at=due_at.isoformat(), draft_version=draft.version, note=note)
+    return ScheduleResult(outcome, release)
+
+
+def _require_time(due_at: datetime) -> None:
+    now = timezone.now()
+    if due_at <= now:
+        raise InvalidRequest("The time is in the past. Choose a later one")
+    if due_at > now + SCHEDULE_AHEAD_MAX:
+        raise InvalidRequest("The time is more than a year ahead")
+
+
+def _key(release: ScheduledRelease) -> str:
+    return f"{KIND}:{release.pk}"
+
+
+def _record(release: ScheduledRelease, by: Actor, verb: str, **detail: Any) -> None:
+    detail = {"scheduled_id": release.pk, **detail}
+    audit.record(by=by, verb=verb, subject=release.capability.capability_id, detail=detail)
+
+
+def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> ScheduledRelease:
+    """Another time for one that waits. Raises `NotFound`, `InvalidRequest`, `StatusConflict` where it waits no more."""
+    _require_time(due_at)
+    with write_transaction():
+        release = _waiting(scheduled_id)
+        require_edit_permission(release.capability.capability_id, by)
+        job = Job.objects.select_for_update().filter(dedupe_key=_key(release), state="queued")
+        if not job.update(run_after=due_at, tries=0):
+            raise StatusConflict("It is being published at this moment")
+        release.due_at = due_at
+        release.save(update_fields=["due_at"])
+        _record(release, by, "release.change", due_at=due_at.isoformat())
+    return release
+
+
+def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
+    """Give one up that waits. Raises `NotFound`, `StatusConflict` where it waits no more."""
+    with write_transaction():
+        release = _waiting(scheduled_id)
+        require_edit_permission(release.capability.capability_id, by)
+        _cancel_job(release)
+        _end(release, ScheduleState.CANCELLED)
+        _record(release, by, "release.cancel")
+    return release
+
+
+def get_release(scheduled_id: int) -> ScheduledRelease:
+    """Raises `NotFound`."""
+    release = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id).first()
+    if release is None:
+        raise NotFound(f"There is no planned release {scheduled_id}")
+    return release
+
+
+def _waiting(scheduled_id: int) -> ScheduledRelease:
+    release = get_release(scheduled_id)
+    if release.state != ScheduleState.WAITING:
+        raise StatusConflict(f"The release waits no more: it is {release.state}")
+    return release
+
+
+def _cancel_job(release: ScheduledRelease) -> None:
+    """A job that is at work finds that nothing waits any more."""
+    queued = Job.objects.filter(dedupe_key=_key(release), state="queued")
+    queued.update(state=Job.State.CANCELLED, finished_at=timezone.now())
+
+
+def _end(release: ScheduledRelease, state: str, *, why: str = "", revision: int | None = None) -> None:
+    release.state, release.why, release.revision, release.ended_at = state, why, revision, timezone.now()
+    release.save(update_fields=["state", "why", "revision", "ended_at"])
+
+
+def cancel_pending(capability: Capability, *, revision: int) -> None:
+    """Something else was published meanwhile; in the publisher's transaction."""
+    release = get_pending_release(capability)
+    if release is not None:
+        _cancel_job(release)
+        _end(release, ScheduleState.CANCELLED, why=f"Revision {revision} was published before its time came")
+
+
+def publish_scheduled(lease: Lease) -> CommitAction | None:
+    """The handler; payload `{"scheduled_id": primary key}`. Checks first, and publishes with the end of the job."""
+    release = ScheduledRelease.objects.select_related("capability").filter(pk=lease.payload["scheduled_id"]).first()
+    if release is None or release.state != ScheduleState.WAITING:
+        return None
+    draft = get_active_draft(release.capability)
+    report = validate_draft(draft) if draft is not None else None
+    return lambda: _publish(release.pk, report)
+
+
+def _publish(scheduled_id: int, report: Report | None) -> None:
+    """Under the lock of the registry."""
+    release = ScheduledRelease.objects.select_related("capability__published_revision").get(pk=scheduled_id)
+    if release.state != ScheduleState.WAITING:
+        return
+    draft = get_active_draft(release.capability)
+    fault = _fault(release, draft)
+    if fault or draft is None or report is None:
+        _fail(release, fault)
+        return
+    if not report.ok:
+        _fail(release, "Today's checks find errors in the draft", report.errors)
+        return
+    # Nothing waits any more while it is published: only what others had planned would be called off.
+    _end(release, ScheduleState.DONE)
+    try:
+        outcome = publication.publish_validated_draft(
+            report,
+            capability_id=release.capability.capability_id,
+            draft_version=draft.version,
+            by=_actor(release.scheduled_by),
+            note=release.note,
+            acknowledge=release.acknowledged,
+        )
+    except RegistryError as error:
+        _fail(release, error.message)
+        return
+    if outcome.status == "refused":
+        _fail(release, "The gate refuses it now", [finding for finding in outcome.findings if finding.is_error])
+        return
+    _end(release, ScheduleState.DONE, revision=outcome.revision)
+    _record(release, WORKER, "release.done", revision=outcome.revision)
+
+
+def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
+    """Why it cannot be made whatever the gate says; empty where it can."""
+    if draft is None:
+        return "The draft was put away or published since"
+    if texts_digest(draft.files) != release.texts_digest:
+        return "The draft was changed after the release was planned"
+    actor = _actor(release.scheduled_by)
+    if actor.kind == "operator":
+        who = Operator.objects.filter(username=actor.name, is_active=True).first()
+        if who is None or not who.can_publish:
+            return f"{actor.name}, who planned it, may not publish any more"
+    return ""
+
+
+def _actor(text: str) -> Actor:
+    kind, _, name = text.partition(":")
+    kinds: dict[str, ActorKind] = {"operator": "operator", "agent_key": "agent_key", "command_line": "command_line"}
+    return Actor(kinds.get(kind, "system"), name)
+
+
+def _fail(release: ScheduledRelease, why: str, findings: Sequence[Finding] = ()) -> None:
+    words = "; ".join(finding.message for finding in findings[:3])
+    why = f"{why}: {words}" if words else why
+    _end(release, ScheduleState.FAILED, why=why)
+    capability_id = release.capability.capability_id
+    _record(release, WORKER, "release.fail", why=why)
+    open_release_incident(
+        capability=release.capability,
+        message=f"The planned release of '{capability_id}' was not made",
+        details=why,
+        findings=findings,
+        scheduled_id=release.pk,
+    )
+
+
+def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
+    """What became of the job without its handler: a worker that never got through, or somebody at the command line."""
+    found = ScheduledRelease.objects.select_related("capability__published_revision")
+    release = found.filter(pk=payload["scheduled_id"]).first()
+    if release is None:
+        return
+    if state == "queued" and release.state == ScheduleState.FAILED and get_pending_release(release.capability) is None:
+        release.state, release.why, release.ended_at = ScheduleState.WAITING, "", None
+        release.save(update_fields=["state", "why", "ended_at"])
+    elif state == "parked" and release.state == ScheduleState.WAITING:
+        _fail(release, "The worker could not make it at any try")
+    elif state == "cancelled" and release.state == ScheduleState.WAITING:
+        _end(release, ScheduleState.CANCELLED, why="Its job was cancelled")
+
+
+def get_pending_release(capability: Capability) -> ScheduledRelease | None:
+    """The release of a capability that waits for its time."""
+    return ScheduledRelease.objects.filter(capability=capability, state=ScheduleState.WAITING).first()
+
+
+def list_releases(*, waiting: bool) -> QuerySet[ScheduledRelease]:
+    """Those that wait, the next one first; or those that have ended, the latest first."""
+    found = ScheduledRelease.objects.select_related("capability")
+    if waiting:
+        return found.filter(state=ScheduleState.WAITING)
+    return found.exclude(state=ScheduleState.WAITING).order_by("-ended_at", "-id")

@@ -1,1 +1,0 @@
-"""The way to a release: what stands before it, who looks at it, when it happens. `registry.publishing` does it."""

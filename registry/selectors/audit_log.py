@@ -1,0 +1,81 @@
+"""Reading the audit log: who did what to what, when, and whether the chain of hashes holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from django.db.models import QuerySet
+
+from registry.core import audit
+from registry.models import AuditEvent
+
+# A page tells of the whole chain unasked only where that takes no time: about 0.05 s.
+AUTO_CHECK_MAX: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """What to list; empty is any. `who` is a name, `verb` a verb or the noun before its dot, `subject` a capability_id,
+    a key's, an operator's, a team's or a webhook's name; `since` and `until` are moments, the second not included."""
+
+    who: str = ""
+    verb: str = ""
+    subject: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def list_events(wanted: AuditFilter) -> QuerySet[AuditEvent]:
+    """The newest first."""
+    found = AuditEvent.objects.order_by("-id")
+    if wanted.who:
+        found = found.filter(actor_name=wanted.who)
+    if wanted.verb:
+        found = (
+            found.filter(verb=wanted.verb) if "." in wanted.verb else found.filter(verb__startswith=f"{wanted.verb}.")
+        )
+    if wanted.subject:
+        found = found.filter(subject=wanted.subject)
+    if wanted.since:
+        found = found.filter(at__gte=wanted.since)
+    return found.filter(at__lt=wanted.until) if wanted.until else found
+
+
+def export_events(found: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
+    """Each row as JSON values, with the hashes by which it can be checked elsewhere."""
+    for event in found.iterator(chunk_size=500):
+        yield {
+            "id": event.pk,
+            "at": event.at.isoformat(),
+            "actor": f"{event.actor_kind}:{event.actor_name}",
+            "verb": event.verb,
+            "subject": event.subject,
+            "detail": event.detail,
+            "previous_hash": event.previous_hash,
+            "hash": event.hash,
+        }
+
+
+def list_verbs() -> list[str]:
+    """Every verb that stands in the log, in order."""
+    return list(AuditEvent.objects.order_by("verb").values_list("verb", flat=True).distinct())
+
+
+@dataclass(frozen=True, slots=True)
+class ChainStatus:
+    """Of `rows` in all; `broken` is the first that does not agree, and means nothing unless `is_checked`."""
+
+    rows: int
+    is_checked: bool
+    broken: AuditEvent | None = None
+
+
+def verify_chain(*, checked: bool = False) -> ChainStatus:
+    """Whether the log holds from its first row on; a long one is read through only where that is asked for."""
+    rows = AuditEvent.objects.count()
+    if not checked and rows > AUTO_CHECK_MAX:
+        return ChainStatus(rows, is_checked=False)
+    return ChainStatus(rows, is_checked=True, broken=audit.find_chain_break())

@@ -1,0 +1,41 @@
+"""One difference between two releases, and reading values that may be of any type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from registry.bundles.problem import Path
+
+Effect = Literal["loosens", "breaks", "widens", "changes"]
+# By weight, the heaviest first.
+EFFECTS: Final[tuple[Effect, ...]] = ("loosens", "breaks", "widens", "changes")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference between two releases of a capability.
+
+    `loosens`: a tool may do more, or with less approval, than before. `breaks`: a call that was right may be refused,
+    or somebody who could use it no longer can. `widens`: it reaches more than before. `changes`: everything else.
+    `tool` is empty where it is about none. `path` leads to the place in the new text of `file`; None where it is gone.
+    """
+
+    effect: Effect
+    tool: str
+    words: str
+    path: Path | None = None
+    file: str = "tools.json"
+
+
+def as_mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_strings(value: Any) -> list[str]:
+    """The texts of a list, each once, in its order."""
+    return list(dict.fromkeys(item for item in value if isinstance(item, str))) if isinstance(value, list) else []
+
+
+def as_string(value: Any) -> str:
+    return value if isinstance(value, str) else ""

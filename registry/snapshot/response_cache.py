@@ -1,0 +1,236 @@
+"""Load answers, rendered on first use and kept in a byte-bounded LRU of this process."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import orjson
+import zstandard
+from django.db import DatabaseError, InterfaceError
+
+from registry.bundles.bundle import SkillBundle
+from registry.catalog.drafts import validate_draft
+from registry.catalog.integrity import require_valid_revision
+from registry.common import database_errors
+from registry.common.errors import RegistryUnavailable, SkillMalformed
+from registry.core.queries import build_load_response, load_bundle
+from registry.models import Draft, Revision
+from registry.snapshot.snapshot import SnapshotEntry
+from registry.snapshot.store import is_stale
+from registry.usage.confidence import ConfidenceScore
+
+BYTES_MAX: Final = 64 * 1024 * 1024
+# How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be mended.
+MALFORMED_SECONDS: Final = 2.0
+# Below this, compressing costs more than it saves.
+COMPRESS_FROM_BYTES: Final = 500
+
+
+class RenderedResponse:
+    """One answer in all its forms; the compressed ones are made on first use."""
+
+    def __init__(self, identity: bytes) -> None:
+        self.identity = identity
+
+    @cached_property
+    def etag(self) -> str:
+        """Without quotes and suffix: the same for every form."""
+        return hashlib.sha256(self.identity).hexdigest()[:32]
+
+    @cached_property
+    def gzip(self) -> bytes:
+        return gzip.compress(self.identity, compresslevel=6, mtime=0)
+
+    @cached_property
+    def zstd(self) -> bytes:
+        return zstandard.ZstdCompressor(level=6).compress(self.identity)
+
+    def encoded(self, encoding: str) -> bytes:
+        """The bytes for a content coding: `gzip`, `zstd` or `` (identity)."""
+        if encoding == "gzip":
+            return self.gzip
+        return self.zstd if encoding == "zstd" else self.identity
+
+    @property
+    def size_bytes(self) -> int:
+        """What keeping it may cost, the compressed forms included."""
+        return len(self.identity) * 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Malformed:
+    error: SkillMalformed
+    until: float
+
+
+class ResponseCache:
+    """Keyed by what the bytes depend on (`body_key`)."""
+
+    def __init__(self, bytes_max: int = BYTES_MAX) -> None:
+        self.bytes_max = bytes_max
+        self.bytes_held = 0
+        # For whoever watches over the process; since its start.
+        self.hits = self.misses = self.malformed = 0
+        self._items: OrderedDict[Any, RenderedResponse | _Malformed] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Any, make: Callable[[], RenderedResponse]) -> RenderedResponse:
+        """The kept answer, or a new one. Raises what `make` raises; a malformed bundle is remembered for a moment."""
+        with self._lock:
+            kept = self._items.get(key)
+            if kept is not None:
+                self._items.move_to_end(key)
+            self._count(kept)
+        if isinstance(kept, RenderedResponse):
+            return kept
+        if kept is not None and kept.until > time.monotonic():
+            self.malformed += 1
+            raise kept.error
+        try:
+            made = make()
+        except SkillMalformed as error:
+            self.malformed += 1
+            self._keep(key, _Malformed(error, time.monotonic() + MALFORMED_SECONDS))
+            raise
+        self._keep(key, made)
+        return made
+
+    def peek(self, key: Any) -> RenderedResponse | None:
+        """The kept answer, which `count_hits` counts when it was sent; None where it is not held or not good."""
+        with self._lock:
+            kept = self._items.get(key)
+            if not isinstance(kept, RenderedResponse):
+                return None
+            self._items.move_to_end(key)
+        return kept
+
+    def count_hits(self, count: int) -> None:
+        """Answers that were found in memory and sent."""
+        with self._lock:
+            self.hits += count
+
+    def __len__(self) -> int:
+        """How many answers are held."""
+        return len(self._items)
+
+    def _count(self, kept: RenderedResponse | _Malformed | None) -> None:
+        if isinstance(kept, RenderedResponse):
+            self.hits += 1
+        else:
+            self.misses += 1
+
+    def _keep(self, key: Any, item: RenderedResponse | _Malformed) -> None:
+        with self._lock:
+            self._drop(key)
+            self._items[key] = item
+            self.bytes_held += _size(item)
+            while self.bytes_held > self.bytes_max and len(self._items) > 1:
+                self._drop(next(iter(self._items)))
+
+    def _drop(self, key: Any) -> None:
+        old = self._items.pop(key, None)
+        if old is not None:
+            self.bytes_held -= _size(old)
+
+    def forget(self, key: Any = None) -> None:
+        """Drop one answer, or all of them."""
+        with self._lock:
+            if key is not None:
+                self._drop(key)
+                return
+            self._items.clear()
+            self.bytes_held = 0
+
+
+def _size(item: RenderedResponse | _Malformed) -> int:
+    return item.size_bytes if isinstance(item, RenderedResponse) else 500
+
+
+RESPONSE_CACHE: Final = ResponseCache()
+
+
+def response_key(
+    entry: SnapshotEntry, score: ConfidenceScore | None = None, *, revision_id: int | None = None
+) -> tuple[Any, ...]:
+    """What the bytes of a load answer depend on. `score` is what the snapshot knows of the entry's confidence."""
+    wanted = revision_id or entry.revision_id
+    return wanted, entry.status, entry.replaced_by, score, entry.is_read_only, entry.draft
+
+
+def get_load_response(
+    entry: SnapshotEntry, score: ConfidenceScore | None = None, *, revision_id: int | None = None, fresh: bool = False
+) -> RenderedResponse:
+    """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
+    is away and the answer is held.
+
+    A confidence that has moved is put to the answer that is held: only what is not held at all is read.
+    Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
+    is not held.
+    """
+    key, plain = response_key(entry, score, revision_id=revision_id), response_key(entry, revision_id=revision_id)
+    if fresh and not is_stale():
+        RESPONSE_CACHE.forget(plain)
+        RESPONSE_CACHE.forget(key)
+
+    body = RESPONSE_CACHE.get(plain, lambda: _render(entry, revision_id or entry.revision_id))
+    return RESPONSE_CACHE.get(key, lambda: _with_confidence(body, score)) if score is not None else body
+
+
+def _with_confidence(body: RenderedResponse, score: ConfidenceScore) -> RenderedResponse:
+    return RenderedResponse(body.identity[:-1] + b',"confidence":' + orjson.dumps(score.as_dict()) + b"}")
+
+
+def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    bundle, digest, number = get_bundle(entry, revision_id)
+    answer = build_load_response(
+        bundle,
+        revision=number,
+        digest=digest,
+        status=entry.status,
+        replaced_by=entry.replaced_by,
+        read_only=entry.is_read_only,
+    )
+    return RenderedResponse(orjson.dumps(answer))
+
+
+def get_bundle(entry: SnapshotEntry, revision_id: int) -> tuple[SkillBundle, str, int]:
+    """The bundle, its digest and its number, as they are stored now.
+
+    Raises `SkillMalformed` (and opens an incident), `RegistryUnavailable`.
+    """
+    try:
+        return _draft(entry) if entry.draft is not None else _published(revision_id)
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+
+
+def _published(revision_id: int) -> tuple[SkillBundle, str, int]:
+    revision = Revision.objects.select_related("capability").get(pk=revision_id)
+    require_valid_revision(revision)
+    return load_bundle(revision), revision.digest, revision.number
+
+
+def _draft(entry: SnapshotEntry) -> tuple[SkillBundle, str, int]:
+    """As it is saved now; it passed then, and may not with what has been published since."""
+    pk, version = entry.draft or (0, 0)
+    found = Draft.objects.filter(pk=pk, version=version, discarded_at__isnull=True)
+    draft = found.select_related("capability").first()
+    if draft is None:
+        raise RegistryUnavailable("The draft was changed a moment ago; ask again")
+    report = validate_draft(draft)
+    if report.bundle is None or not report.ok:
+        raise SkillMalformed(
+            f"The draft of '{entry.capability_id}' does not pass any more",
+            details=report.errors[0].message if report.errors else "It cannot be read",
+            findings=[finding.as_dict() for finding in report.errors[:20]],
+            last_good_digest=None,
+        )
+    return report.bundle, report.bundle.digest, entry.revision

@@ -1,0 +1,139 @@
+"""Published bundles as Agent Skills: files, digests and archives, made on first use and kept in a bounded cache.
+
+They depend on the revision alone, which never changes: the same bytes in every process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import DatabaseError, InterfaceError
+
+from registry.agent_skills.exporter import export_skill_files
+from registry.agent_skills.names import skill_name_of
+from registry.bundles.archives import write_zip
+from registry.bundles.bundle import SkillBundle
+from registry.catalog.integrity import require_valid_revision
+from registry.common import database_errors
+from registry.common.errors import RegistryUnavailable, SkillMalformed
+from registry.core.queries import load_bundle
+from registry.models import Revision
+from registry.snapshot.response_cache import RenderedResponse, ResponseCache
+from registry.snapshot.snapshot import Snapshot, SnapshotEntry
+
+BYTES_MAX: Final = 32 * 1024 * 1024
+_REVISIONS_A_READ: Final = 100
+# The whole skill as one artifact, beside its files by their paths, of which none has this character.
+ZIP: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFile:
+    """One file of a skill; `path` is below its folder."""
+
+    path: str
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFacts:
+    """What an index says of a skill.
+
+    `artifact` is what a client fetches, SKILL.md where that is all of it, else `ZIP`; `digest` is that of its bytes.
+    """
+
+    capability_id: str
+    name: str
+    description: str
+    revision: int
+    artifact: str
+    digest: str
+    files: tuple[ArtifactFile, ...]
+
+
+ARTIFACTS: Final = ResponseCache(BYTES_MAX)
+# By history and revision: a hundred bytes each, so that an index never makes an artifact twice.
+_FACTS: Final[dict[tuple[str, int], SkillFacts]] = {}
+
+
+def clear_cache() -> None:
+    """Begin again, as in a new process."""
+    ARTIFACTS.forget()
+    _FACTS.clear()
+
+
+def get_skill_facts(snapshot: Snapshot, entries: Iterable[SnapshotEntry]) -> list[SkillFacts]:
+    """What there is to say of each; a bundle that is malformed is left out, and noted as an incident.
+
+    Raises `RegistryUnavailable`.
+    """
+    wanted = list(entries)
+    keys = [(snapshot.history, entry.revision_id) for entry in wanted]
+    missing = [key[1] for key in keys if key not in _FACTS]
+    if len(_FACTS) > 2 * len(snapshot.entries) + 1000:
+        _FACTS.clear()
+        missing = [key[1] for key in keys]
+    for start in range(0, len(missing), _REVISIONS_A_READ):
+        _read_facts(snapshot.history, missing[start : start + _REVISIONS_A_READ])
+    return [_FACTS[key] for key in keys if key in _FACTS]
+
+
+def _read_facts(history: str, revision_ids: list[int]) -> None:
+    try:
+        for revision in Revision.objects.select_related("capability").filter(pk__in=revision_ids):
+            try:
+                _FACTS[history, revision.pk] = _facts(revision)
+            except SkillMalformed:
+                continue
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+
+
+def _facts(revision: Revision) -> SkillFacts:
+    bundle = _sound_bundle(revision)
+    files = export_skill_files(bundle, for_agents=True)
+    artifact = "SKILL.md" if len(files) == 1 else ZIP
+    contents = [(path, text.encode("utf-8")) for path, text in files.items()]
+    capability_id = revision.capability.capability_id
+    return SkillFacts(
+        capability_id=capability_id,
+        name=skill_name_of(capability_id),
+        description=bundle.capability["description"],
+        revision=revision.number,
+        artifact=artifact,
+        digest=_digest(_bytes(files, artifact)),
+        files=tuple(ArtifactFile(path, _digest(content), len(content)) for path, content in contents),
+    )
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def _sound_bundle(revision: Revision) -> SkillBundle:
+    require_valid_revision(revision)
+    return load_bundle(revision)
+
+
+def _bytes(files: dict[str, str], artifact: str) -> bytes:
+    if artifact != ZIP:
+        return files[artifact].encode("utf-8")
+    return write_zip({name: text.encode("utf-8") for name, text in files.items()}, compress=False)
+
+
+def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> RenderedResponse:
+    """One file of a skill by its path, or `ZIP`. Raises `SkillMalformed`, `RegistryUnavailable`, KeyError."""
+    key: Any = (snapshot.history, revision_id, artifact)
+    return ARTIFACTS.get(key, lambda: _render(revision_id, artifact))
+
+
+def _render(revision_id: int, artifact: str) -> RenderedResponse:
+    try:
+        revision = Revision.objects.select_related("capability").get(pk=revision_id)
+        return RenderedResponse(_bytes(export_skill_files(_sound_bundle(revision), for_agents=True), artifact))
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(database_errors.record_outage(error).words) from error

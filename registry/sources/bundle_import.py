@@ -1,0 +1,135 @@
+"""Several bundles or Agent Skills as drafts, all of them or none: what the Studio does with what somebody brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX
+from registry.bundles.bundle_reader import SourceBundle
+from registry.common.actors import Actor
+from registry.common.errors import SourceUnreadable
+from registry.core.transactions import write_transaction
+from registry.models import Capability
+from registry.publishing import batch
+from registry.sources.source_discovery import discover_in_archive, discover_in_files
+from registry.validation import Finding
+
+BUNDLES_MAX: Final = 100
+FINDINGS_SHOWN_MAX: Final = 50
+
+
+@dataclass(frozen=True)
+class ImportRow:
+    """One bundle of an import. `is_known`: the registry has a capability of this id; `is_taken`: a draft could be
+    made of it."""
+
+    path: str
+    capability_id: str
+    is_taken: bool
+    is_known: bool
+    findings: tuple[Finding, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a page shows it, and as a job keeps it."""
+        return {
+            "path": self.path,
+            "capability_id": self.capability_id,
+            "is_taken": self.is_taken,
+            "is_known": self.is_known,
+            "findings": [each.as_dict() for each in self.findings[:FINDINGS_SHOWN_MAX]],
+            "left_out": max(0, len(self.findings) - FINDINGS_SHOWN_MAX),
+        }
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What came of it: with `is_stored` every line is a draft now, else none is."""
+
+    is_stored: bool
+    lines: tuple[ImportRow, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The ids that the registry has already."""
+        return tuple(line.capability_id for line in self.lines if line.is_known)
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether there is anything to tell of a line."""
+        return any(line.findings for line in self.lines)
+
+
+def import_archive(data: bytes, name: str) -> list[SourceBundle]:
+    """The bundles of a zip, tar or tar.gz. Raises `SourceUnreadable`."""
+    if len(data) > ARCHIVE_BYTES_MAX:
+        raise SourceUnreadable(f"{name}: an archive has at most 20 MiB")
+    return discover_in_archive(data, name)
+
+
+def import_files(files: Sequence[tuple[str, bytes]], name: str) -> list[SourceBundle]:
+    """The bundles among the files of a folder, by their paths in it. Raises `SourceUnreadable`."""
+    if len(files) > ENTRIES_MAX:
+        raise SourceUnreadable(f"{name}: {len(files):,} files; at most {ENTRIES_MAX} are allowed")
+    if sum(len(data) for _, data in files) > ARCHIVE_BYTES_MAX:
+        raise SourceUnreadable(f"{name}: more than 20 MiB")
+    found: dict[str, bytes] = {}
+    for path, data in files:
+        steps = path.split("/")
+        if path.startswith("/") or "\\" in path or "\0" in path or {"", ".", ".."} & set(steps):
+            raise SourceUnreadable(f"{name}: the path {path[:100]!r} is odd")
+        if path in found:
+            raise SourceUnreadable(f"{name}: {path[:100]} came twice; make an archive of the folder and import that")
+        found[path] = data
+    return discover_in_files(found, name)
+
+
+def import_texts(texts: Mapping[str, str], name: str) -> list[SourceBundle]:
+    """One bundle, or one Agent Skill where `SKILL.md` alone was pasted. Raises `SourceUnreadable` for nothing."""
+    given = {file: text for file, text in texts.items() if text.strip()}
+    if not given:
+        raise SourceUnreadable("Nothing was pasted: fill in at least one of the files")
+    if set(given) == {"skill.md"}:
+        given = {"SKILL.md": given["skill.md"]}
+    return [SourceBundle(name, given)]
+
+
+def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, may_replace: bool = False) -> ImportResult:
+    """Store a draft of each, or of none where one of them cannot be one.
+
+    A capability that is there already is refused unless `may_replace`: its draft is put away for 30 days then.
+    Raises `SourceUnreadable` for more than `BUNDLES_MAX`.
+    """
+    if len(sources) > BUNDLES_MAX:
+        raise SourceUnreadable(f"{len(sources):,} bundles; at most {BUNDLES_MAX} are imported at a time")
+    looked = _look(sources, by)
+    if not all(line.is_taken and (may_replace or not line.is_known) for line in looked):
+        return ImportResult(is_stored=False, lines=looked)
+    with write_transaction():
+        if not may_replace and _known(line.capability_id for line in looked):
+            # Somebody has made one of them meanwhile.
+            return ImportResult(is_stored=False, lines=_look(sources, by))
+        batch.import_all(sources, by=by, mode="draft")
+    return ImportResult(is_stored=True, lines=looked)
+
+
+def _look(sources: Sequence[SourceBundle], by: Actor) -> tuple[ImportRow, ...]:
+    """What would come of each, stored nowhere."""
+    results = batch.import_all(sources, by=by, mode="draft", dry_run=True)
+    known = _known(result.capability_id for result in results)
+    return tuple(
+        ImportRow(
+            result.path,
+            result.capability_id,
+            result.status == "draft",
+            result.capability_id in known,
+            result.findings,
+        )
+        for result in results
+    )
+
+
+def _known(ids: Any) -> set[str]:
+    found = Capability.objects.filter(capability_id__in=[each for each in ids if each])
+    return set(found.values_list("capability_id", flat=True))

@@ -1,0 +1,106 @@
+"""Imports from a git address, done by a job: fetching takes up to a minute, and a request does not wait for it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+
+from registry.common.actors import Actor
+from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.core import audit
+from registry.core.jobs import queue
+from registry.core.jobs.queue import CommitAction, JobState, Lease
+from registry.core.transactions import write_transaction
+from registry.models import GitImport
+from registry.sources import git_reader
+from registry.sources.bundle_import import BUNDLES_MAX, ImportResult, import_all_or_none
+from registry.sources.source_discovery import discover_bundles
+
+KIND: Final = "import.git"
+PRUNE_KIND: Final = "import.prune"
+RETENTION: Final = timedelta(days=30)
+State = GitImport.State
+
+
+def start_import(*, source: str, by: Actor, may_replace: bool = False) -> GitImport:
+    """Queue the fetch of `https://host/repository[@ref][#folder]`. Raises `SourceUnreadable` for another form."""
+    if len(source) > 500:
+        raise SourceUnreadable("A git source has at most 500 characters")
+    git_reader.parse_git_url(source)
+    with write_transaction():
+        run = GitImport.objects.create(source=source, may_replace=may_replace, created_by=str(by))
+        payload = {"import": run.pk, "by": by.name}
+        queue.enqueue(KIND, payload, lane="import", tries_max=2)
+        audit.record(by=by, verb="import.begin", subject=source[:200], detail={"import": run.pk})
+    return run
+
+
+def get_import(number: int) -> GitImport:
+    """Raises `NotFound`."""
+    run = GitImport.objects.filter(pk=number).first()
+    if run is None:
+        raise NotFound(f"There is no import {number}; those that ended are forgotten after 30 days")
+    return run
+
+
+def list_recent_imports(limit: int = 5) -> list[GitImport]:
+    """The newest first."""
+    return list(GitImport.objects.all()[:limit])
+
+
+def run_import(lease: Lease) -> CommitAction | None:
+    """The handler: fetches outside of any transaction, and stores what it found with the end of the job."""
+    run = GitImport.objects.filter(pk=lease.payload["import"], finished_at__isnull=True).first()
+    if run is None:
+        return None
+    number, by = run.pk, Actor("operator", lease.payload["by"])
+    _step(number, State.FETCHING)
+    try:
+        sources = discover_bundles(run.source)
+    except SourceUnreadable as error:
+        words = error.message
+        return lambda: _end(number, why=words)
+    if len(sources) > BUNDLES_MAX:
+        too_many = f"{len(sources):,} bundles; at most {BUNDLES_MAX} at a time: name a #folder"
+        return lambda: _end(number, why=too_many)
+    queue.renew_lease(lease)
+    _step(number, State.CHECKING, found=len(sources))
+
+    def store() -> None:
+        try:
+            _end(number, outcome=import_all_or_none(sources, by=by, may_replace=run.may_replace))
+        except RegistryError as error:
+            _end(number, why=error.message)
+
+    return store
+
+
+def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
+    """What a job came to that ended without its handler."""
+    run = GitImport.objects.filter(pk=payload["import"])
+    if state == "queued":
+        run.update(state=State.WAITING, finished_at=None, why="")
+    else:
+        words = "The job was cancelled" if state == "cancelled" else "The worker could not do it; see its jobs"
+        run.filter(finished_at__isnull=True).update(state=State.REFUSED, finished_at=timezone.now(), why=words)
+
+
+def prune_imports(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
+    """The handler: forgets imports that began more than `KEPT` ago."""
+    return GitImport.objects.filter(created_at__lt=timezone.now() - RETENTION).delete
+
+
+def _step(number: int, state: State, *, found: int = 0) -> None:
+    GitImport.objects.filter(pk=number).update(state=state, found=found)
+
+
+def _end(number: int, *, outcome: ImportResult | None = None, why: str = "") -> None:
+    is_stored = outcome is not None and outcome.is_stored
+    GitImport.objects.filter(pk=number).update(
+        state=State.STORED if is_stored else State.REFUSED,
+        results=[line.as_dict() for line in outcome.lines] if outcome else [],
+        why=why,
+        finished_at=timezone.now(),
+    )

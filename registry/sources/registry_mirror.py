@@ -1,0 +1,258 @@
+"""Another registry as a source: its list and its loads over the agent API, each bundle held against its digest.
+
+The digest that the list tells is recomputed from what the load answers: a bundle that does not fit it is never taken
+in. Golden sentences are in no load and under no digest: they come by a door of their own, so that a message is matched
+here as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+import orjson
+import rfc8785
+
+from agent_client.bundles.digest import digest_of_load, text_digest
+from registry.bundles.bundle_reader import SourceBundle
+from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_paths
+from registry.common.errors import SourceMisconfigured
+from registry.common.net.registry_client import RegistryClient, RegistryResponse
+from registry.models import GitSource, GitSourceItem
+from registry.sources.listing_plausibility import require_plausible_listing
+from registry.sources.source_reader import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
+
+LIST_PATH: Final = "/api/v1/capability_registry_list"
+LOAD_PATH: Final = "/api/v1/capability_skill_load"
+FILE_PATH: Final = "/api/v1/capability_file_load"
+GOLDEN_PATH: Final = "/mirror/golden"
+ENTRIES_MAX: Final = 10_000
+# Golden sentences of all capabilities; a page of them has 4 MiB, but for the last.
+GOLDEN_BYTES_MAX: Final = 64 * 1024 * 1024
+_GOLDEN_PAGES_MAX: Final = 32
+_PAGE: Final = 1000
+_ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
+_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
+_PARTS: Final = {"capability": dict, "skill_doc": str, "tools": list, "ui_schemas": list}
+_FORGED: Final = "Its digest differs from the one that the registry's list tells; it was not taken in"
+
+
+# By capability_id, as they stand in capability.json.
+_Golden = Mapping[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _MirroredEntry:
+    """A line of the other registry's list."""
+
+    capability_id: str
+    digest: str
+    there: Literal["present", "deprecated"]
+
+
+def read_registry(source: GitSource, known: KnownState) -> SourceSnapshot:
+    """Read the list, and while the result is walked through the bundles that are not `known` as they are there.
+
+    Raises `SourceUnreadable`, and `SourceClosed` where trying again would not help.
+    """
+    upstream = RegistryClient(source.url, source.read_key)
+    here = {path: item for path, item in known.items() if item.there != GitSourceItem.There.GONE}
+    is_all_settled = all(is_up_to_date(source, item, item.texts_digest) for item in here.values())
+    first = upstream.get(LIST_PATH, {"limit": str(_PAGE)}, etag=source.etag if is_all_settled else "")
+    if first.status == 304:
+        return SourceSnapshot([_as_known(item) for item in here.values()], source.commit, source.etag)
+    entries, revision, is_whole = _read_list(upstream, first)
+    # The tag of a first page says nothing of the pages behind it.
+    etag = first.etag if is_whole and len(first.etag) <= 200 else ""
+    require_plausible_listing(source, known, {entry.capability_id: entry.digest for entry in entries}, revision)
+    golden = _read_golden(upstream)
+    return SourceSnapshot(_each(upstream, entries, golden, source, known), f"revision {revision}", etag)
+
+
+def _as_known(item: GitSourceItem) -> SourceBundleState:
+    there: Any = item.there
+    told = {"there": there, "told_digest": item.told_digest}
+    return SourceBundleState(None, item.path, item.capability_id, item.texts_digest, item.content_digest, **told)
+
+
+def _read_list(upstream: RegistryClient, first: RegistryResponse) -> tuple[list[_MirroredEntry], int, bool]:
+    """All entries, the registry revision, and whether one page had them all."""
+    page = _page(upstream, first)
+    entries, revision, pages = _entries(upstream, page), page["registry_revision"], 1
+    while page["next_cursor"]:
+        asked = {"limit": str(_PAGE), "cursor": page["next_cursor"]}
+        page = _page(upstream, upstream.get(LIST_PATH, asked))
+        entries += _entries(upstream, page)
+        pages += 1
+        if len(entries) > ENTRIES_MAX or pages > ENTRIES_MAX // _PAGE + 1:
+            raise SourceMisconfigured(
+                f"{upstream.url}: more than {ENTRIES_MAX:,} capabilities; use a key of some groups"
+            )
+    return list({entry.capability_id: entry for entry in entries}.values()), revision, pages == 1
+
+
+def _read_golden(upstream: RegistryClient) -> _Golden:
+    """Nothing where no key is given, and of a registry that is older than this door."""
+    found: dict[str, dict[str, Any]] = {}
+    after: str | None = ""
+    pages = size = 0
+    while after is not None:
+        answer = upstream.get(GOLDEN_PATH, {"after": after} if after else {}, also=(401, 404))
+        pages, size = pages + 1, size + len(answer.body)
+        if pages > _GOLDEN_PAGES_MAX or size > GOLDEN_BYTES_MAX:
+            most = GOLDEN_BYTES_MAX >> 20
+            raise SourceMisconfigured(
+                f"{upstream.url}: more than {most} MiB of golden sentences; use a key of some groups"
+            )
+        page = _json(answer.body) if answer.status == 200 else {}
+        golden = page.get("golden", {}) if isinstance(page, dict) else None
+        following = page.get("next_after") if isinstance(page, dict) else None
+        # One that does not go on never ends.
+        if not isinstance(golden, dict) or not (following is None or (_is(_ID, following) and following > after)):
+            raise SourceMisconfigured(f"{upstream.url}: its golden sentences are not those of a Capability Studio")
+        found |= {name: given for name, given in golden.items() if isinstance(given, dict)}
+        after = following
+    return found
+
+
+def _page(upstream: RegistryClient, answer: RegistryResponse) -> dict[str, Any]:
+    page = _json(answer.body)
+    fits = (
+        isinstance(page, dict)
+        and isinstance(page.get("capabilities"), list)
+        and isinstance(page.get("registry_revision"), int)
+        and isinstance(page.get("next_cursor"), str | None)
+    )
+    if not fits:
+        raise SourceMisconfigured(f"{upstream.url}: what it answers is not the list of a Capability Studio")
+    found: dict[str, Any] = page
+    return found
+
+
+def _entries(upstream: RegistryClient, page: dict[str, Any]) -> list[_MirroredEntry]:
+    """Those that agents can load; a key of there that sees drafts gets no drafts here."""
+    found = []
+    for row in page["capabilities"]:
+        given = row if isinstance(row, dict) else {}
+        name, digest, status = given.get("capability_id"), given.get("digest"), given.get("status")
+        if not (_is(_ID, name) and _is(_DIGEST, digest)):
+            raise SourceMisconfigured(f"{upstream.url}: an entry of its list has an odd capability_id or digest")
+        if status in ("published", "deprecated"):
+            found.append(_MirroredEntry(str(name), str(digest), "deprecated" if status == "deprecated" else "present"))
+    return found
+
+
+def _is(form: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and form.fullmatch(value) is not None
+
+
+def _each(
+    upstream: RegistryClient, entries: list[_MirroredEntry], golden: _Golden, source: GitSource, known: KnownState
+) -> Iterator[SourceBundleState]:
+    for entry in entries:
+        item = known.get(entry.capability_id)
+        said = golden.get(entry.capability_id, {})
+        if item is not None and is_up_to_date(source, item, _known_as(entry.digest, {}, said)):
+            yield replace(_as_known(item), there=entry.there, told_digest=entry.digest)
+            continue
+        found = _load(upstream, entry, said, source, item)
+        if found is not None:
+            yield found
+
+
+def _load(
+    upstream: RegistryClient, entry: _MirroredEntry, said: dict[str, Any], source: GitSource, item: GitSourceItem | None
+) -> SourceBundleState | None:
+    """The bundle of that very digest; None where it went between the list and the load."""
+    asked = {"capability_id": entry.capability_id, "digest": entry.digest}
+    answer = upstream.get(LOAD_PATH, asked, also=(404, 422))
+    if answer.status == 404:
+        return None
+    if answer.status == 422:
+        return _refused(entry, "The other registry cannot give it out: its own copy is malformed")
+    given = _json(answer.body)
+    if not (isinstance(given, dict) and all(isinstance(given.get(key), kind) for key, kind in _PARTS.items())):
+        return _refused(entry, "What the other registry answers for it is no bundle")
+    if given["capability"].get("capability_id") != entry.capability_id or _digest(given) != entry.digest:
+        return _refused(entry, _FORGED)
+    beside = _beside(given)
+    known_as = _known_as(entry.digest, beside, said)
+    if item is not None and is_up_to_date(source, item, known_as):
+        return replace(_as_known(item), there=entry.there, told_digest=entry.digest)
+    texts = _texts_beside(upstream, given, beside)
+    if texts is None:
+        return _refused(entry, _FORGED)
+    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given, said) | texts)
+    return replace(inspect_bundle(bundle, source), texts_digest=known_as, there=entry.there, told_digest=entry.digest)
+
+
+def _beside(given: dict[str, Any]) -> dict[str, str]:
+    """The supporting files that the load tells of: `{path: digest}`, no more than a bundle may have."""
+    rows = given.get("files")
+    named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    found = {str(row.get("path")): str(row.get("digest")) for row in named[: COUNT_MAX + 1]}
+    marked = named_paths(given["capability"])
+    return {path: digest for path, digest in sorted(found.items()) if is_in_folder(path) or path in marked}
+
+
+def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:
+    """By what the next look knows it: the digest that the list tells, so that no load is needed; where there are
+    supporting files or golden sentences, which that digest does not cover, one over all."""
+    if not beside and not said:
+        return digest
+    return text_digest(json.dumps([digest, beside, *([said] if said else [])]))
+
+
+def _texts_beside(
+    upstream: RegistryClient, given: dict[str, Any], beside: dict[str, str]
+) -> dict[str, bytes | str] | None:
+    """Each held against its digest; None where one does not fit it."""
+    found: dict[str, bytes | str] = {}
+    of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
+    for path, digest in beside.items():
+        answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422))
+        file = _json(answer.body) if answer.status == 200 else None
+        text = file.get("text") if isinstance(file, dict) else None
+        if not isinstance(text, str) or text_digest(text) != digest:
+            return None
+        found[path] = text
+    return found
+
+
+def _refused(entry: _MirroredEntry, why: str) -> SourceBundleState:
+    return SourceBundleState(
+        None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why, entry.digest
+    )
+
+
+def _digest(given: dict[str, Any]) -> str:
+    try:
+        return digest_of_load(given)
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError):
+        return ""
+
+
+def _files(given: dict[str, Any], said: dict[str, Any]) -> dict[str, bytes | str]:
+    """The four files, with the golden sentences. A text that begins like front matter gets an empty one before it,
+    which is no part of it."""
+    skill = given["skill_doc"]
+    lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}
+    return {
+        "capability.json": _written(given["capability"] | ({"utterances": said} if said else {})),
+        "skill.md": f"---\n---\n{skill}" if skill.startswith("---") else skill,
+        **lists,
+    }
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None

@@ -1,0 +1,74 @@
+"""What the Studio shows of followed sources: a line each, and one with its bundles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.utils import timezone
+
+from registry.models import GitSource, GitSourceItem, Incident, Job
+from registry.sources.drift import Drift, get_stored_drift
+from registry.sources.source_sync import get_source, sync_job_key
+
+# What somebody should look at.
+_TROUBLED = Q(items__status__in=["held", "foreign", "refused"])
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A line of the list; `troubled` counts bundles that were refused, held or left alone."""
+
+    source: GitSource
+    bundles: int
+    troubled: int
+    has_incident: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRow:
+    """One bundle of a source, and in what way it differs from what is here."""
+
+    item: GitSourceItem
+    difference: Drift | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePage:
+    """One source. `rows` has those that differ first; `next_look_at` is None where one is at work or due."""
+
+    source: GitSource
+    rows: list[BundleRow]
+    differing: int
+    next_look_at: datetime | None
+    is_looking: bool
+    incident: Incident | None
+
+
+def list_source_rows() -> list[SourceRow]:
+    """All of them, in the order in which they came, in one query."""
+    found = GitSource.objects.annotate(
+        bundles=Count("items"),
+        troubled=Count("items", filter=_TROUBLED),
+        has_incident=Exists(Incident.objects.filter(source=OuterRef("pk"), closed_at__isnull=True)),
+    )
+    return [SourceRow(source, source.bundles, source.troubled, source.has_incident) for source in found.order_by("pk")]
+
+
+def get_source_page(source_id: int) -> SourcePage:
+    """Raises `NotFound`. Nothing is asked of the source: what differs is told from its last look."""
+    source = get_source(source_id)
+    differences = {(one.path, one.capability_id): one for one in get_stored_drift(source)}
+    rows = [BundleRow(item, differences.get((item.path, item.capability_id))) for item in source.items.all()]
+    rows.sort(key=lambda row: (row.difference is None, row.item.path))
+    job = Job.objects.filter(dedupe_key=sync_job_key(source), state__in=["queued", "running"]).first()
+    is_looking = job is not None and (job.state == Job.State.RUNNING or job.run_after <= timezone.now())
+    return SourcePage(
+        source=source,
+        rows=rows,
+        differing=len(differences),
+        next_look_at=job.run_after if job is not None and not is_looking else None,
+        is_looking=is_looking,
+        incident=source.incidents.filter(closed_at__isnull=True).first(),
+    )

@@ -1,0 +1,408 @@
+"""Git repositories and other registries that are followed: what changes there is taken in, as drafts or published,
+again and again.
+
+Nothing is taken back: what goes from the source stays here until somebody retires it, and what somebody has published
+here meanwhile is not overwritten but held as a draft. registry/sources/drift.py says where the two differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.utils import timezone
+
+from registry.catalog import incidents
+from registry.common.actors import Actor
+from registry.common.errors import (
+    InvalidRequest,
+    NameConflict,
+    NotFound,
+    SourceMisconfigured,
+    SourceSuspicious,
+    SourceUnreadable,
+)
+from registry.common.net.registry_client import check_registry_url
+from registry.core import audit
+from registry.core.jobs import queue
+from registry.core.jobs.queue import CommitAction, JobState, Lease
+from registry.core.queries import content_digest
+from registry.core.transactions import write_transaction
+from registry.models import Capability, GitSource, GitSourceItem
+from registry.publishing import batch
+from registry.publishing.batch import BatchResult
+from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
+from registry.sources.git_reader import parse_git_url
+from registry.sources.source_reader import SourceBundleState, is_up_to_date, read_source
+
+KIND: Final = "git_source.sync"
+EVERY_MINUTES_MIN: Final = 5
+EVERY_MINUTES_MAX: Final = 7 * 24 * 60
+SOURCES_MAX: Final = 50
+# A source that cannot be read is an incident after so many looks, or at once where trying again would not help.
+FAILURES_BEFORE_INCIDENT: Final = 3
+_SUBJECT_MAX: Final = 200
+_HELD: Final = "It was published here with other content since; the source's is the draft"
+_FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
+# What the gate asks of a person.
+_FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED"}
+_FOR_SOMEBODY: Final = "It is the draft, for somebody to publish"
+_Status = GitSourceItem.Status
+
+
+@dataclass(frozen=True)
+class SyncResult:
+    """What one look at a source came to: the rows that were taken in anew, and how many stayed as they were."""
+
+    commit: str
+    taken: tuple[GitSourceItem, ...]
+    unchanged: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyncSettings:
+    """How a source is followed. `may_adopt`: whether it may write over what is here and came from elsewhere."""
+
+    mode: str
+    every_minutes: int
+    may_adopt: bool = True
+
+
+def add_git_source(*, spec: str, mode: str, every_minutes: int, by: Actor) -> GitSource:
+    """Follow `https://host/repository[@branch-or-tag][#folder]`; the first look is due at once.
+
+    Raises `SourceUnreadable` for another form, `InvalidRequest`, `NameTaken` where it is followed already.
+    """
+    address = parse_git_url(spec)
+    if len(spec) > 1000 or len(address.folder) > 500:
+        raise InvalidRequest("The address has at most 1,000 characters, its folder 500")
+    named = {"url": address.url, "ref": address.ref, "folder": address.folder}
+    return _add(named, SyncSettings(mode, every_minutes), by)
+
+
+def add_registry(
+    *, url: str, mode: str, every_minutes: int, by: Actor, read_key: str = "", may_adopt: bool = False
+) -> GitSource:
+    """Follow another Capability Studio; `read_key` is an agent key of there with the scope read, where it wants one.
+
+    Raises as `add_source` does.
+    """
+    named = {"kind": GitSource.Kind.REGISTRY, "url": check_registry_url(url), "read_key": _checked_key(read_key)}
+    return _add(named, SyncSettings(mode, every_minutes, may_adopt), by)
+
+
+def _checked_key(key: str) -> str:
+    key = key.strip()
+    if len(key) > 200 or " " in key or not (key.isascii() and key.isprintable()):
+        raise InvalidRequest("A key has at most 200 characters, without blanks")
+    return key
+
+
+def _add(named: dict[str, str], following: SyncSettings, by: Actor) -> GitSource:
+    _check(following)
+    with write_transaction():
+        if GitSource.objects.filter(**{key: named.get(key, "") for key in ("url", "ref", "folder")}).exists():
+            raise NameConflict(f"{named['url']} is followed already")
+        if GitSource.objects.count() >= SOURCES_MAX:
+            raise InvalidRequest(f"At most {SOURCES_MAX} sources are followed; remove one first")
+        settings = {
+            "mode": following.mode,
+            "every_minutes": following.every_minutes,
+            "may_adopt": following.may_adopt,
+        }
+        source = GitSource.objects.create(**named, **settings, created_by=str(by))
+        _queue(source, first=True)
+        get_sync_settings(source, "git_source.add", by, {"kind": str(source.kind), **_settings_detail(following)})
+    return source
+
+
+def _check(following: SyncSettings) -> None:
+    if following.mode not in GitSource.Mode.values:
+        raise InvalidRequest(f"A source is taken in as {' or '.join(GitSource.Mode.values)}, not as '{following.mode}'")
+    if not EVERY_MINUTES_MIN <= following.every_minutes <= EVERY_MINUTES_MAX:
+        raise InvalidRequest(
+            f"Every {EVERY_MINUTES_MIN} to {EVERY_MINUTES_MAX} minutes; found {following.every_minutes}"
+        )
+
+
+def _settings_detail(following: SyncSettings) -> dict[str, Any]:
+    return {"mode": following.mode, "every": following.every_minutes, "may_adopt": following.may_adopt}
+
+
+def get_sync_settings(source: GitSource, verb: str, by: Actor, detail: dict[str, Any] | None = None) -> None:
+    """A row of the audit log about the source; its number is told, because a long address is cut."""
+    told = {"source_id": source.pk, **(detail or {})}
+    audit.record(by=by, verb=verb, subject=source.spec[:_SUBJECT_MAX], detail=told)
+
+
+def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_key: str | None = None) -> GitSource:
+    """Follow it in another way from its next change on; None leaves the key as it is.
+
+    Raises `NotFound`, `InvalidRequest`. The same again changes nothing.
+    """
+    _check(following)
+    key = None if read_key is None else _checked_key(read_key)
+    with write_transaction():
+        source = get_source(source_id)
+        if key and source.kind != GitSource.Kind.REGISTRY:
+            raise InvalidRequest("Only another registry takes a key")
+        had = SyncSettings(source.mode, source.every_minutes, source.may_adopt)
+        is_new_key = key is not None and key != source.read_key
+        if had == following and not is_new_key:
+            return source
+        source.mode, source.may_adopt = following.mode, following.may_adopt
+        source.every_minutes = following.every_minutes
+        # Another key may see other things.
+        source.read_key, source.etag = (key or "", "") if is_new_key else (source.read_key, source.etag)
+        source.save(update_fields=["mode", "may_adopt", "every_minutes", "read_key", "etag"])
+        if had.every_minutes != following.every_minutes:
+            queue.reschedule(sync_job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
+        get_sync_settings(
+            source, "git_source.change", by, _settings_detail(following) | ({"key": "changed"} if is_new_key else {})
+        )
+    return source
+
+
+def remove_source(*, source_id: int, by: Actor) -> GitSource:
+    """Follow it no more; what was taken in stays. Raises `NotFound`."""
+    with write_transaction():
+        source = get_source(source_id)
+        incidents.close_source_incident(source, by=by, why="It is followed no more")
+        GitSource.objects.filter(pk=source.pk).delete()
+        get_sync_settings(source, "git_source.remove", by)
+    return source
+
+
+def get_source(source_id: int) -> GitSource:
+    """Raises `NotFound`."""
+    source = GitSource.objects.filter(pk=source_id).first()
+    if source is None:
+        raise NotFound(f"No git source has the number {source_id}; see: git_source list")
+    return source
+
+
+def list_sources() -> list[GitSource]:
+    """In the order in which they came."""
+    return list(GitSource.objects.all())
+
+
+def request_sync(*, source_id: int, by: Actor) -> bool:
+    """Have a worker look at it now: whether that is new, False where such a look waits already. Raises `NotFound`."""
+    with write_transaction():
+        source = get_source(source_id)
+        get_sync_settings(source, "git_source.ask", by)
+        return sync_now(source)
+
+
+def approve_listing(*, source_id: int, by: Actor) -> GitSource:
+    """Take the list that was refused as it is, at the next look, which is due at once; another one is doubted anew.
+
+    Raises `NotFound`, `InvalidRequest` where none was refused.
+    """
+    with write_transaction():
+        source = get_source(source_id)
+        if not source.doubted_list:
+            raise InvalidRequest("No list of this source was refused")
+        if source.waits_for_somebody:
+            source.accepted_list = source.doubted_list
+            source.save(update_fields=["accepted_list"])
+            get_sync_settings(
+                source, "git_source.accept", by, {"list": source.accepted_list, "refused": source.last_error}
+            )
+            sync_now(source)
+    return source
+
+
+def sync_now(source: GitSource) -> bool:
+    """As `request_look`; the caller holds the lock. A look that is at work is followed by another one: it may have
+    read the source before whatever it is that somebody waits for."""
+    GitSource.objects.filter(pk=source.pk).update(asked_at=timezone.now())
+    moved = queue.run_now(sync_job_key(source))
+    return _queue(source, first=True) if moved is None else moved
+
+
+def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lambda: None) -> SyncResult:
+    """Look at the source now and take in what has changed there; `alive` is called between bundles.
+
+    Raises `NotFound`, and `SourceUnreadable`, which is kept with the source too.
+    """
+    source = get_source(source_id)
+    known = {item.path: item for item in source.items.all()}
+    taken: list[GitSourceItem] = []
+    faults: list[SourceBundleState] = []
+    paths: set[str] = set()
+    try:
+        found = read_source(source, known)
+        for one in found.bundles:
+            paths.add(one.path)
+            item = known.get(one.path)
+            if not is_up_to_date(source, item, one.texts_digest):
+                taken.append(_import_bundle(source, one, item, found.commit, by))
+            elif item is not None and (item.there, item.told_digest) != (one.there, one.told_digest):
+                GitSourceItem.objects.filter(pk=item.pk).update(there=one.there, told_digest=one.told_digest)
+            faults += [one] if one.fault else []
+            alive()
+    except SourceUnreadable as error:
+        _note_failure(source, error, by)
+        raise
+    _note_gone([item for path, item in known.items() if path not in paths])
+    told = {"looked_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
+    _note_success(source, told, [item for item in taken if item.status != "unchanged"], faults, by)
+    return SyncResult(found.commit, tuple(taken), len(paths) - len(taken))
+
+
+def _note_gone(items: list[GitSourceItem]) -> None:
+    """In parts: a database takes no list of any length."""
+    keys = [item.pk for item in items if item.there != GitSourceItem.There.GONE]
+    for start in range(0, len(keys), 500):
+        GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(there=GitSourceItem.There.GONE)
+
+
+def _import_bundle(
+    source: GitSource, one: SourceBundleState, known: GitSourceItem | None, commit: str, by: Actor
+) -> GitSourceItem:
+    was_ours = known is not None and known.is_ours
+    if one.fault or one.source is None:
+        columns: dict[str, Any] = {"capability_id": one.capability_id, "status": _Status.REFUSED}
+        columns["detail"] = one.fault[:500]
+    elif not source.may_adopt and not was_ours and Capability.objects.filter(capability_id=one.capability_id).exists():
+        is_same = bool(one.content_digest) and content_digest(one.capability_id) == one.content_digest
+        status, detail = (_Status.UNCHANGED, "") if is_same else (_Status.FOREIGN, _FOREIGN)
+        columns = {"capability_id": one.capability_id, "status": status, "detail": detail}
+    else:
+        columns = _import(source, one, known, commit, by)
+        was_ours = was_ours or columns["status"] != _Status.REFUSED or columns["detail"].endswith(_FOR_SOMEBODY)
+    is_refused = columns["status"] == _Status.REFUSED
+    columns |= {
+        "texts_digest": one.texts_digest,
+        # What is refused was not taken in: what was before that still tells who has changed what.
+        "content_digest": (known.content_digest if known else "") if is_refused else one.content_digest,
+        "is_ours": was_ours,
+        "there": one.there,
+        "told_digest": one.told_digest,
+        "taken_at": timezone.now(),
+    }
+    with write_transaction():
+        return GitSourceItem.objects.update_or_create(source=source, path=one.path, defaults=columns)[0]
+
+
+def _import(
+    source: GitSource, one: SourceBundleState, known: GitSourceItem | None, commit: str, by: Actor
+) -> dict[str, Any]:
+    """Through the import and the gate, as everybody's bundles go."""
+    held = source.mode == "publish" and _changed_locally(one, known)
+    mode: batch.Mode = "publish" if source.mode == "publish" and not held else "draft"
+    note = f"From {source.spec} at {commit[:12] if source.kind == GitSource.Kind.GIT else commit}"
+    assert one.source is not None  # noqa: S101 (the caller has asked)
+    (result,) = batch.import_all([one.source], by=by, mode=mode, note=note)
+    status, detail = str(result.status), _reason(result)
+    if _waits_for_somebody(result):
+        detail = f"{detail[:440]}. {_FOR_SOMEBODY}"
+        if known is None or known.texts_digest != one.texts_digest:
+            batch.import_all([one.source], by=by, mode="draft", note=note)
+    if held and status == "draft":
+        status, detail = _Status.HELD, _HELD
+    return {"capability_id": result.capability_id[:64] or one.capability_id, "status": status, "detail": detail}
+
+
+def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:
+    """Whether somebody has published something else here since the source was last taken in."""
+    published = content_digest(one.capability_id)
+    if known is None or not known.is_ours or not known.content_digest or published is None:
+        return False
+    return published not in (known.content_digest, one.content_digest)
+
+
+def _waits_for_somebody(result: BatchResult) -> bool:
+    """Whether a person could publish it: by acknowledging something, or as a second one. Another look could not."""
+    codes = {finding.code for finding in result.findings if finding.is_error}
+    return result.status == "refused" and bool(codes) and codes <= _FOR_A_PERSON
+
+
+def _reason(result: BatchResult) -> str:
+    """Why it was refused, in a line."""
+    if result.status != "refused":
+        return ""
+    errors = [finding for finding in result.findings if finding.is_error] or list(result.findings)
+    more = f", and {len(errors) - 1} more" if len(errors) > 1 else ""
+    return f"{errors[0].code}: {errors[0].message}{more}"[:500] if errors else "refused"
+
+
+def _note_success(
+    source: GitSource, told: dict[str, Any], changed: list[GitSourceItem], faults: list[SourceBundleState], by: Actor
+) -> None:
+    """The source can be read again; what it gives that cannot be trusted is an incident all the same."""
+    with write_transaction():
+        fine = {"failures": 0, "last_error": "", "doubted_list": "", "accepted_list": ""}
+        GitSource.objects.filter(pk=source.pk).update(**told, **fine)
+        if changed:
+            became = {item.capability_id or item.path: item.status for item in changed[:50]}
+            get_sync_settings(source, "git_source.sync", by, {"commit": told["commit"], "became": became})
+        if faults:
+            named = ", ".join(fault.capability_id for fault in faults[:10])
+            message = f"{source.spec} gives {len(faults)} bundle{'s' if len(faults) > 1 else ''} that cannot be trusted"
+            incidents.open_source_incident(source=source, message=message, details=f"{named}: {faults[0].fault}", by=by)
+        else:
+            incidents.close_source_incident(source, by=by)
+
+
+def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None:
+    """The first of a row is told in the history too; all of them are counted, and some are an incident."""
+    failures = source.failures + 1
+    with write_transaction():
+        doubted = {"doubted_list": error.fingerprint} if isinstance(error, SourceSuspicious) else {}
+        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500], **doubted)
+        if failures == 1:
+            get_sync_settings(source, "git_source.fail", by, {"error": error.message[:500]})
+        if failures >= FAILURES_BEFORE_INCIDENT or isinstance(error, SourceMisconfigured):
+            gives = "gives a list that cannot be trusted" if doubted else "cannot be read"
+            message = f"{source.spec} {gives}"
+            incidents.open_source_incident(source=source, message=message, details=error.message, by=by)
+
+
+def sync_job_key(source: GitSource) -> str:
+    """What the open job of a source is found by."""
+    return f"{KIND}:{source.pk}"
+
+
+def _queue(source: GitSource, *, first: bool = False) -> bool:
+    """Under the lock of the registry; a lane of its own, because a source may keep us waiting. Whether it is new."""
+    due = timezone.now() + timedelta(minutes=0 if first else source.every_minutes)
+    return queue.enqueue(
+        KIND,
+        {"source_id": source.pk},
+        run_after=due,
+        dedupe_key=sync_job_key(source),
+        lane=f"git {source.pk}",
+        tries_max=2,
+    )[1]
+
+
+def sync_job(lease: Lease) -> CommitAction | None:
+    """The handler; payload `{"source_id": primary key}`. What cannot be read is looked at again in its time."""
+    source_id, began = lease.payload["source_id"], timezone.now()
+    try:
+        by = Actor("system", f"git source {source_id}")
+        sync_source(source_id=source_id, by=by, alive=lambda: queue.renew_lease(lease))
+    except NotFound:
+        return None
+    except SourceUnreadable:
+        # It is told where sources are listed.
+        pass
+    return lambda: _queue_again(source_id, began)
+
+
+def _queue_again(source_id: int, began: datetime | None = None) -> None:
+    """In its time, or at once where somebody has asked for a look after this one began."""
+    source = GitSource.objects.filter(pk=source_id).first()
+    if source is not None:
+        was_asked = began is not None and source.asked_at is not None and source.asked_at >= began
+        _queue(source, first=was_asked)
+
+
+def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
+    """A look that was parked or cancelled is not the last one."""
+    if state != "queued":
+        _queue_again(payload["source_id"])

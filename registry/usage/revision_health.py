@@ -1,0 +1,318 @@
+"""How capabilities fare with those who use them: each revision by itself, over time, and against the one before."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import sqrt
+from typing import Final
+
+from django.db.models import Count, F, Q
+from django.utils import timezone
+
+from registry.catalog.facets import FacetRow, get_facets
+from registry.core.queries import LOADABLE_STATUSES
+from registry.models import Capability, Confidence, Outcome, Revision
+from registry.usage.confidence import NEUTRAL, ConfidenceScore
+
+GOOD_OUTCOMES: Final = ("confirmed_success", "likely_success")
+BAD_OUTCOMES: Final = ("likely_failure", "confirmed_failure")
+# Fewer than so many outcomes that went well or did not say nothing of a revision.
+OUTCOMES_MIN: Final = 5
+# A revision does worse where, in 95 of 100 cases, its share of failures is higher than the other's by more than this.
+MARGIN: Final = 0.05
+_Z: Final = 1.645
+TREND_DAYS: Final = 30
+EVENTS_SHOWN_MAX: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCounts:
+    """What was told of a revision: `good` and `bad` ends, and uses of which no more is known."""
+
+    good: int = 0
+    bad: int = 0
+    used: int = 0
+
+    @property
+    def told(self) -> int:
+        """How many ends are known."""
+        return self.good + self.bad
+
+    @property
+    def total(self) -> int:
+        """All uses."""
+        return self.told + self.used
+
+    @property
+    def failure_percent(self) -> int | None:
+        """Of the ends that are known; None where none is."""
+        return round(100 * self.bad / self.told) if self.told else None
+
+
+def count_outcomes(counted: Mapping[str, int]) -> OutcomeCounts:
+    """Of `{outcome: how many}`."""
+    return OutcomeCounts(
+        sum(counted.get(one, 0) for one in GOOD_OUTCOMES),
+        sum(counted.get(one, 0) for one in BAD_OUTCOMES),
+        counted.get("used", 0),
+    )
+
+
+def is_regression(newer: OutcomeCounts, older: OutcomeCounts) -> bool:
+    """Whether the newer one fails more often, and not by chance (Wilson's lower bound, one-sided 95 %)."""
+    if min(newer.told, older.told) < OUTCOMES_MIN:
+        return False
+    return _lower_bound(newer.bad, newer.told) > older.bad / older.told + MARGIN
+
+
+def _lower_bound(hits: int, of: int) -> float:
+    share, square = hits / of, _Z * _Z
+    spread = _Z * sqrt(share * (1 - share) / of + square / (4 * of * of))
+    return (share + square / (2 * of) - spread) / (1 + square / of)
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """The published revision fails more often than an earlier one: `number` against `before`."""
+
+    capability_id: str
+    number: int
+    before: int
+    newer: OutcomeCounts
+    older: OutcomeCounts
+
+
+def find_regressions(keys: Collection[int] | None = None) -> list[Regression]:
+    """Where the published revision does worse than the nearest earlier one of which enough is known; by id.
+
+    `keys` limits it to these capabilities (row ids). Three queries, whatever there is.
+    """
+    found = Capability.objects.filter(status__in=LOADABLE_STATUSES, published_revision__number__gt=1)
+    # Only where enough was told of what is published is the rest counted.
+    told = Confidence.objects.filter(revision=F("capability__published_revision__number"), uses__gte=OUTCOMES_MIN)
+    found = found.filter(pk__in=told.values("capability"))
+    found = found if keys is None else found.filter(pk__in=keys)
+    rows = list(found.order_by("capability_id").values_list("pk", "capability_id", "published_revision__number"))
+    figures = count_outcomes_by_revision([pk for pk, _, _ in rows])
+    compared = (_worse(name, number, figures.get(pk, {})) for pk, name, number in rows)
+    return [one for one in compared if one is not None]
+
+
+def _worse(capability_id: str, number: int, figures: Mapping[int, OutcomeCounts]) -> Regression | None:
+    newer = figures.get(number, OutcomeCounts())
+    before = max((n for n, one in figures.items() if n < number and one.told >= OUTCOMES_MIN), default=None)
+    if before is None or not is_regression(newer, figures[before]):
+        return None
+    return Regression(capability_id, number, before, newer, figures[before])
+
+
+def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, OutcomeCounts]]:
+    """`{capability's row id: {revision: Figures}}` in one query."""
+    if not keys:
+        return {}
+    counted: dict[int, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    rows = Outcome.objects.filter(capability__in=keys).order_by()
+    for pk, number, outcome, count in rows.values_list("capability_id", "revision", "outcome").annotate(Count("pk")):
+        counted[pk][number][outcome] = count
+    return {
+        pk: {number: count_outcomes(one) for number, one in sorted(by_revision.items())}
+        for pk, by_revision in counted.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityHealth:
+    """A line of the list; `recent` and `earlier` are the last `TREND_DAYS` days and those before them."""
+
+    capability_id: str
+    name: str
+    is_playbook: bool
+    revision: int
+    score: ConfidenceScore
+    recent: OutcomeCounts
+    earlier: OutcomeCounts
+    worse: Regression | None
+
+    @property
+    def trend(self) -> str:
+        """`better`, `worse` or `steady`; empty where one of the two times tells nothing."""
+        now, then = self.recent.failure_percent, self.earlier.failure_percent
+        if now is None or then is None:
+            return ""
+        return "steady" if abs(now - then) < 100 * MARGIN else "better" if now < then else "worse"
+
+
+SORTS: Final = ("confidence", "uses", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class _RegressionCandidate:
+    row: FacetRow
+    name: str
+    is_playbook: bool
+    score: ConfidenceScore
+
+
+class CapabilityHealthList:
+    """Playbooks, and whatever else agents have told of, that can be loaded; `rows` reads a part of them."""
+
+    def __init__(self, *, kind: str = "", sort: str = "") -> None:
+        """`kind` is `playbook`, `other` or empty for all; the lowest confidence comes first unless told otherwise."""
+        columns = ("pk", "capability_id", "status", "published_revision_id", "draft_counter")
+        rows = [FacetRow(*row) for row in Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list(*columns)]
+        facets = get_facets(rows)
+        kept = Confidence.objects.filter(revision=0)
+        figures = kept.values_list("capability_id", "hundredths", "uses", "confirmed")
+        scores: dict[int, ConfidenceScore] = {pk: ConfidenceScore(*score) for pk, *score in figures}
+        found = [
+            _RegressionCandidate(
+                row,
+                facets[row.key].name or row.capability_id,
+                facets[row.key].profile == "playbook",
+                scores.get(row.key, NEUTRAL),
+            )
+            for row in rows
+        ]
+        found = [one for one in found if one.is_playbook or one.score.uses]
+        if kind:
+            found = [one for one in found if one.is_playbook == (kind == "playbook")]
+        self._found = sorted(found, key=_ORDERS.get(sort, _ORDERS["confidence"]))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def rows(self, *, offset: int, limit: int) -> list[CapabilityHealth]:
+        """So many of them."""
+        shown = self._found[offset : offset + limit]
+        keys = [one.row.key for one in shown]
+        numbers = dict(Capability.objects.filter(pk__in=keys).values_list("pk", "published_revision__number"))
+        worse = {one.capability_id: one for one in find_regressions(keys)}
+        trends = _trends(keys)
+        return [
+            CapabilityHealth(
+                one.row.capability_id,
+                one.name,
+                one.is_playbook,
+                numbers.get(one.row.key) or 0,
+                one.score,
+                *trends.get(one.row.key, (OutcomeCounts(), OutcomeCounts())),
+                worse.get(one.row.capability_id),
+            )
+            for one in shown
+        ]
+
+
+_ORDERS: Final = {
+    "confidence": lambda one: (one.score.hundredths, -one.score.uses, one.row.capability_id),
+    "uses": lambda one: (-one.score.uses, one.row.capability_id),
+    "id": lambda one: one.row.capability_id,
+}
+
+
+def _trends(keys: Sequence[int]) -> dict[int, tuple[OutcomeCounts, OutcomeCounts]]:
+    if not keys:
+        return {}
+    now = timezone.now()
+    turn, start = now - timedelta(days=TREND_DAYS), now - timedelta(days=2 * TREND_DAYS)
+    recent, earlier = Count("pk", filter=Q(at__gte=turn)), Count("pk", filter=Q(at__lt=turn))
+    rows = Outcome.objects.filter(capability__in=keys, at__gte=start).order_by()
+    counted: dict[int, tuple[Counter[str], Counter[str]]] = defaultdict(lambda: (Counter(), Counter()))
+    for pk, outcome, new, old in rows.values_list("capability", "outcome").annotate(recent=recent, earlier=earlier):
+        counted[pk][0][outcome] += new
+        counted[pk][1][outcome] += old
+    return {pk: (count_outcomes(new), count_outcomes(old)) for pk, (new, old) in counted.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """One event with the confidence that it led to, in hundredths."""
+
+    at: datetime
+    outcome: str
+    revision: int
+    key_name: str
+    hundredths: int
+
+    @property
+    def is_good(self) -> bool:
+        return self.outcome in GOOD_OUTCOMES
+
+    @property
+    def is_bad(self) -> bool:
+        return self.outcome in BAD_OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionHealth:
+    """A revision with what was told of it by itself."""
+
+    number: int
+    published_at: datetime | None
+    note: str
+    score: ConfidenceScore
+    figures: OutcomeCounts
+    is_published: bool
+
+
+@dataclass(frozen=True)
+class HealthReport:
+    """`points` are the last `EVENTS_SHOWN_MAX` events, the oldest first; `revisions` the newest first."""
+
+    score: ConfidenceScore
+    points: Sequence[TrendPoint]
+    revisions: Sequence[RevisionHealth]
+    worse: Regression | None
+    figures: OutcomeCounts
+
+
+def get_health_report(capability: Capability, *, revision: int | None = None) -> HealthReport:
+    """Counted anew from the events; with `revision` the points are those of one revision by itself."""
+    points = _points(capability, revision)
+    figures = count_outcomes_by_revision([capability.pk]).get(capability.pk, {})
+    published = capability.published_revision.number if capability.published_revision else 0
+    worse = _worse(capability.capability_id, published, figures) if capability.status in LOADABLE_STATUSES else None
+    whole = Confidence.objects.filter(capability=capability)
+    scores = {
+        n: ConfidenceScore(*score) for n, *score in whole.values_list("revision", "hundredths", "uses", "confirmed")
+    }
+    return HealthReport(
+        score=scores.get(0, NEUTRAL),
+        points=points,
+        revisions=_revisions(capability, figures, scores, published),
+        worse=worse,
+        figures=_sum(figures.values()),
+    )
+
+
+def _points(capability: Capability, revision: int | None) -> list[TrendPoint]:
+    events = Outcome.objects.filter(capability=capability).order_by("id")
+    if revision is not None:
+        events = events.filter(revision=revision)
+    kept: deque[TrendPoint] = deque(maxlen=EVENTS_SHOWN_MAX)
+    score = NEUTRAL
+    for at, outcome, number, key_name in events.values_list("at", "outcome", "revision", "key_name").iterator():
+        score = score.after(outcome)
+        kept.append(TrendPoint(at, outcome, number, key_name, score.hundredths))
+    return list(kept)
+
+
+def _revisions(
+    capability: Capability, figures: Mapping[int, OutcomeCounts], scores: Mapping[int, ConfidenceScore], published: int
+) -> list[RevisionHealth]:
+    rows = Revision.objects.filter(capability=capability).order_by("-number")
+    return [
+        RevisionHealth(
+            number, at, note, scores.get(number, NEUTRAL), figures.get(number, OutcomeCounts()), number == published
+        )
+        for number, at, note in rows.values_list("number", "created_at", "note")[:EVENTS_SHOWN_MAX]
+    ]
+
+
+def _sum(all_of_them: Iterable[OutcomeCounts]) -> OutcomeCounts:
+    good = bad = used = 0
+    for one in all_of_them:
+        good, bad, used = good + one.good, bad + one.bad, used + one.used
+    return OutcomeCounts(good, bad, used)

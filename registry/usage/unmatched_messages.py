@@ -1,0 +1,122 @@
+"""Messages that led to no one capability, held in memory until they are written (registry/usage/usage_counters.py)."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.conf import settings
+from django.utils import timezone
+
+from agent_client.text.tokenizer import tokenize
+from registry.common.stop_words import STOP_WORDS
+from registry.models import UnmatchedMessage
+from registry.usage.scrubbing import PLACEHOLDERS, scrub
+
+logger = logging.getLogger(__name__)
+
+# Anybody can say anything: past so many different ones between two flushes no more are held, and in the table the ones
+# that were asked longest ago give way.
+BUFFERED_MAX: Final = 500
+STORED_MAX: Final = 5_000
+REQUESTERS_MAX: Final = 20
+
+
+@dataclass
+class UnmatchedBuffer:
+    """One form of a message; `askers` counts by the name of a key, empty for a public read."""
+
+    text: str
+    decision: str
+    nearest: str
+    count: int = 0
+    askers: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedMessage:
+    """A message fit to be kept, and its form."""
+
+    form: str
+    text: str
+
+
+def normalize_message(message: str) -> BufferedMessage | None:
+    """None where the registry keeps none, or nothing of it is left. Never raises."""
+    if not settings.KEEP_UNMATCHED_DAYS:
+        return None
+    try:
+        text = scrub(message)
+        return BufferedMessage(normalized_form(text), text) if text else None
+    except Exception:
+        # Whoever asked must get an answer, whatever the message made of us.
+        logger.exception("a message could not be counted")
+        return None
+
+
+def buffer(
+    held: dict[str, UnmatchedBuffer], said: BufferedMessage, *, decision: str, nearest: str, key_name: str
+) -> None:
+    """Count one message, where there is room."""
+    if said.form not in held and len(held) >= BUFFERED_MAX:
+        return
+    one = held.setdefault(said.form, UnmatchedBuffer(said.text, decision, nearest))
+    one.count += 1
+    if key_name in one.askers or len(one.askers) < REQUESTERS_MAX:
+        one.askers[key_name] += 1
+
+
+def normalized_form(text: str) -> str:
+    """The same for messages of the same telling words, in whatever order and form."""
+    stems = sorted(message_stems(text))
+    return hashlib.sha256(" ".join(stems or [text.casefold()]).encode()).hexdigest()
+
+
+def message_stems(text: str) -> frozenset[str]:
+    """The stems of its telling words; of all of its words where none is telling. What was scrubbed is no word."""
+    text = PLACEHOLDERS.sub(" ", text)
+    found = {text[word.start : word.end].lower(): word.stem for word in tokenize(text)}
+    return frozenset(stem for word, stem in found.items() if word not in STOP_WORDS) or frozenset(found.values())
+
+
+def restore_buffer(held: dict[str, UnmatchedBuffer], others: dict[str, UnmatchedBuffer]) -> None:
+    """Add what could not be written to what has been counted since."""
+    for form, other in others.items():
+        one = held.setdefault(form, UnmatchedBuffer(other.text, other.decision, other.nearest))
+        one.count += other.count
+        one.askers.update(other.askers)
+
+
+def add_messages(held: dict[str, UnmatchedBuffer]) -> None:
+    """Into the database; the caller holds the lock."""
+    if not held:
+        return
+    now = timezone.now()
+    rows = {row.form: row for row in UnmatchedMessage.objects.filter(form__in=held)}
+    for form, one in held.items():
+        row = rows.get(form) or UnmatchedMessage(form=form, text=one.text, first_seen_at=now)
+        # The newest wording and verdict: what is published may have moved since the first.
+        row.decision, row.nearest, row.last_seen_at = one.decision, one.nearest, now
+        row.count += one.count
+        row.askers = merge_requesters(row.askers, one.askers)
+        row.save()
+    _make_room()
+
+
+def _make_room() -> None:
+    over = UnmatchedMessage.objects.count() - STORED_MAX
+    if over > 0:
+        oldest = UnmatchedMessage.objects.order_by("last_seen_at", "pk").values_list("pk", flat=True)[:over]
+        UnmatchedMessage.objects.filter(pk__in=list(oldest)).delete()
+
+
+def merge_requesters(kept: dict[str, int] | None, counted: Counter[str]) -> dict[str, int]:
+    """Both together; of too many keys the first ones are kept."""
+    found = dict(kept or {})
+    for name, count in counted.items():
+        if name in found or len(found) < REQUESTERS_MAX:
+            found[name] = found.get(name, 0) + count
+    return found

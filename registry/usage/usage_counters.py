@@ -1,0 +1,144 @@
+"""What is counted in memory and added to the database every few seconds: a warm read never writes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Final
+
+from django.db import DatabaseError, InterfaceError
+from django.db.models import F
+from django.utils import timezone
+
+from registry.common import database_errors
+from registry.core.transactions import try_write_transaction
+from registry.models import AgentKey, DemandMiss, LoadCount
+from registry.usage import unmatched_messages
+from registry.usage.unmatched_messages import UnmatchedBuffer
+
+logger = logging.getLogger(__name__)
+
+# Anybody can ask for anything: past these many different ids between two flushes, or in the table, no more are kept.
+BUFFERED_MISSES_MAX: Final = 1000
+STORED_MISSES_MAX: Final = 10_000
+
+
+@dataclass
+class _Buffer:
+    loads: Counter[tuple[date, str, int, str]] = field(default_factory=Counter)
+    misses: Counter[str] = field(default_factory=Counter)
+    missed_by: dict[str, Counter[str]] = field(default_factory=dict)
+    unmatched: dict[str, UnmatchedBuffer] = field(default_factory=dict)
+    keys_used: dict[str, datetime] = field(default_factory=dict)
+
+
+@dataclass
+class UsageTotals:
+    """Since the process began, whether handed in or not."""
+
+    loads: int = 0
+    misses: int = 0
+
+
+TOTALS: Final = UsageTotals()
+_held = _Buffer()
+_lock = threading.Lock()
+_sources: list[Callable[[], None]] = []
+
+
+def add_source(collect: Callable[[], None]) -> None:
+    """Call `collect` whenever the counts are asked for: it adds what was counted elsewhere since the last time."""
+    _sources.append(collect)
+
+
+def collect() -> None:
+    """Bring the counts in memory up to this moment."""
+    for source in _sources:
+        source()
+
+
+def count_load(capability_id: str, revision: int, *, key_name: str, count: int = 1) -> None:
+    """Loads of a revision, `key_name` empty for public reads."""
+    with _lock:
+        TOTALS.loads += count
+        _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += count
+
+
+def count_miss(capability_id: str, *, key_name: str = "") -> None:
+    """An agent asked for an id that is not published, `key_name` empty for a public read."""
+    with _lock:
+        TOTALS.misses += 1
+        wanted = capability_id[:64]
+        if wanted in _held.misses or len(_held.misses) < BUFFERED_MISSES_MAX:
+            _held.misses[wanted] += 1
+            _held.missed_by.setdefault(wanted, Counter())[key_name] += 1
+
+
+def count_unmatched(*, message: str, decision: str, nearest: str = "", key_name: str = "") -> None:
+    """A message led to no one capability; kept scrubbed, and only where `KEEP_UNMATCHED_DAYS` says so."""
+    said = unmatched_messages.normalize_message(message)
+    if said is not None:
+        with _lock:
+            unmatched_messages.buffer(_held.unmatched, said, decision=decision, nearest=nearest, key_name=key_name)
+
+
+def record_key_use(key_name: str) -> None:
+    """A key was used just now."""
+    with _lock:
+        _held.keys_used[key_name] = timezone.now()
+
+
+def flush() -> None:
+    """Add what was counted to the database; it is kept where the database is away."""
+    global _held
+    collect()
+    with _lock:
+        held, _held = _held, _Buffer()
+    if not (held.loads or held.misses or held.keys_used or held.unmatched):
+        return
+    try:
+        # In the thread that keeps the snapshot fresh: whoever holds the lock for long must not hold that up.
+        with try_write_transaction():
+            _add_loads(held)
+            _add_misses(held)
+            unmatched_messages.add_messages(held.unmatched)
+            for name, used_at in held.keys_used.items():
+                AgentKey.objects.filter(name=name).update(last_used_at=used_at)
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("counts are kept in memory. %s", database_errors.record_outage(error).sentences(error))
+        with _lock:
+            _held.loads.update(held.loads)
+            _held.misses.update(held.misses)
+            for wanted, askers in held.missed_by.items():
+                _held.missed_by.setdefault(wanted, Counter()).update(askers)
+            unmatched_messages.restore_buffer(_held.unmatched, held.unmatched)
+            _held.keys_used = {**held.keys_used, **_held.keys_used}
+
+
+def _add_loads(held: _Buffer) -> None:
+    for (day, capability_id, revision, key_name), count in held.loads.items():
+        row, made = LoadCount.objects.get_or_create(
+            day=day, capability_id=capability_id, revision=revision, key_name=key_name, defaults={"count": count}
+        )
+        if not made:
+            LoadCount.objects.filter(pk=row.pk).update(count=F("count") + count)
+
+
+def _add_misses(held: _Buffer) -> None:
+    room = STORED_MISSES_MAX - DemandMiss.objects.count()
+    rows = {row.capability_id: row for row in DemandMiss.objects.filter(capability_id__in=held.misses)}
+    for capability_id, count in held.misses.items():
+        row = rows.get(capability_id)
+        if row is None and room <= 0:
+            continue
+        if row is None:
+            row = DemandMiss(capability_id=capability_id)
+            room -= 1
+        row.count += count
+        row.last_seen_at = timezone.now()
+        row.askers = unmatched_messages.merge_requesters(row.askers, held.missed_by.get(capability_id, Counter()))
+        row.save()

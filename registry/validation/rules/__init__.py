@@ -1,0 +1,1 @@
+"""The rules over each file of a bundle, and between them."""

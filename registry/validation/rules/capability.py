@@ -1,0 +1,64 @@
+"""capability.json beyond its shape (CONTRACT 1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from registry.bundles.problem import FileName, RawFinding, limit_findings
+from registry.bundles.skill_document import SkillDocument
+from registry.validation.rules.json_schema import check_shape
+
+FILE: Final[FileName] = "capability.json"
+
+
+def check_capability(capability: Any) -> list[RawFinding]:
+    """Shape, then what a schema cannot say: triggers that are equal, a version that has no effect."""
+    problems = check_shape(FILE, capability, schema="capability")
+    if isinstance(capability, dict):
+        problems += limit_findings(_check_triggers(capability))
+        problems += _check_version(capability)
+    return problems
+
+
+def _check_triggers(capability: dict[str, Any]) -> Iterator[RawFinding]:
+    triggers = capability.get("intent_triggers")
+    seen: set[str] = set()
+    for index, trigger in enumerate(triggers if isinstance(triggers, list) else []):
+        if not isinstance(trigger, str):
+            continue
+        key = trigger.casefold()
+        if key in seen:
+            message = f"The trigger '{trigger[:80]}' stands twice (upper and lower case are one)"
+            yield RawFinding("TRIGGER_DUPLICATE", FILE, ("intent_triggers", index), message, "Remove one of the two.")
+        seen.add(key)
+
+
+def _check_version(capability: dict[str, Any]) -> Iterator[RawFinding]:
+    if "version" in capability and capability["version"] != "latest":
+        message = f"The version {str(capability['version'])[:40]!r} has no effect"
+        hint = 'Remove it, or write "latest": the registry numbers revisions itself.'
+        yield RawFinding("VERSION_IGNORED", FILE, ("version",), message, hint)
+
+
+def check_front_matter(skill: SkillDocument, capability: Any) -> list[RawFinding]:
+    """YAML faults, and a capability_id there that does not agree."""
+    matter = skill.front_matter
+    problems = [
+        RawFinding("FRONT_MATTER_INVALID", "skill.md", (), fault.message, fault.hint, offset=fault.offset)
+        for fault in matter.faults
+    ]
+    expected = capability.get("capability_id") if isinstance(capability, dict) else None
+    found = matter.values.get("capability_id")
+    if found is not None and isinstance(expected, str) and found != expected:
+        message = f"capability_id is {str(found)[:70]!r} here and {expected[:70]!r} in capability.json"
+        offset = matter.key_offsets.get("capability_id", 0)
+        hint = "Make them agree, or remove it here."
+        problems.append(RawFinding("CAPABILITY_ID_MISMATCH", "skill.md", (), message, hint, offset=offset))
+    return problems
+
+
+def get_profile(capability: Any) -> str:
+    """The skill_profile that holds: the default where it is left out or odd."""
+    profile = capability.get("skill_profile") if isinstance(capability, dict) else None
+    return profile if profile in ("playbook", "runbook", "agent_skill") else "capability"

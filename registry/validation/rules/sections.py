@@ -1,0 +1,176 @@
+"""Which sections skill.md must have, by profile (CONTRACT 1.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from registry.bundles.markdown_outline import Heading
+from registry.bundles.problem import RawFinding, limit_findings
+from registry.bundles.scaffolds import PLACEHOLDERS
+from registry.bundles.skill_document import SkillDocument
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRule:
+    """A required H2 section: the name to write, other names that count, what belongs under it."""
+
+    name: str
+    hint: str
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.also)
+
+
+DEFAULT_BEHAVIOR: Final = SectionRule(
+    "Default behavior", "Say what the agent does unless the user asks for something else.",
+    ("Default behaviour", "Defaults", "Instructions"),
+)  # fmt: skip
+TOOLS: Final = SectionRule("Tools", "Name each tool of tools.json in backticks and say when to call it.")
+UI: Final = SectionRule("UI", "Say when to open each form of ui_schemas.json.")
+CAPABILITY: Final = (
+    SectionRule("When to use", "Say which requests lead here."),
+    DEFAULT_BEHAVIOR,
+    SectionRule("Examples", "Show what a user says and what the agent does."),
+)
+PLAYBOOK: Final = (
+    SectionRule("Goal", "Say in one sentence what this playbook accomplishes."),
+    SectionRule("Prerequisites", "List what must be true before the first step."),
+    SectionRule("Steps", "Write numbered steps: ### 1. What to do, with Do, Check and Say."),
+    SectionRule("Edge Cases", "Say what to do instead where a step does not fit."),
+    SectionRule("Escalation", "Say when to hand over to a person, and with what."),
+)
+RUNBOOK: Final = (
+    SectionRule("Meaning", "Say what the alert means."),
+    SectionRule("Impact", "Say who is affected and how badly."),
+    SectionRule("Diagnosis", "Say how to find the cause."),
+    SectionRule("Mitigation", "Say how to make it stop."),
+)
+WITHOUT_TITLE: Final = ("agent_skill", "runbook")
+
+
+_PLACEHOLDERS: Final = PLACEHOLDERS | {section.hint for section in (*CAPABILITY, *PLAYBOOK, *RUNBOOK, TOOLS, UI)}
+
+
+def required_sections(profile: str, tools: list[Any], ui_schemas: list[Any]) -> tuple[SectionRule, ...]:
+    """The sections that a profile demands, given what else is in the bundle."""
+    if profile == "playbook":
+        return PLAYBOOK
+    if profile == "runbook":
+        return RUNBOOK
+    if profile == "agent_skill":
+        return ()
+    return (*CAPABILITY, *([TOOLS] if tools else []), *([UI] if ui_schemas else []))
+
+
+def list_sections(profile: str) -> tuple[SectionRule, ...]:
+    """All that a profile can demand, in the order in which they are written."""
+    return required_sections(profile, [None], [None])
+
+
+def guess_profile(skill: SkillDocument) -> str:
+    """The profile of whose sections most stand there: for a bundle whose capability.json could not be read."""
+    candidates = {"capability": CAPABILITY, "playbook": PLAYBOOK, "runbook": RUNBOOK}
+    return max(candidates, key=lambda profile: sum(bool(skill.sections(*one.names)) for one in candidates[profile]))
+
+
+def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_schemas: list[Any]) -> list[RawFinding]:
+    """The H1, the required sections and, for a playbook, its steps."""
+    if profile == "agent_skill" and not skill.skill_doc.strip():
+        hint = "Write below the front matter what the agent should do."
+        return [RawFinding("SKILL_EMPTY", "skill.md", (), "skill.md has no text", hint)]
+    problems = [] if profile in WITHOUT_TITLE else list(limit_findings(_check_title(skill)))
+    for section in required_sections(profile, tools, ui_schemas):
+        problems += _check_section(skill, section)
+    if profile == "playbook":
+        problems += limit_findings(_check_steps(skill))
+    problems += limit_findings(_check_placeholders(skill))
+    return problems
+
+
+def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:
+    """What a new draft, or a mend, put there for somebody to write over."""
+    for line in skill.outline.lines(1, len(skill.outline.texts)):
+        words = line.text.strip()
+        if line.kind == "text" and words in _PLACEHOLDERS:
+            message = f"'{words[:80]}' says what to write here"
+            yield skill.problem("PLACEHOLDER_LEFT", line.number, message, "Write it, or take the line out.")
+
+
+def _check_title(skill: SkillDocument) -> Iterator[RawFinding]:
+    if skill.title is None:
+        hint = "Begin with a line such as: # Weight tracking"
+        yield RawFinding("TITLE_MISSING", "skill.md", (), "There is no H1 title", hint)
+        return
+    for heading in skill.outline.headings:
+        if heading.level != 1 or heading is skill.title:
+            continue
+        message = f"A second H1: '{heading.text[:80]}'"
+        yield skill.problem("TITLE_DUPLICATE", heading.line, message, "Make it an H2: ##", heading=True)
+
+
+def _check_section(skill: SkillDocument, section: SectionRule) -> list[RawFinding]:
+    found = skill.sections(*section.names)
+    if not found:
+        return [_missing(skill, section)]
+    if any(skill.outline.has_text(heading) for heading in found):
+        return []
+    message = f"The section '{found[0].text}' is empty"
+    return [skill.problem("SECTION_EMPTY", found[0].line, message, section.hint, heading=True)]
+
+
+def _missing(skill: SkillDocument, section: SectionRule) -> RawFinding:
+    message = f"The section '{section.name}' is missing"
+    elsewhere = next(iter(skill.headings_named(*section.names)), None)
+    hint = f"Add a line '## {section.name}' with text under it. {section.hint}"
+    if elsewhere is not None:
+        hint = f"Line {skill_line(skill, elsewhere)} has it as an H{elsewhere.level}: make it an H2 (##)."
+    if skill.title is None:
+        return RawFinding("SECTION_MISSING", "skill.md", (), message, hint, subject=section.name)
+    problem = skill.problem("SECTION_MISSING", skill.title.line, message, hint, heading=True)
+    return replace(problem, subject=section.name)
+
+
+def skill_line(skill: SkillDocument, heading: Heading) -> int:
+    """The line of a heading in the whole file."""
+    return heading.line + skill.text[: skill.front_matter.body_offset].count("\n")
+
+
+_NUMBERED: Final = re.compile(r"(?:step\s*)?[0-9]+\s*[.:)\u2013-]?", re.IGNORECASE)
+_MARK: Final = {
+    word: re.compile(rf"(?:\*\*|__){word}\s*(?::\s*(?:\*\*|__)|(?:\*\*|__)\s*:)", re.IGNORECASE)
+    for word in ("Do", "Check", "Say")
+}
+_STEP_CODES: Final = {"Do": "STEP_DO_MISSING", "Check": "STEP_CHECK_MISSING", "Say": "STEP_SAY_MISSING"}
+_STEP_HINTS: Final = {
+    "Do": "Write what the agent does: **Do:** ...",
+    "Check": "Write what must be true before going on: **Check:** ...",
+    "Say": "Write what to tell the customer: **Say:** ...",
+}
+
+
+def _check_steps(skill: SkillDocument) -> Iterator[RawFinding]:
+    for heading in skill.sections("Steps")[:1]:
+        steps = [deeper for deeper in skill.outline.inside(heading) if deeper.level == 3]
+        if not any(_NUMBERED.match(step.text) for step in steps):
+            hint = "Write each step as an H3 with its number: ### 1. Look up the invoice"
+            yield skill.problem("STEPS_MISSING", heading.line, "Steps has no numbered steps", hint, heading=True)
+        for step in steps:
+            yield from _check_step(skill, step)
+
+
+def _check_step(skill: SkillDocument, step: Heading) -> Iterator[RawFinding]:
+    if not _NUMBERED.match(step.text):
+        message = f"The step '{step.text[:60]}' has no number"
+        yield skill.problem(
+            "STEP_NOT_NUMBERED", step.line, message, "Begin it with its number: ### 1. ...", heading=True
+        )
+    text = "\n".join(line.text for line in skill.outline.section(step) if line.kind != "comment")
+    for word, mark in _MARK.items():
+        if not mark.search(text):
+            message = f"The step '{step.text[:60]}' has no **{word}:**"
+            yield skill.problem(_STEP_CODES[word], step.line, message, _STEP_HINTS[word], heading=True)

@@ -1,0 +1,129 @@
+"""The patterns of tool schemas: which can be run, which are left alone, and which are none (CONTRACT 1.3)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import jsonschema_rs
+
+from agent_client.json_schema.graph import SchemaGraph
+from agent_client.json_schema.pattern_cost import (
+    CHARACTERS_MAX,
+    COST_IN_ALL_MAX,
+    COST_MAX,
+    PatternText,
+    drop_expensive_patterns,
+    estimate_cost,
+    read_pattern,
+)
+from registry.bundles.deadline import NEVER, Deadline
+from registry.bundles.problem import FileName, Path, RawFinding, limit_findings
+
+TOOLS: Final[FileName] = "tools.json"
+LINEAR: Final = jsonschema_rs.RegexOptions(size_limit=1 << 20, dfa_size_limit=1 << 20)
+_BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, size_limit=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternVerdict:
+    """Whether values are held against a pattern; else `reason` says why not, and `valid` whether it is one at all."""
+
+    runs: bool
+    valid: bool = True
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Patterns:
+    """The verdicts on the patterns of one tools.json, each looked at once, and what compiling more may cost."""
+
+    deadline: Deadline = NEVER
+    cost_left: int = field(default_factory=lambda: COST_IN_ALL_MAX)
+    _verdicts: dict[str, PatternVerdict] = field(default_factory=dict)
+
+    def verdict(self, pattern: str) -> PatternVerdict:
+        if pattern not in self._verdicts:
+            self.deadline.hold()
+            self._verdicts[pattern] = self._judge(pattern)
+        return self._verdicts[pattern]
+
+    def _judge(self, pattern: str) -> PatternVerdict:
+        if len(pattern) > CHARACTERS_MAX:
+            return PatternVerdict(runs=False, reason=f"is longer than {CHARACTERS_MAX:,} characters")
+        read = read_pattern(pattern)
+        if read.cost > min(COST_MAX, self.cost_left):
+            reason = (
+                "takes too much to compile" if read.cost > COST_MAX else "is one of too many that take much to compile"
+            )
+            return PatternVerdict(runs=False, valid=not read.fault, reason=reason)
+        self.cost_left -= read.cost
+        if not read.needs and _compiles(pattern, linear=True):
+            return PatternVerdict(runs=True)
+        # An engine can know more than ECMA-262 does: what it takes is left alone, as ever.
+        return PatternVerdict(
+            runs=False, valid=not read.fault or _compiles(pattern, linear=False), reason=_reason(read)
+        )
+
+    def check(self, graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
+        """What is wrong with the patterns of one schema, errors before warnings."""
+        refused = [(place, pattern) for place, pattern in collect_patterns(graph) if not self.verdict(pattern).runs]
+        for valid in (False, True):
+            found = (one for one in refused if self.verdict(one[1]).valid is valid)
+            yield from limit_findings(
+                _problem((*path, *place), pattern, self.verdict(pattern)) for place, pattern in found
+            )
+
+    def without_hard_ones(self, schema: Any) -> Any:
+        """A copy in which the patterns that are not run are left out; most schemas have none."""
+        if all(verdict.runs for verdict in self._verdicts.values()) or '"pattern' not in json.dumps(schema):
+            return schema
+        return drop_expensive_patterns(schema, lambda pattern: not self.verdict(pattern).runs)
+
+    def cost_of_running(self, graph: SchemaGraph) -> int:
+        """What the patterns of one schema that are run cost together."""
+        return sum(
+            estimate_cost(pattern)
+            for pattern in {one for _, one in collect_patterns(graph)}
+            if self.verdict(pattern).runs
+        )
+
+
+def collect_patterns(graph: SchemaGraph) -> Iterator[tuple[Path, str]]:
+    """`(place, pattern)` of each pattern of a schema, the keys of patternProperties among them."""
+    for node in graph.nodes:
+        pattern = node.schema.get("pattern")
+        if isinstance(pattern, str):
+            yield (*node.path, "pattern"), pattern
+        keyed = node.schema.get("patternProperties")
+        if isinstance(keyed, dict):
+            for key in keyed:
+                yield (*node.path, "patternProperties", key), key
+
+
+def _reason(read: PatternText) -> str:
+    return f"needs {read.needs}" if read.needs else "is written in a way that a linear engine does not know"
+
+
+def _problem(place: Path, pattern: str, verdict: PatternVerdict) -> RawFinding:
+    shown = pattern if len(pattern) <= 80 else pattern[:79] + "…"
+    if not verdict.valid:
+        message = f"The pattern {shown!r} is no regular expression"
+        return RawFinding("TOOL_SCHEMA_INVALID", TOOLS, place, message, "Check its brackets.")
+    message = f"The pattern {shown!r} {verdict.reason}: it is not checked here"
+    hint = "Write it without (?=, (?!, (?<=, \\1 and long repeats where you can."
+    return RawFinding("TOOL_PATTERN_NOT_CHECKED", TOOLS, place, message, hint)
+
+
+@lru_cache(maxsize=4096)
+def _compiles(pattern: str, *, linear: bool) -> bool:
+    """Ask only for a pattern whose cost is bounded."""
+    try:
+        options = LINEAR if linear else _BACKTRACKING
+        jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=options)
+    except (jsonschema_rs.ValidationError, ValueError):
+        return False
+    return True

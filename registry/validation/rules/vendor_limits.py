@@ -1,0 +1,47 @@
+"""What OpenAI, Anthropic and Gemini would not take as a plain (non-strict) tool.
+
+Sources: the type documentation and schema transformers of the vendors' Python SDKs (openai 3.54, anthropic 2.12,
+google-genai 3.4). Strict mode has more limits; whoever exports tools for it applies those then.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from agent_client.json_schema.graph import Node, SchemaGraph
+from registry.bundles.problem import Path, RawFinding
+
+_ROOT_FORBIDDEN: Final = ("anyOf", "oneOf", "allOf", "not", "enum")
+_GEMINI_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_ANTHROPIC_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+def check_vendor_limits(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
+    """Warnings, each naming the vendor and the reason."""
+    for keyword in _ROOT_FORBIDDEN:
+        if keyword in graph.root.schema:
+            message = f"OpenAI and Anthropic refuse '{keyword}' at the root of a tool's schema"
+            yield _limit((*path, keyword), message, "Move it into a property.", at_key=True)
+    for node in graph.nodes:
+        yield from _check_property_name(node, path)
+        if node.schema.get("type") == "array" and "items" not in node.schema and "prefixItems" not in node.schema:
+            message = "OpenAI and Gemini refuse a list whose entries are not described"
+            yield _limit((*path, *node.path), message, 'Add "items" with the schema of one entry.')
+
+
+def _check_property_name(node: Node, path: Path) -> Iterator[RawFinding]:
+    if len(node.path) < 2 or node.path[-2] != "properties":
+        return
+    name = str(node.path[-1])
+    vendors = ["Gemini"] if not _GEMINI_NAME.fullmatch(name) else []
+    vendors += ["Anthropic"] if not _ANTHROPIC_NAME.fullmatch(name) else []
+    if vendors:
+        message = f"{' and '.join(vendors)} would refuse the property name {name[:64]!r}"
+        hint = "Begin with a letter; use letters, digits and _ only, at most 64."
+        yield _limit((*path, *node.path), message, hint, at_key=True)
+
+
+def _limit(place: Path, message: str, hint: str, *, at_key: bool = False) -> RawFinding:
+    return RawFinding("TOOL_VENDOR_LIMIT", "tools.json", place, message, hint, at_key=at_key)

@@ -1,0 +1,1 @@
+"""Detectors that look at characters, markup, secrets and policies."""

@@ -1,0 +1,236 @@
+"""Credentials that stand in the text. Read on the author's own text: case matters, and folding would hide it.
+
+Shapes from the vendors' public descriptions of their key formats. What says of itself that it is an example
+(`AKIA...EXAMPLE`, `sk-...`, `<token>`, `your_key_here`, `xxxx`) is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from registry.bundles.problem import Severity
+from registry.validation.security.engine import RuleHit
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPattern:
+    """A key format: `pattern` is tried where an anchor stands; its group 1, if it has one, is the secret."""
+
+    says: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    least_entropy: float = 3.0
+
+
+def _shape(says: str, anchors: str, source: str, least_entropy: float = 3.0) -> SecretPattern:
+    return SecretPattern(says, tuple(anchors.split("|")), re.compile(r"(?<![A-Za-z0-9])" + source), least_entropy)
+
+
+SECRET_PATTERNS = (
+    _shape("an AWS access key id", "AKIA|ASIA", r"A[KS]IA[A-Z2-7][A-Z0-9]{15}(?![A-Za-z0-9])", 2.5),
+    _shape("a GitHub token", "ghp_|gho_|ghu_|ghs_|ghr_", r"gh[pousr]_[A-Za-z0-9]{36,251}(?![A-Za-z0-9])"),
+    _shape("a GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{40,251}"),
+    _shape("a GitLab token", "glpat-|gldt-|glrt-", r"gl(?:pat|dt|rt)-[A-Za-z0-9_-]{20,64}"),
+    _shape("a Slack token", "xox", r"xox[abeoprs]-[A-Za-z0-9-]{20,250}"),
+    _shape("a Slack app token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,250}"),
+    _shape("a Slack webhook", "hooks.slack.com/services/", r"hooks\.slack\.com/services/T\w{6,12}/B\w{6,12}/\w{20,30}"),
+    _shape(
+        "a Discord webhook",
+        "discord.com/api/webhooks/|discordapp.com/api/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/\d{15,22}/[\w-]{50,90}",
+    ),
+    _shape("a Telegram bot token", ":AA", r":AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])"),
+    _shape("an Anthropic key", "sk-ant-", r"sk-ant-[a-z0-9]{3,8}-[A-Za-z0-9_-]{24,200}"),
+    _shape("an OpenAI key", "sk-", r"sk-(?:proj-|svcacct-|admin-|or-v1-|live-)?[A-Za-z0-9_-]{32,220}", 3.8),
+    _shape("a Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,60}(?![A-Za-z0-9])", 3.5),
+    _shape("a Google API key", "AIza", r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    _shape("a Google OAuth secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    _shape("a Stripe key", "sk_live_|rk_live_", r"[sr]k_live_[A-Za-z0-9]{20,120}"),
+    _shape("a SendGrid key", "SG.", r"SG\.[A-Za-z0-9_-]{20,24}\.[A-Za-z0-9_-]{39,50}"),
+    _shape("a Twilio key", "SK", r"SK[0-9a-f]{32}(?![0-9a-zA-Z])"),
+    _shape("an npm token", "npm_", r"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"),
+    _shape("a PyPI token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{40,250}"),
+    _shape("a DigitalOcean token", "dop_v1_|doo_v1_", r"do[op]_v1_[a-f0-9]{64}"),
+    _shape("a Shopify token", "shpat_|shpss_|shpca_", r"shp(?:at|ss|ca)_[a-fA-F0-9]{32}"),
+    _shape("a Vault token", "hvs.", r"hvs\.[A-Za-z0-9_-]{24,120}"),
+    _shape("a Databricks token", "dapi", r"dapi[a-f0-9]{32}(?![0-9a-z])"),
+    _shape("a Linear key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,50}"),
+    _shape("a Notion token", "ntn_|secret_", r"(?:ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{43})(?![A-Za-z0-9])", 4.0),
+    _shape("a Groq key", "gsk_", r"gsk_[A-Za-z0-9]{48,60}"),
+    _shape("a Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{40,60}"),
+    _shape("an xAI key", "xai-", r"xai-[A-Za-z0-9]{60,100}"),
+    _shape("an age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{50,60}"),
+    _shape("an Azure storage key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{60,90}={0,2})"),
+)
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: "
+    r"BLOCK)?-----\s{0,4}(?:\\n)?([A-Za-z0-9+/=\s\\:,-]{40,200})"
+)
+_OMITTED = re.compile(r"(?i)\.\.\.|…|example|omitted|redacted|xxxx|<")
+_URL_PASSWORD = re.compile(r"://([^\s:/@\"'`<>{}$]{1,64}):([^\s:/@\"'`<>{}$]{6,128})@([A-Za-z0-9.-]{1,120})")
+_ASSIGNED = re.compile(
+    r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|"
+    r"private[_-]?key|credential)s?"
+    r"[\"'`*]{0,3}\s{0,3}(?:[:=]|=>|is|ist|:=)\s{0,3}[\"'`*]{0,3}([^\s\"'`<>{}()\[\],;*]{8,120})"
+)
+# `nextToken`, `lockToken`, `arn:aws:secretsmanager:...:secret:name`: words that name no secret.
+_NO_SECRET = re.compile(
+    r"(?i)(?::|next|lock|page|pagination|client|continuation|sync|request|idempotency|max|"
+    r"cancellation|resume)[_-]?\Z"
+)
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}.{0,2}")
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=])")
+_WEB_TOKEN = re.compile(r"eyJ[A-Za-z0-9_-]{10,2000}\.(eyJ[A-Za-z0-9_-]{10,4000})\.[A-Za-z0-9_-]{20,1000}")
+_ASSIGNED_ANCHORS = (
+    "assw",
+    "wd",
+    "ecret",
+    "oken",
+    "ey",
+    "assphrase",
+    "redential",
+    "ASSW",
+    "WD",
+    "ECRET",
+    "OKEN",
+    "EY",
+    "REDENTIAL",
+)
+
+_PLACEHOLDER = re.compile(
+    r"(?i)example|placeholder|your|change.?me|dummy|sample|redacted|fake|\bfoo|insert|replace|todo|"
+    r"put.?your|my.?(?:key|token|secret|"
+    r"pass)|xxx|\.\.\.|…|\*\*\*|<|>|\{|\$|%\w|abc.?123|1234567|password|hunter2|secret.?(?:key|"
+    r"token|here)|abcdef|not.?a.?real|deadbeef|(.)\1{5}"
+)
+_LOCAL = re.compile(
+    r"(?i)^(?:localhost|127\.|0\.0\.0\.0|\[?::1|host(?:name)?$|db$|postgres$|redis$|mysql$|"
+    r"mongo(?:db)?$|.{0,40}example\.(?:com|org|net)$)"
+)
+
+
+def find_secrets(text: str) -> Iterator[RuleHit]:
+    """Every credential in a document. The secret itself is never passed on: the quote is its first four characters."""
+    for shape in SECRET_PATTERNS:
+        yield from _shaped(text, shape)
+    if "PRIVATE KEY" in text:
+        for match in _PRIVATE_KEY.finditer(text):
+            if _entropy(match.group(1)) > 3.5 and not _OMITTED.search(
+                match.group(1) + text[match.end() : match.end() + 3]
+            ):
+                yield _hit("SEC_SECRET", "a private key", match.start(), match.end(), "----")
+    yield from _web_tokens(text)
+    yield from _in_urls(text)
+    yield from _aws_secrets(text)
+    yield from _assigned(text)
+
+
+def _shaped(text: str, shape: SecretPattern) -> Iterator[RuleHit]:
+    for anchor in shape.anchors:
+        at = text.find(anchor)
+        while at >= 0:
+            match = (
+                shape.pattern.match(text, at) if not anchor.startswith(":") else _after_digits(text, at, shape.pattern)
+            )
+            end = at
+            if match:
+                end = match.end()
+                if _is_real(match.group(match.lastindex or 0), shape.least_entropy):
+                    yield _hit("SEC_SECRET", shape.says, at, end, match.group()[:4])
+            at = text.find(anchor, max(end, at + 1))
+
+
+def _after_digits(text: str, at: int, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    """A Telegram token is a bot number, a colon, a secret: without the number the colon is any colon."""
+    if not re.search(r"\b\d{8,10}\Z", text[max(at - 12, 0) : at]):
+        return None
+    return re.compile(pattern.pattern.replace(r"(?<![A-Za-z0-9])", "")).match(text, at)
+
+
+def _web_tokens(text: str) -> Iterator[RuleHit]:
+    """JSON Web Tokens: one that names a subject or an end of life was issued to someone, any other is a sample."""
+    at = text.find("eyJ")
+    while at >= 0:
+        match = _WEB_TOKEN.match(text, at)
+        if match:
+            padded = match.group(1) + "=" * (-len(match.group(1)) % 4)
+            claims = base64.urlsafe_b64decode(padded).decode("utf-8", "replace")
+            is_issued = re.search(r'"(?:exp|iss|jti|aud|email)"', claims) and "1234567890" not in claims
+            if "John Doe" not in claims:
+                yield _hit("SEC_SECRET", "a JSON Web Token", at, match.end(), "eyJ", None if is_issued else "warning")
+        at = text.find("eyJ", match.end() if match else at + 3)
+
+
+def _in_urls(text: str) -> Iterator[RuleHit]:
+    for match in _URL_PASSWORD.finditer(text):
+        if _is_password(match.group(2)) and not _LOCAL.match(match.group(3)):
+            yield _hit("SEC_SECRET", "a password in a URL", match.start(2), match.end(2), match.group(2))
+
+
+def _aws_secrets(text: str) -> Iterator[RuleHit]:
+    """An AWS secret key has no mark of its own: 40 characters, near a word that says what they are."""
+    for match in _AWS_SECRET.finditer(text) if "secret" in text or "SECRET" in text or "Secret" in text else ():
+        said = text[max(match.start() - 60, 0) : match.start()].lower()
+        value = match.group()
+        mixed = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
+        if "secret" in said and mixed and _is_real(value, 4.0):
+            yield _hit("SEC_SECRET", "a 40-character secret key", match.start(), match.end(), value[:4])
+
+
+def _assigned(text: str) -> Iterator[RuleHit]:
+    if not any(anchor in text for anchor in _ASSIGNED_ANCHORS):
+        return
+    for match in _ASSIGNED.finditer(text):
+        if _NO_SECRET.search(text[max(match.start() - 14, 0) : match.start()]):
+            continue
+        value = match.group(1).rstrip(".:!?")
+        if (
+            _is_password(value)
+            and not _UUID.fullmatch(value)
+            and _entropy(value) >= 3.2
+            and not _looks_like_code(value)
+        ):
+            yield _hit(
+                "SEC_POSSIBLE_SECRET",
+                "a value that looks like a password or key",
+                match.start(1),
+                match.end(1),
+                value[:4],
+            )
+
+
+def _is_real(value: str, least_entropy: float) -> bool:
+    return not _PLACEHOLDER.search(value) and _entropy(value) >= least_entropy
+
+
+def _is_password(value: str) -> bool:
+    """Letters and digits both, and no placeholder: `postgres` and `user-name` are words."""
+    kinds = any(c.isdigit() for c in value), any(c.isalpha() for c in value)
+    return len(value) >= 8 and all(kinds) and not _PLACEHOLDER.search(value) and _entropy(value) >= 2.8
+
+
+def _looks_like_code(value: str) -> bool:
+    """A name, a path, a version, a URL: `process.env.KEY1`, `./keys/a1.pem`, `sha256:`, `https://`, `token_v2`."""
+    if re.search(r"://|^[./~]|\\|^sha\d|^\d[\d.:T+-]*$|::|\.(?:env|json|ya?ml|pem|txt|md|py|ts|js)\b|[|&#@]", value):
+        return True
+    words = re.split(r"[._\-/=+]", value)
+    plain = sum(1 for word in words if re.fullmatch(r"[A-Za-z]+\d{0,3}|\d{1,4}", word) and _is_wordlike(word))
+    return plain == len(words)
+
+
+def _is_wordlike(word: str) -> bool:
+    """Letters of one case, or camel case, as identifiers have them; not `Zk9vQ4Qw`."""
+    return bool(re.fullmatch(r"[A-Z]?[a-z]*(?:[A-Z][a-z]{2,})*[A-Z]*\d{0,4}|[A-Z]+\d{0,4}", word))
+
+
+def _entropy(value: str) -> float:
+    counts = [value.count(char) for char in set(value)]
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in counts)
+
+
+def _hit(code: str, says: str, start: int, end: int, first: str, severity: Severity | None = None) -> RuleHit:
+    return RuleHit(code, says, start, end, severity, quote=f"{first[:4]}…")

@@ -1,0 +1,247 @@
+# ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
+"""How a rule is written down, and the one loop that runs the rules over a view.
+
+Every rule starts from fixed words (`anchors`), found with `str.find`; only there is its pattern tried, and its further
+`needs` are searched in a short window around it. Patterns hold no nested quantifier and only bounded gaps, so one try
+costs a bounded number of steps; a `Budget` bounds the number of tries. A text that uses the budget up was written to:
+it is reported as not fully checked, never passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from registry.bundles.problem import PER_CODE_MAX, Severity
+from registry.validation.security.normalization import TextView, normalize_character
+
+# phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
+# markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
+# never: stays what it is, wherever it stands.
+HITS_COUNTED_MAX = 2 * PER_CODE_MAX
+_LONG = 200_000
+ContextPolicy = Literal["phrase", "command", "markup", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityRule:
+    """One pattern. `severity` None means the code's own; `says` is what was seen, in a few words, for the message.
+
+    `needs` must all be found between `back` characters before the match and `reach` after it, in the same paragraph;
+    `lacks` must not. With `in_sentence` only the sentence counts. With `unless_negated`, "never ... without
+    asking" is no finding. `cost` grows with how far the pattern may reach.
+    """
+
+    code: str
+    says: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+    needs: tuple[re.Pattern[str], ...] = ()
+    lacks: re.Pattern[str] | None = None
+    reach: int = 160
+    back: int = 0
+    severity: Severity | None = None
+    discount: ContextPolicy = "phrase"
+    unless_negated: bool = False
+    in_sentence: bool = False
+    cost: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RuleHit:
+    """Something seen between two offsets of the document's own text."""
+
+    code: str
+    says: str
+    start: int
+    end: int
+    severity: Severity | None = None
+    discount: ContextPolicy = "never"
+    disguise: str = ""
+    quote: str | None = None
+
+
+@dataclass(slots=True)
+class ScanBudget:
+    """What the patterns of one document may cost: a try its rule's `cost`, a look around by its width and its needs."""
+
+    left: int
+    spent: bool = field(default=False)
+
+    def take(self, cost: int) -> bool:
+        self.left -= cost
+        self.spent = self.spent or self.left < 0
+        return not self.spent
+
+
+_BLANK, _MAYBE_BLANK = r"[^\S\n\0]{1,4}", r"[^\S\n\0]{0,4}"
+_BLANKS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| \??")
+
+
+def compile_pattern(source: str) -> re.Pattern[str]:
+    """Compile a rule's pattern. A blank stands for one to four blanks of any kind, a blank and `?` for none to four.
+
+    Inside a character class a blank is a blank. Views are folded already, so there is no case to mind.
+    """
+
+    def spell(match: re.Match[str]) -> str:
+        return {" ": _BLANK, " ?": _MAYBE_BLANK}.get(match.group(), match.group())
+
+    return re.compile(_BLANKS.sub(spell, _as_folded(source)), re.MULTILINE)
+
+
+def _as_folded(source: str) -> str:
+    """Words of other scripts as the folded text spells them: a Thai `am` is two characters there."""
+    return (
+        source
+        if source.isascii()
+        else "".join(char if char.isascii() else normalize_character(char) for char in source)
+    )
+
+
+def build_rule(code: str, says: str, anchors: str, source: str, **rest: object) -> SecurityRule:
+    """A rule from its words: `anchors` parted by `|` (`¦` stands for the bar itself), the pattern as in `pattern()`."""
+    words = tuple(_as_folded(anchor).replace("¦", "|") for anchor in anchors.split("|"))
+    if not all(words):
+        raise ValueError(f"an empty anchor would be found everywhere: {anchors}")
+    gaps = sum(int(most) for most in re.findall(r"\{\d+,(\d+)\}", source) if int(most) >= 40)
+    return SecurityRule(code, says, words, compile_pattern(source), cost=1 + gaps // 40, **rest)  # type: ignore[arg-type]
+
+
+class Vocabulary:
+    """The different words of a text: what tells cheaply that an anchor stands nowhere in it.
+
+    An anchor stands inside one word, or its longest word does. Looked for among the different words, most of a thousand
+    anchors are cheap in a text of natural size, and all of them in one that repeats itself.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._words = " ".join(set(text.split()))
+        self._characters = set(self._words)
+        self._pairs = set(map(str.__add__, self._words, self._words[1:])) if len(self._words) > _LONG else set()
+        self._known: dict[str, bool] = {}
+
+    def may_have(self, anchor: str) -> bool:
+        if anchor not in self._known:
+            self._known[anchor] = self._look_up(max(anchor.split(), key=len, default=""))
+        return self._known[anchor]
+
+    def _look_up(self, word: str) -> bool:
+        if not self._characters.issuperset(word):
+            return False
+        if self._pairs and not self._pairs.issuperset(map(str.__add__, word, word[1:])):
+            return False
+        return word in self._words
+
+
+class SearchedText:
+    """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
+
+    def __init__(self, view: TextView, like: SearchedText | None = None) -> None:
+        """`like` is the same text with its lines broken otherwise: the same words stand at the same places."""
+        self.view = view
+        self.text = view.text
+        self._like = like
+        self.vocabulary: Vocabulary = like.vocabulary if like else Vocabulary(view.text)
+        self._places: dict[str, list[int]] = {}
+        self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
+
+    def matches(self, each: SecurityRule, budget: ScanBudget) -> list[tuple[int, int]]:
+        """Where a rule's pattern matches at one of its anchors; rules that differ in their needs alone share it."""
+        key = each.anchors, each.pattern.pattern
+        if key not in self._matches:
+            self._matches[key] = [
+                place
+                for anchor in each.anchors
+                if self.vocabulary.may_have(anchor)
+                for place in self._at(each, anchor, budget)
+            ]
+        return self._matches[key]
+
+    def _at(self, each: SecurityRule, anchor: str, budget: ScanBudget) -> Iterator[tuple[int, int]]:
+        past = -1
+        for at in self.standing(anchor, budget):
+            if at <= past:
+                continue
+            if not budget.take(each.cost):
+                return
+            found = each.pattern.match(self.text, at)
+            if found:
+                yield found.span()
+                past = at if each.needs else found.end() - 2
+
+    def standing(self, anchor: str, budget: ScanBudget) -> list[int]:
+        """Where an anchor stands: more places than the budget has tries left are of no use."""
+        if self._like and anchor.isalnum():
+            return self._like.standing(anchor, budget)
+        if anchor not in self._places:
+            places: list[int] = []
+            at = self.text.find(anchor)
+            while at >= 0 and len(places) <= budget.left:
+                places.append(at)
+                at = self.text.find(anchor, at + 1)
+            self._places[anchor] = places
+        return self._places[anchor]
+
+
+def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: ScanBudget) -> Iterator[RuleHit]:
+    """Every place where a rule holds. Stops when the budget is spent."""
+    view = searched.view
+    for each in rules:
+        kept = 0
+        for start, end in searched.matches(each, budget):
+            if budget.spent or kept == HITS_COUNTED_MAX:
+                break
+            if _holds(each, searched.text, start, end, budget):
+                kept += 1
+                first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
+                yield RuleHit(each.code, each.says, first, last + 1, each.severity, each.discount, view.disguise)
+        if budget.spent:
+            return
+
+
+def _holds(each: SecurityRule, text: str, start: int, end: int, budget: ScanBudget) -> bool:
+    if each.unless_negated and is_negated(text, start):
+        return False
+    if not each.needs and each.lacks is None:
+        return True
+    window = surrounding_text(text, start, end, each.back, each.reach, _ENDS if each.in_sentence else _BREAKS)
+    for need in each.needs:
+        # A long list of alternatives is slower at every character.
+        if not (budget.take(1 + len(window) * (2 + need.pattern.count("|") // 30) // 32) and need.search(window)):
+            return False
+    return each.lacks is None or not each.lacks.search(window)
+
+
+_BREAKS = ("\n\n", "\0")
+_ENDS = ("\n", "\0", ". ", "。", "! ", "！", "? ", "；")
+
+
+def surrounding_text(text: str, start: int, end: int, back: int, reach: int, cuts: tuple[str, ...]) -> str:
+    """The text around a match, cut at an empty line and at the string's own ends, or where the sentence ends."""
+    before = text[max(start - back, 0) : start]
+    after = text[end : end + reach]
+    for cut in cuts:
+        before = before.rpartition(cut)[2]
+        after = after.partition(cut)[0]
+    return before + text[start:end] + after
+
+
+# "Never delete without asking": the clause before says no. A comma or a full stop ends the clause, so that
+# "Never mind, delete it without asking" is still seen.
+_NEGATION = re.compile(
+    r"(?:\b(?:never|not|cannot|avoid|no|nor|none|nothing|nobody|forbidden to|prohibited from|rather than|instead of|"
+    r"nie|niemals|nicht|jamais|ne|nunca|jamas|no se debe|не|никогда)\b|n't|不要|不得|禁止|切勿|勿|不能|别)"
+    r"[^.,;:!?\n\0，。；：！？、]{0,70}\Z"
+)
+_MIND = re.compile(
+    r"\b(?:never mind|not only|do not (?:hesitate|wait|worry|forget|bother|stop|fail)|don't (?:hesitate|wait|worry))\b"
+)
+
+
+def is_negated(text: str, start: int) -> bool:
+    """Whether the clause before `start` forbids what comes after it."""
+    clause = text[max(start - 80, 0) : start]
+    return bool(_NEGATION.search(clause)) and not _MIND.search(clause)

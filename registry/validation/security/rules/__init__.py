@@ -1,0 +1,1 @@
+"""Rules that look for phrases: one module for each attack."""

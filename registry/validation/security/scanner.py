@@ -1,0 +1,291 @@
+"""All rules over all texts: gather, look at every view, weigh, cap, and say it.
+
+Order: hidden characters and secrets on the author's own text; then the tables of rules on the plain view and on every
+view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+from registry.bundles.problem import PER_CODE_MAX, RawFinding, Severity, index_by_code
+from registry.validation.security import decoding
+from registry.validation.security.codes import CODES
+from registry.validation.security.context import Context
+from registry.validation.security.detectors import hidden_characters, markup, policy_mismatch, secrets
+from registry.validation.security.engine import (
+    HITS_COUNTED_MAX,
+    RuleHit,
+    ScanBudget,
+    SearchedText,
+    SecurityRule,
+    run_rules,
+)
+from registry.validation.security.normalization import (
+    INVISIBLE,
+    TextView,
+    build_disguised_views,
+    build_plain_view,
+    find_spaced_words,
+    unwrap_lines,
+)
+from registry.validation.security.rules import (
+    approval_bypass,
+    data_in_urls,
+    destructive_commands,
+    download_and_run,
+    exfiltration,
+    hidden_recipients,
+    instruction_override,
+    instruction_override_lexicon,
+    instruction_override_multilingual,
+    jailbreak,
+    multilingual,
+    persistence,
+    sensitive_files,
+    user_deception,
+)
+from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
+
+_CODES = index_by_code(CODES)
+MOST_PER_CODE = PER_CODE_MAX
+# Whether a passage teaches is asked of so many of a code.
+_WEIGHED_MAX = 200
+_LONGEST_QUOTE = 60
+# Boundaries between the words of a path: characters that are neither letters nor digits, and camel case.
+_WORD_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
+_NEAR = 60
+
+# Prose may be wrapped anywhere; a command ends with its line.
+_PROSE: tuple[SecurityRule, ...] = (
+    *instruction_override.RULES,
+    *instruction_override_multilingual.RULES,
+    *instruction_override_lexicon.RULES,
+    *user_deception.RULES,
+    *multilingual.RULES,
+    *jailbreak.RULES,
+    *approval_bypass.RULES,
+    *exfiltration.RULES,
+    *data_in_urls.RULES,
+    *sensitive_files.RULES,
+    *hidden_recipients.RULES,
+    *markup.REMOTE_RULES,
+)
+_LINES: tuple[SecurityRule, ...] = (
+    *download_and_run.RULES,
+    *destructive_commands.RULES,
+    *persistence.RULES,
+    *markup.ROLE_RULES,
+)
+_SPACED_OUT = re.compile(
+    r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}"
+    r"(?:instruction|rule|prompt|guideline)"
+    r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
+)
+
+
+def check_texts(texts: Iterable[AuthorText]) -> list[RawFinding]:
+    """Every pattern seen in the author's texts, per file in the order of the text.
+
+    At most `MOST_PER_CODE` findings per code and file; the last of them says how many more there are.
+    """
+    joined = list_documents(texts)
+    has_write_tool = any(_declares_write_tool(document) for document in joined)
+    return [problem for document in joined for problem in _check(document, has_write_tool=has_write_tool)]
+
+
+def check_paths(paths: Iterable[str]) -> list[RawFinding]:
+    """Every pattern seen in the paths of supporting files, as written and as words, each code once per path.
+
+    A model reads `ignore-all-previous-instructions.md` as words. Unlike a passage of text, a path is never taken for an
+    example in a page about attacks.
+    """
+    found: dict[tuple[str, str], RawFinding] = {}
+    for document in list_documents(AuthorText("", (path,), said) for path in paths for said in _readings_of(path)):
+        context = Context(document)
+        hits = [replace(hit, discount="never") for hit in _hits(document, context)]
+        for hit in sorted(_weigh(hits, context, has_write_tool=False), key=lambda h: h.severity != "error"):
+            problem = _problem(hit, 0, document)
+            path = str(problem.path[0])
+            found.setdefault((path, hit.code), _of_path(problem, path))
+    return list(found.values())
+
+
+def _readings_of(path: str) -> Iterator[str]:
+    """The path as written, and as words."""
+    yield path
+    yield " ".join(_WORD_BOUNDARY.sub(" ", path).split())
+
+
+def _of_path(problem: RawFinding, path: str) -> RawFinding:
+    message = problem.message.replace("Seen:", "Seen in the path:", 1)
+    return replace(problem, file=path, path=(), offset=None, message=message, hint="Rename the file.")
+
+
+def _declares_write_tool(document: ScannedDocument) -> bool:
+    return document.file == "tools.json" and any(
+        part.text == "write" and part.path[-2:] == ("policy", "kind") and not part.is_key for part in document.parts
+    )
+
+
+def _check(document: ScannedDocument, *, has_write_tool: bool) -> Iterator[RawFinding]:
+    context = Context(document)
+    weighed = _weigh(_hits(document, context), context, has_write_tool=has_write_tool)
+    for hit, more in _capped(_distinct(weighed, document.text)):
+        yield _problem(hit, more, document)
+
+
+def _hits(document: ScannedDocument, context: Context) -> list[RuleHit]:
+    budget = ScanBudget(left=40_000 + len(document.text) // 4)
+    hits = list(_hits_within(budget, document, context))
+    if budget.spent:
+        hits.append(
+            RuleHit(
+                "SEC_CHECK_INCOMPLETE", "so many beginnings of patterns that not all could be checked", 0, 0, quote=""
+            )
+        )
+    return hits
+
+
+def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context) -> Iterator[RuleHit]:
+    text = document.text
+    yield from islice(secrets.find_secrets(text), HITS_COUNTED_MAX)
+    yield from hidden_characters.find_hidden_characters(text)
+    yield from markup.find_markup(document, context, budget)
+    if document.is_markdown:
+        yield from _embedded_policies(document)
+    plain = build_plain_view(text)
+    yield from _read(plain, budget)
+    for offset, said in find_spaced_words(plain):
+        if _SPACED_OUT.search(said):
+            at = plain.origin(offset)
+            yield RuleHit("SEC_INSTRUCTION_OVERRIDE", "an order spelled letter by letter", at, at + len(said) * 2)
+    for view in build_disguised_views(plain):
+        yield from (hit for hit in _read(view, budget))
+    pieces = list(decoding.find_decoded_pieces(text))
+    decoded = decoding.build_decoded_view(pieces)
+    for other in (*decoding.build_escape_views(text), *((decoded,) if decoded else ())):
+        yield from _read(other, budget)
+    yield from _encoded_texts(text, pieces)
+
+
+def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
+    prose = SearchedText(unwrap_lines(view))
+    yield from run_rules(_PROSE, prose, budget)
+    # Without a break to unwrap both are one text, and what was found out of it holds for both.
+    yield from run_rules(_LINES, prose if prose.text == view.text else SearchedText(view, prose), budget)
+    yield from download_and_run.multi_step(view, budget)
+    budget.spent = budget.spent or view.is_cut
+
+
+def _embedded_policies(document: ScannedDocument) -> Iterator[RuleHit]:
+    for offset, tool in markup.find_embedded_tools(document):
+        seen = policy_mismatch.find_contradiction(tool)
+        if seen is not None:
+            code = "SEC_POLICY_LIE" if seen[0] == "error" else "SEC_POLICY_DOUBT"
+            yield RuleHit(code, 'a tool declared "read" that says it changes something', offset, offset, quote=seen[1])
+
+
+_DATA_URI = re.compile(r"data:[\w/+.-]{1,60};base64,\Z|integrity=[\"']?sha\d{3}-\Z|eyJ\Z")
+
+
+def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[RuleHit]:
+    """Encoded passages that say something in words: nobody reads them, so the author is asked to write them out."""
+    for start, end, said in pieces:
+        is_words = len(said) >= 30 and len(said.split()) >= 4
+        if (
+            is_words
+            and not _DATA_URI.search(text[max(start - 80, 0) : start])
+            and not said.lstrip().startswith(("{", "<", "["))
+        ):
+            yield RuleHit("SEC_ENCODED_TEXT", "an encoded passage", start, end, discount="phrase", quote=said)
+
+
+def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> Iterator[RuleHit]:
+    """Give every hit its severity; drop what is an example in a passage that teaches.
+
+    Only as many as could be reported are looked at closely: a text made of ten thousand attacks costs no more than one
+    made of twenty. What comes after those is counted as it stands.
+    """
+    looked_at: dict[str, int] = {}
+    for hit in hits:
+        seen = looked_at[hit.code] = looked_at.get(hit.code, 0) + 1
+        severity = hit.severity or _CODES[hit.code].severity
+        if hit.code == approval_bypass.escalate_for_write_tools and has_write_tool:
+            severity = "error"
+        if hit.disguise:
+            yield replace(hit, severity="error")
+            continue
+        settled = severity if hit.discount == "never" or seen > _WEIGHED_MAX else _discounted(hit, severity, context)
+        if settled is not None:
+            yield replace(hit, severity=settled)
+
+
+def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity | None:
+    is_taught = context.is_taught(hit.start, hit.end)
+    is_marked = context.is_marked(hit.start, hit.end)
+    if hit.discount == "markup" and is_marked:
+        return None if is_taught or severity == "warning" else "warning"
+    if not is_taught:
+        return severity
+    if severity == "warning":
+        return None
+    return None if hit.discount == "phrase" and is_marked else "warning"
+
+
+def _distinct(hits: Iterable[RuleHit], text: str) -> list[RuleHit]:
+    """One finding per code and place: of those that overlap or stand close on one line the gravest, then the first."""
+    kept: list[RuleHit] = []
+    for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
+        last = kept[-1] if kept else None
+        if last is None or last.code != hit.code or not _is_same_place(last, hit, text):
+            kept.append(hit)
+        elif hit.severity == "error" != last.severity:
+            kept[-1] = hit
+    return sorted(kept, key=lambda h: h.start)
+
+
+def _is_same_place(last: RuleHit, hit: RuleHit, text: str) -> bool:
+    if hit.start < max(last.end, last.start + 1):
+        return True
+    return hit.start - last.end < _NEAR and "\n" not in text[last.end : hit.start]
+
+
+def _capped(hits: list[RuleHit]) -> Iterator[tuple[RuleHit, int]]:
+    """The first findings of each code, errors before warnings; with the last of a code, how many more there are."""
+    count: dict[str, int] = {}
+    for hit in hits:
+        count[hit.code] = count.get(hit.code, 0) + 1
+    shown: dict[str, int] = {}
+    for hit in sorted(hits, key=lambda h: (h.severity != "error", h.start)):
+        shown[hit.code] = shown.get(hit.code, 0) + 1
+        if shown[hit.code] <= MOST_PER_CODE:
+            yield hit, count[hit.code] - MOST_PER_CODE if shown[hit.code] == MOST_PER_CODE else 0
+
+
+def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
+    part, offset = document.part_at(hit.start)
+    code = _CODES[hit.code]
+    quote = quote_excerpt(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
+    message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
+    if more > 0:
+        message += (
+            f" {'At least ' if more >= HITS_COUNTED_MAX - MOST_PER_CODE else ''}{more} more of this kind in this file."
+        )
+    severity = None if hit.severity == code.severity else hit.severity
+    return RawFinding(
+        hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity
+    )
+
+
+def quote_excerpt(text: str) -> str:
+    """At most 60 characters of what was seen, on one line, with what is invisible spelled out as U+XXXX."""
+    pieces: list[str] = []
+    for char in text[:_LONGEST_QUOTE]:
+        hidden = char in INVISIBLE or not (char.isprintable() or char.isspace())
+        pieces.append(f"U+{ord(char):04X} " if hidden else char)
+    said = " ".join("".join(pieces).split())
+    return said if len(said) <= _LONGEST_QUOTE and len(text) <= _LONGEST_QUOTE else said[: _LONGEST_QUOTE - 1] + "…"

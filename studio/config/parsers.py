@@ -1,0 +1,349 @@
+"""Read the text of one environment variable into a value.
+
+Each parser takes text without blanks at its ends and raises ValueError with the rest of a sentence that begins with the
+variable's name: what came, what is expected, an example. Secrets are never repeated.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+GENERATE_KEY = "python3 -c 'import secrets; print(secrets.token_urlsafe(50))'"
+
+Network = IPv4Network | IPv6Network
+LogFormat = Literal["text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `count` calls in `seconds`, by one key or one address."""
+
+    count: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """Where PostgreSQL is; every part decoded. `options` are libpq's own words, such as `sslmode`."""
+
+    name: str
+    user: str
+    password: str
+    host: str
+    port: int | None
+    options: Mapping[str, str]
+
+
+DEFAULT_RATE_LIMITS: Mapping[str, Rate] = MappingProxyType(
+    {"match": Rate(6000, 60), "write": Rate(600, 60), "guess": Rate(20, 60)}
+)
+LIMITED = ("match", "write", "guess", "list", "load")
+SECONDS = MappingProxyType(
+    {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86400}
+)
+# What libpq understands and an operator may need; anything else in the URL is more likely a slip than a wish.
+DATABASE_OPTIONS = (
+    "application_name",
+    "channel_binding",
+    "client_encoding",
+    "connect_timeout",
+    "gssencmode",
+    "host",
+    "keepalives",
+    "keepalives_count",
+    "keepalives_idle",
+    "keepalives_interval",
+    "options",
+    "passfile",
+    "service",
+    "sslcert",
+    "sslcrl",
+    "sslkey",
+    "sslmode",
+    "sslnegotiation",
+    "sslpassword",
+    "sslrootcert",
+    "target_session_attrs",
+    "tcp_user_timeout",
+)
+SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host` (an address, bracketed or not, or a name)."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def parse_boolean(text: str) -> bool:
+    """1/0, true/false, yes/no, on/off in any case."""
+    word = text.lower()
+    if word in {"1", "true", "yes", "on"}:
+        return True
+    if word in {"0", "false", "no", "off"}:
+        return False
+    raise ValueError(f"is '{text}': expected 1/0, true/false, yes/no or on/off, for example on")
+
+
+def parse_log_format(text: str) -> LogFormat:
+    """`text` or `json`, in any case."""
+    known: Mapping[str, LogFormat] = {"text": "text", "json": "json"}
+    try:
+        return known[text.lower()]
+    except KeyError:
+        raise ValueError(f"is '{text}': expected text or json, for example json") from None
+
+
+def parse_timeout_seconds(text: str) -> int:
+    """Whole seconds up to an hour; 0 stands for no limit."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= 3600:
+        return int(text)
+    raise ValueError(f"is '{text}': expected whole seconds from 0 (no limit) to 3600, for example 30")
+
+
+def parse_port(text: str) -> int:
+    """A TCP port from 1 to 65535."""
+    if re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) <= 65535:
+        return int(text)
+    raise ValueError(f"is '{text}': expected a whole number from 1 to 65535, for example PORT=8001")
+
+
+_HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*", re.ASCII)
+
+
+def parse_host(text: str) -> str:
+    """An address to listen on (IPv6 with or without brackets, answered without) or a host name, in lower case."""
+    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    try:
+        return str(ip_address(bare))
+    except ValueError:
+        # A name of digits and dots alone is an address with a slip in it, such as 127.0.0.256.
+        if _HOST_NAME.fullmatch(text) and len(text) <= 253 and not re.fullmatch(r"[0-9.]+", text):
+            return text.lower()
+    raise ValueError(
+        f"is '{text}': expected an address or a host name to listen on, without scheme or port, for example 127.0.0.1"
+    )
+
+
+def parse_directory(text: str) -> Path:
+    """An absolute path; `~` is the home directory, a relative path counts from where the command was given."""
+    if "\0" in text:
+        raise ValueError("holds a NUL character: expected a directory, for example /srv/studio")
+    path = Path(text).expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"is '{text}', which is a file: expected a directory, for example /srv/studio")
+    return path
+
+
+def parse_secret_key(text: str) -> str:
+    """At least 8 characters; shorter can be guessed in seconds."""
+    if len(text) < 8:
+        raise ValueError(f"has {len(text)} characters: expected at least 32. Make one with: {GENERATE_KEY}")
+    return text
+
+
+def _split_url(text: str, expected: str) -> SplitResult:
+    """Split a URL; its port is checked here, because `urlsplit` complains only when it is asked."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as error:
+        # The reason may quote a password that was not percent-encoded, so it is not repeated.
+        raise ValueError(f"cannot be read as a URL: expected {expected}") from error
+    return parts
+
+
+_DATABASE_EXAMPLE = "postgresql://user:password@host:5432/name (special characters percent-encoded, as %40 for @)"
+
+
+def parse_database_url(text: str) -> Database:
+    """A PostgreSQL URL as libpq takes it; a socket directory is `?host=/run/postgresql` or a percent-encoded host."""
+    scheme = text.partition(":")[0].lower()
+    if scheme.startswith("sqlite"):
+        raise ValueError(
+            "is for SQLite: expected a PostgreSQL URL. For SQLite leave DATABASE_URL out; "
+            "the file is kept in DATA_DIR, for example DATA_DIR=/srv/studio"
+        )
+    if scheme not in {"postgres", "postgresql"} or "://" not in text:
+        raise ValueError(f"begins with '{scheme[:20]}': expected {_DATABASE_EXAMPLE}")
+    parts = _split_url(text, _DATABASE_EXAMPLE)
+    name = unquote(parts.path.removeprefix("/"))
+    if not name or "/" in name or parts.fragment:
+        raise ValueError(f"does not name one database: expected {_DATABASE_EXAMPLE}")
+    options = _database_options(parts.query)
+    return Database(
+        name=name,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        host=options.pop("host", unquote(parts.hostname or "")),
+        port=parts.port,
+        options=options,
+    )
+
+
+def _database_options(query: str) -> dict[str, str]:
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    for option in options:
+        if option not in DATABASE_OPTIONS:
+            close = difflib.get_close_matches(option, DATABASE_OPTIONS, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"known are {', '.join(DATABASE_OPTIONS)}"
+            raise ValueError(f"has the unknown option '{option}': {hint} For example ?sslmode=verify-full")
+    if options.get("sslmode", "prefer") not in SSL_MODES:
+        raise ValueError(f"has sslmode '{options['sslmode']}': expected one of {', '.join(SSL_MODES)}")
+    return options
+
+
+def parse_redis_url(text: str) -> str:
+    """A Redis URL, as Celery takes it."""
+    expected = "redis://host:6379/0, rediss:// for TLS, or unix:///path/to/redis.sock"
+    parts = _split_url(text, expected)
+    if parts.scheme not in {"redis", "rediss", "unix"}:
+        raise ValueError(f"has the scheme '{parts.scheme}': expected {expected}")
+    if parts.scheme == "unix" and not parts.path.startswith("/"):
+        raise ValueError(f"names no socket: expected {expected}")
+    if parts.scheme != "unix":
+        if not parts.hostname:
+            raise ValueError(f"names no host: expected {expected}")
+        if not re.fullmatch(r"/?\d*", parts.path):
+            raise ValueError(f"has the database '{parts.path[1:]}', which is no number: expected {expected}")
+    return text
+
+
+def parse_origin(text: str) -> str:
+    """An http or https origin; one slash at its end is dropped, scheme and host are in lower case."""
+    expected = "an address without path, for example https://studio.example.com"
+    parts = _split_url(text, expected)
+    if parts.scheme not in {"http", "https"}:
+        raise ValueError(f"is '{text}': expected {expected} (http or https)")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError(f"holds a user or a password: expected {expected}")
+    if not parts.hostname or parts.path not in {"", "/"} or parts.query or parts.fragment or text.endswith(("?", "#")):
+        raise ValueError(f"is '{text}': expected {expected}")
+    _check_host_pattern(format_host(parts.hostname), wildcard=False)
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{format_host(parts.hostname)}{port}"
+
+
+def parse_origins(text: str) -> tuple[str, ...]:
+    """Origins, comma separated."""
+    return tuple(parse_origin(item) for item in _items(text))
+
+
+def parse_allowed_hosts(text: str) -> tuple[str, ...]:
+    """Host names or addresses, comma separated; `.example.com` stands for all below it, `*` for any."""
+    hosts = tuple(_bare_ipv6(item) for item in _items(text))
+    for host in hosts:
+        _check_host_pattern(host, wildcard=True)
+    return hosts
+
+
+def _check_host_pattern(host: str, *, wildcard: bool) -> None:
+    if wildcard and host == "*":
+        return
+    name = host.removeprefix(".") if wildcard else host
+    try:
+        parse_host(name)
+    except ValueError:
+        raise ValueError(
+            f"has '{host}': expected host names without scheme, port or path, for example studio.example.com"
+        ) from None
+
+
+def _bare_ipv6(host: str) -> str:
+    """Django compares an IPv6 host with its brackets on."""
+    try:
+        return format_host(str(ip_address(host)))
+    except ValueError:
+        return host.lower()
+
+
+def format_host(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """Addresses or networks (CIDR), comma separated."""
+    return tuple(_network(item) for item in _items(text))
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text)
+    except ValueError:
+        pass
+    try:
+        meant = f" (did you mean {ip_network(text, strict=False)}?)"
+    except ValueError:
+        meant = ""
+    raise ValueError(f"has '{text}': expected addresses or networks, for example 127.0.0.1,10.0.0.0/8{meant}")
+
+
+def parse_rate_limits(text: str) -> Mapping[str, Rate]:
+    """`off`, or pairs such as `match=6000/min`; what is not named keeps its default, `guess=off` lifts one limit."""
+    if text.lower() == "off":
+        return MappingProxyType({})
+    limits = dict(DEFAULT_RATE_LIMITS)
+    for item in _items(text):
+        name, equals, rate = (part.strip().lower() for part in item.partition("="))
+        if not equals or name not in LIMITED:
+            raise ValueError(f"has '{item}': expected off, or pairs such as match=6000/min for {', '.join(LIMITED)}")
+        limits.pop(name, None)
+        if rate != "off":
+            limits[name] = _rate(rate, item)
+    return MappingProxyType(limits)
+
+
+def _rate(text: str, item: str) -> Rate:
+    match = re.fullmatch(r"(\d{1,9})/([a-z]+)", text, re.ASCII)
+    if match is None or match[2] not in SECONDS or int(match[1]) < 1:
+        raise ValueError(f"has '{item}': expected a count per s, min, h or day, for example match=6000/min")
+    return Rate(int(match[1]), SECONDS[match[2]])
+
+
+def _items(text: str) -> list[str]:
+    """Comma separated, blanks around each dropped; a comma too many is forgiven."""
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def parse_embedder(text: str) -> str:
+    """`auto`, `minilm`, `none`, or the URL of an endpoint in OpenAI's form."""
+    if text.lower() in ("auto", "minilm", "none"):
+        return text.lower()
+    parts = urlsplit(text)
+    if parts.scheme in ("http", "https") and parts.hostname and not parts.username:
+        return text
+    raise ValueError(
+        f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
+        "for example https://models.example.com/v1/embeddings"
+    )
+
+
+def parse_dimension(text: str) -> int:
+    """How many numbers a vector has."""
+    if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 4096:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 4096, for example 768")
+
+
+def parse_days(text: str) -> int:
+    """Whole days up to a year; 0 stands for none."""
+    if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 365:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected whole days from 0 (none) to 365, for example 30")
+
+
+def parse_threads(text: str) -> int:
+    """How many threads a web process has."""
+    if re.fullmatch(r"[0-9]{1,2}", text) and 1 <= int(text) <= 64:
+        return int(text)
+    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 64, for example 4")

@@ -1,0 +1,62 @@
+"""The key that signs sessions, made once and kept beside the data where the operator gives none."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from studio.config.environment import ConfigurationError
+
+
+def get_stored_secret_key(data_dir: Path) -> str:
+    """The key in `data_dir/secret_key`, made there first where it is absent (mode 0600, whole or not at all).
+
+    Two processes that start at once agree on one key. Raises ConfigurationError where the directory cannot be used.
+    """
+    path = data_dir / "secret_key"
+    try:
+        if not path.exists():
+            _make(path)
+        key = path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(describe_unusable(data_dir, error)) from error
+    if len(key) < 32:
+        raise ConfigurationError(
+            f"DATA_DIR holds a damaged key: {path} has {len(key)} characters, expected 50 or more. "
+            "Delete that file and a new one is made; everybody signs in again."
+        )
+    return key
+
+
+def describe_unusable(data_dir: Path, error: Exception) -> str:
+    """One sentence for a DATA_DIR that cannot be written or read."""
+    reason = getattr(error, "strerror", None) or str(error)
+    return (
+        f"DATA_DIR is '{data_dir}', which cannot be used ({reason}): expected a directory that this user may write, "
+        "with room on its disk, for example DATA_DIR=/srv/studio"
+    )
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = path.with_name(f".secret_key.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        # A link, unlike a rename, fails where another process was first: then its key holds.
+        _link(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, path: Path) -> None:
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        return
+    except OSError:
+        # Some file systems know no links; there the last process to start wins, before any session exists.
+        draft.replace(path)

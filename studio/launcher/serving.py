@@ -1,0 +1,214 @@
+"""Start the server and the worker, say when they answer, and stop all of them together."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.config.environment import StudioEnvironment
+from studio.config.parsers import format_host
+from studio.config.secret_key import describe_unusable
+from studio.launcher.console import Refusal, print_answer, say, show_step
+from studio.launcher.processes import Processes, StopSignals, run_to_end
+from studio.launcher.readiness_stamp import ReadinessStamp
+from studio.launcher.virtualenv import RUNTIME_LOCK, Virtualenv
+
+START_SECONDS = 60.0
+# What is at work when the server is told to end may take so long.
+KILL_SECONDS = 4
+CONNECTIONS_MAX = 8192
+# Of a web process beside its connections: databases, templates, temporary files.
+_OTHER_FILES = 256
+# glibc keeps large pieces for ever once it has seen some come and go: 80 releases of 1 MiB left 150 MiB behind.
+# Fixed at where they begin, these two stay there; an operator's own win.
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
+# An address for "every interface" is not one that can be asked.
+_ASKED = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not bound)
+
+
+def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
+    """Set up, prepare, serve until a signal comes. The exit code is 0 then.
+
+    Raises Refusal where it cannot start, and where the server ended by itself; a worker that did is started again.
+    """
+    address = check_port(environment.host, environment.port)
+    check_data_dir(environment.data_dir)
+    python = setup.ensure(RUNTIME_LOCK)
+    env = _child_environment(setup.root, environment)
+    _prepare(setup.root, python, environment, env)
+    processes = Processes(env, setup.root)
+    with StopSignals() as stop:
+        try:
+            processes.start("server", server_command(python, address=address, port=environment.port))
+            _await_answer(processes, environment, _ASKED.get(address, address), stop)
+            # Last, because it would keep the server from its first answer; with REDIS_URL it does what Celery missed.
+            if has_command(setup.root, "worker"):
+                processes.keep("worker", [str(python), str(setup.root / "manage.py"), "worker"])
+            ended = processes.wait_for_end(stop)
+        finally:
+            processes.stop_all()
+    if ended is not None:
+        raise Refusal(f"{ended} Everything else was stopped.")
+    return 0
+
+
+def server_command(python: Path, *, address: str, port: int, workers: int = 1) -> list[str]:
+    """The command of granian, which takes no names, and itself says warnings and errors alone.
+
+    With HTTP/1 alone a connection that says nothing is closed as late as one whose head does not end; waiting for the
+    first bytes of HTTP/2, granian never closes it.
+    """
+    return [
+        *[str(python), "-m", "granian", "--interface", "rsgi", "studio.rsgi:application"],
+        *["--host", address, "--port", str(port), "--workers", str(workers), "--loop", "asyncio", "--http", "1"],
+        *["--backlog", "4096", "--backpressure", str(_connections_max()), "--no-ws"],
+        *["--log-level", "warning", "--no-access-log", "--workers-kill-timeout", str(KILL_SECONDS)],
+    ]
+
+
+def _connections_max() -> int:
+    """How many connections a web process takes at once: each is an open file. Raises this process's soft limit."""
+    try:
+        import resource
+    except ImportError:
+        # Windows counts no open files.
+        return CONNECTIONS_MAX
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS_MAX + _OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return max(soft - _OTHER_FILES, soft // 2)
+    return CONNECTIONS_MAX
+
+
+def has_command(root: Path, name: str) -> bool:
+    """Whether manage.py has the command."""
+    return any(root.glob(f"*/management/commands/{name}.py"))
+
+
+def check_port(host: str, port: int) -> str:
+    """The address that HOST stands for, IPv4 where it has both.
+
+    Raises Refusal where it cannot be listened on there, before minutes of set-up are spent.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+        with socket.socket(family, kind, protocol) as probe:
+            if os.name != "nt":
+                # A server that has just been stopped leaves connections behind that do no harm.
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+            probe.listen(1)
+    except OSError as error:
+        raise _port_refusal(host, port, error) from error
+    return str(address[0])
+
+
+def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
+    if error.errno == errno.EADDRINUSE:
+        other = _next_free(host, port)
+        return Refusal(f"Port {port} on {host} is taken by another program. Mend: PORT={other} python3 run.py")
+    if error.errno == errno.EACCES:
+        return Refusal(f"Port {port} is for the system's own services. Mend: PORT=8000 python3 run.py", exit_code=2)
+    return Refusal(
+        f"HOST is '{host}', which is no address of this machine ({error.strerror}): expected one that it has, "
+        "for example HOST=127.0.0.1",
+        exit_code=2,
+    )
+
+
+def _next_free(host: str, port: int) -> int:
+    for candidate in range(port + 1, min(port + 50, 65536)):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            try:
+                probe.bind((host, candidate))
+            except OSError:
+                continue
+            return candidate
+    return 8001
+
+
+def check_data_dir(data_dir: Path) -> None:
+    """Raise Refusal where DATA_DIR cannot take a file or its disk is full."""
+    probe = data_dir / f".room.{os.getpid()}"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with probe.open("wb") as file:
+                file.write(bytes(1024 * 1024))
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise Refusal(describe_unusable(data_dir, error), exit_code=2) from error
+
+
+def server_environment(root: Path) -> dict[str, str]:
+    """What a server sees, whatever its working directory is: our package first, and memory that goes back.
+
+    Without granian's own variables, which would change what the flags say.
+    """
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GRANIAN_")}
+    return {**MALLOC, **env, "DJANGO_SETTINGS_MODULE": "studio.settings", "PYTHONPATH": str(root)}
+
+
+def _child_environment(root: Path, environment: StudioEnvironment) -> dict[str, str]:
+    """As `server_environment`, with DATA_DIR as we read it."""
+    return {**server_environment(root), "DATA_DIR": str(environment.data_dir), "PYTHONUNBUFFERED": "1"}
+
+
+def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapping[str, str]) -> None:
+    """Bring the database, the examples and the static files up to this code, unless they are known to be."""
+    prepared = ReadinessStamp(root, environment)
+    if prepared.is_current():
+        return
+    prepared.forget()
+    with show_step("Preparing the database and the pages") as current:
+        # It says the first sign-in and the first key itself, this once: nothing of it may be lost on the way.
+        code = run_to_end([str(python), str(root / "manage.py"), "prepare_site"], env=env)
+        if code != 0:
+            raise Refusal(f"The start ends here after {current.elapsed_seconds:.0f} s; the reason stands above.")
+    prepared.remember()
+
+
+def _await_answer(processes: Processes, environment: StudioEnvironment, address: str, stop: threading.Event) -> None:
+    """Print the address once the server answers; Refusal where it does not within START_SECONDS."""
+    deadline = time.monotonic() + START_SECONDS
+    while not is_answering(address, environment.port):
+        if reason := processes.ended():
+            raise Refusal(f"{reason} Everything else was stopped.")
+        if time.monotonic() > deadline:
+            raise Refusal(f"The server did not answer within {START_SECONDS:.0f} s. Everything was stopped.")
+        if stop.wait(0.05):
+            return
+    host = format_host(_ASKED.get(environment.host, environment.host))
+    here = f"http://{host}:{environment.port}/"
+    print_answer(
+        f"Capability Studio: {environment.public_url}/ (here: {here})"
+        if environment.public_url
+        else f"Capability Studio: {here}"
+    )
+    if environment.host in _ASKED and environment.public_url is None:
+        say("Other machines are answered for the names in ALLOWED_HOSTS or PUBLIC_URL.")
+    say("Ctrl-C stops it.")
+
+
+def is_answering(address: str, port: int) -> bool:
+    """Whether GET /healthz is answered with 200."""
+    connection = http.client.HTTPConnection(address, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,85 @@
+"""Run the suite: once on SQLite with everything, once more on PostgreSQL with each test that uses the database.
+
+The last line adds up both runs in pytest's own words, and the exit code is non-zero when either failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from studio.launcher.console import print_answer, say
+from studio.launcher.virtualenv import TEST_LOCK, Virtualenv
+
+DATABASES = ("sqlite", "postgresql")
+NOTHING_COLLECTED = 5
+# pytest's words, in pytest's order.
+_WORDS = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error", "rerun")
+# One process each: a debugger needs the terminal, and these say how many themselves.
+_SERIAL = ("-n", "--numprocesses", "--pdb", "--trace", "--collect-only", "--co", "-s", "--capture=no")
+
+
+def run_tests(setup: Virtualenv, arguments: Sequence[str]) -> int:
+    """Run pytest with `arguments` on each database that `TEST_DATABASE` names, both when it names none."""
+    python = setup.ensure(TEST_LOCK)
+    chosen = os.environ.get("TEST_DATABASE")
+    began = time.monotonic()
+    codes: list[int] = []
+    counts: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as scratch:
+        for database in [chosen] if chosen else DATABASES:
+            say(f"\nThe suite on {database}")
+            counts_file = Path(scratch) / database
+            env = {**os.environ, "TEST_DATABASE": database, "STUDIO_TEST_COUNTS": str(counts_file)}
+            command = [str(python), "-m", "pytest", *parallel(arguments), *arguments]
+            codes.append(subprocess.call(command, cwd=setup.root, env=env))
+            counts.update(_read_counts(counts_file))
+            if codes[-1] not in {0, 1, NOTHING_COLLECTED}:
+                # Interrupted or wrongly called: the other database would not change that.
+                break
+    print_answer(closing_line(counts, time.monotonic() - began))
+    return exit_code(codes)
+
+
+def parallel(arguments: Sequence[str]) -> list[str]:
+    """Two processes, a file to each: module fixtures such as a live server are then started once."""
+    if (os.cpu_count() or 1) < 2 or any(argument.startswith(_SERIAL) for argument in arguments):
+        return []
+    return ["-n", "2", "--dist", "loadfile"]
+
+
+def _read_counts(path: Path) -> Mapping[str, int]:
+    try:
+        counts: Mapping[str, int] = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return counts
+
+
+def exit_code(codes: Sequence[int]) -> int:
+    """The first failure; nothing collected is one only where it holds for every database."""
+    failures = [code for code in codes if code not in {0, NOTHING_COLLECTED}]
+    if failures:
+        return failures[0]
+    return 0 if 0 in codes else NOTHING_COLLECTED
+
+
+def closing_line(counts: Mapping[str, int], elapsed_seconds: float) -> str:
+    """Such as `==== 123 passed, 1 skipped in 4.00s ====`, as wide as pytest's."""
+    words = [f"{counts[word]} {_plural(word, counts[word])}" for word in _WORDS if counts.get(word)]
+    return f" {', '.join(words) or 'no tests ran'} in {elapsed_seconds:.2f}s ".center(_width(), "=")
+
+
+def _plural(word: str, count: int) -> str:
+    return "errors" if word == "error" and count != 1 else word
+
+
+def _width() -> int:
+    return os.get_terminal_size().columns if sys.stdout.isatty() else 80

@@ -1,0 +1,1 @@
+"""Middleware of Django, and the endpoints that answer before it."""

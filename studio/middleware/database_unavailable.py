@@ -1,0 +1,51 @@
+"""The database cannot be used: pages say why with 503, and show what somebody sent, so that it is not lost."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.core.exceptions import SuspiciousOperation
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.http.request import RawPostDataException
+from django.http.response import HttpResponseBase
+from django.template.loader import render_to_string
+
+from registry.common.database_errors import record_outage
+from studio.pages.permissions import typed_fields
+
+logger = logging.getLogger(__name__)
+
+
+class UnavailableMiddleware:
+    """Turns a database error of any page into a 503 with a sentence; the agent API has its own answer."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Django calls this for whatever a view raises."""
+        if not isinstance(error, DatabaseError | InterfaceError):
+            return None
+        return render_unavailable(request, error)
+
+
+def render_unavailable(request: HttpRequest, error: DatabaseError | InterfaceError) -> HttpResponse:
+    """Why, and the texts of a form that was sent; a fragment has none, since its form is still in the page."""
+    outage = record_outage(error)
+    logger.warning("a page could not be answered. %s", outage.sentences(error))
+    is_fragment = "HX-Request" in request.headers
+    page = render_to_string("503.html", {"outage": outage, "written": [] if is_fragment else _sent(request)})
+    return HttpResponse(page, status=503, headers={"Retry-After": "5", "Cache-Control": "no-store"})
+
+
+def _sent(request: HttpRequest) -> list[tuple[str, str]]:
+    try:
+        return typed_fields(request.POST)
+    except (OSError, SuspiciousOperation, RawPostDataException):
+        # A body that could not be read.
+        return []

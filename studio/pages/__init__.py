@@ -1,0 +1,1 @@
+"""The pages of the Studio: addresses, permissions, forms and views."""

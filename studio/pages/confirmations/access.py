@@ -1,0 +1,218 @@
+"""Questions about keys, members and teams."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from registry.access import agent_keys, operators, teams
+from registry.common.errors import NotFound, StatusConflict
+from registry.models import AgentKey
+from registry.selectors import effects
+from registry.selectors.effects import MemberWork
+from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent_line
+from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, loads_words, names_words
+from studio.pages.permissions import StudioRequest, actor_of
+from studio.templatetags.formatting import since, who
+
+_SCOPES = {
+    "read": gettext_lazy("list and load capabilities"),
+    "feedback": gettext_lazy("report outcomes"),
+    "propose": gettext_lazy("propose drafts"),
+    "publish": gettext_lazy("publish"),
+}
+
+
+def revoke_key(request: StudioRequest) -> Confirmation:
+    """Whether to end a key."""
+    row = agent_keys.get_key(sent_line(request, "name", most=80))
+    if row.revoked_at is not None:
+        raise NothingToConfirm(
+            _("The key %(name)s was already revoked by %(who)s.") % {"name": row.name, "who": who(row.revoked_by)}
+        )
+    told = [_("Every request with this key fails within a second.")]
+    if row.has_two:
+        told.append(_("The previous key, which is still valid after a renewal, ends too."))
+    return Confirmation(
+        title=_("Revoke key “%(name)s”?") % {"name": row.name},
+        button=_("Revoke key"),
+        effects=[*told, *_key_facts(row)],
+        undo=_("This can't be undone: whoever uses the key needs a new one."),
+        cancel=reverse("studio:agent_key_show", args=[row.pk]),
+        fields={"name": row.name},
+    )
+
+
+def _key_facts(row: AgentKey) -> list[str]:
+    use = effects.use_of_key(row.name)
+    facts = [_("It is allowed to %(rights)s.") % {"rights": ", ".join(str(_SCOPES[one]) for one in row.scopes)}]
+    if row.last_used_at is None:
+        facts.append(_("It was never used."))
+    else:
+        facts.append(format_html(_("Last used {when}."), when=since(row.last_used_at)))
+    if use.loads:
+        facts.append(
+            _("%(loads)s of %(capabilities)s in the last 30 days.")
+            % {"loads": loads_words(use.loads), "capabilities": capabilities_words(use.capabilities)}
+        )
+    else:
+        facts.append(_("No loads in the last 30 days."))
+    return facts
+
+
+def rotate_key(request: StudioRequest, number: int) -> Confirmation | None:
+    """Whether to replace a key at once; nothing is asked where the key in use stays valid for a while."""
+    row: AgentKey = found_or_404(agent_keys.get_key_by_id, number)
+    if row.revoked_at is not None:
+        # The verb says so.
+        return None
+    overlap = sent_line(request, "overlap", most=8) or "0"
+    ends_now = overlap == "0"
+    if not ends_now and not row.has_two:
+        return None
+    told = [_("A new key is created and shown once. Name and rights stay.")]
+    if ends_now:
+        told.append(_("The current key stops working within a second."))
+    if row.has_two:
+        told.append(_("The previous key, which is still valid after the last renewal, stops working within a second."))
+    return Confirmation(
+        title=_("Replace key “%(name)s”?") % {"name": row.name},
+        button=_("Replace key"),
+        effects=[*told, *_key_facts(row)],
+        undo=CANNOT_UNDO,
+        cancel=reverse("studio:agent_key_show", args=[row.pk]),
+        fields={"overlap": overlap},
+    )
+
+
+def deactivate_member(request: StudioRequest) -> Confirmation:
+    """Whether to deactivate somebody. Raises `Forbidden` for oneself."""
+    name = sent_line(request, "username", most=150)
+    operators.require_other(name, actor_of(request), _("deactivate yourself; ask another admin"))
+    work = effects.work_of_member(name)
+    if not work.is_active:
+        raise NothingToConfirm(_("%(name)s is already deactivated.") % {"name": name})
+    operators.require_another_admin(operators.get_operator(name))
+    told = [_("%(name)s is signed out everywhere and can't sign in.") % {"name": name}]
+    if work.is_invited:
+        told.append(_("The invitation or reset link stops working."))
+    return Confirmation(
+        title=_("Deactivate member “%(name)s”?") % {"name": name},
+        button=_("Deactivate member"),
+        effects=[*told, *_work_words(work), _("Keys that they created keep working. The audit log keeps their name.")],
+        undo=_("You can reactivate them later, with the same password, role and teams."),
+        cancel=reverse("studio:operator_list"),
+        fields={"username": name},
+    )
+
+
+def _work_words(work: MemberWork) -> list[str]:
+    told = []
+    if work.teams:
+        told.append(_("Their teams keep them as a member: %(names)s.") % {"names": names_words(work.teams)})
+    if work.drafts:
+        told.append(_("Drafts that they saved last stay: %(names)s.") % {"names": names_words(work.drafts)})
+    if work.reviews:
+        words = ngettext(
+            "%(n)s review that they asked for stays open.", "%(n)s reviews that they asked for stay open.", work.reviews
+        )
+        told.append(words % {"n": figure(work.reviews)})
+    if work.releases:
+        words = ngettext(
+            "%(n)s release that they scheduled will fail when it is due.",
+            "%(n)s releases that they scheduled will fail when they are due.",
+            work.releases,
+        )
+        told.append(words % {"n": figure(work.releases)})
+    return told
+
+
+def reset_password(request: StudioRequest) -> Confirmation:
+    """Whether to take somebody's password away. Raises `Forbidden` for oneself."""
+    name = sent_line(request, "username", most=150)
+    operators.require_other(name, actor_of(request), _("reset your own password; change it on the page Password"))
+    work = effects.work_of_member(name)
+    if not work.is_active:
+        raise StatusConflict(f"'{name}' is deactivated: reactivate them first")
+    told = [_("You get a new link to give to %(name)s. It works once, for three days.") % {"name": name}]
+    if work.is_invited:
+        told.append(_("The link that they were given before stops working."))
+        title, button = _("Create a new link for “%(name)s”?"), _("Create new link")
+    else:
+        told.append(_("Their password stops working at once, and they are signed out everywhere."))
+        title, button = _("Reset password of “%(name)s”?"), _("Reset password")
+    return Confirmation(
+        title=title % {"name": name},
+        button=button,
+        effects=told,
+        undo=_("This can't be undone: they choose a new password with the link."),
+        cancel=reverse("studio:operator_list"),
+        fields={"username": name},
+    )
+
+
+def remove_team_member(request: StudioRequest, number: int) -> Confirmation:
+    """Whether somebody leaves a team."""
+    found, name = found_or_404(teams.get_team_page, number), sent_line(request, "username", most=150)
+    operators.get_operator(name)
+    if name not in {member.username for member in found.members}:
+        raise NothingToConfirm(_("%(name)s is not in the team.") % {"name": name})
+    told = [_("%(name)s can no longer change what the team owns, but can read it.") % {"name": name}]
+    if found.owned:
+        told.append(
+            _("The team owns %(capabilities)s: %(names)s.")
+            % {"capabilities": capabilities_words(len(found.owned)), "names": names_words(found.owned)}
+        )
+    if len(found.members) == 1:
+        told.append(_("Nobody is left in the team: only admins can change what it owns."))
+    return Confirmation(
+        title=_("Remove “%(name)s” from team “%(team)s”?") % {"name": name, "team": found.team.name},
+        button=_("Remove member"),
+        effects=told,
+        undo=_("You can add them again."),
+        cancel=reverse("studio:team_show", args=[number]),
+        fields={"username": name},
+    )
+
+
+def remove_team_capability(request: StudioRequest, number: int) -> Confirmation:
+    """Whether a capability belongs to no team any more."""
+    found, name = found_or_404(teams.get_team_page, number), sent_line(request, "owned", most=64)
+    if name not in found.owned:
+        raise NotFound(_("The team does not own '%(name)s'") % {"name": name})
+    return Confirmation(
+        title=_("Remove “%(name)s” from team “%(team)s”?") % {"name": name, "team": found.team.name},
+        button=_("Remove capability"),
+        effects=[
+            _("It belongs to no team: every author can change it, and every publisher can publish it."),
+            _("Agents notice nothing."),
+        ],
+        undo=_("You can give it to the team again."),
+        cancel=reverse("studio:team_show", args=[number]),
+        fields={"owned": name},
+    )
+
+
+def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to delete a team."""
+    found = found_or_404(teams.get_team_page, number)
+    if found.owned:
+        raise StatusConflict(
+            f"'{found.team.name}' owns {len(found.owned)} of the capabilities: give them to another team first"
+        )
+    names = [member.username for member in found.members]
+    members = ngettext("%(n)s member loses the team", "%(n)s members lose the team", len(names))
+    told = [
+        f"{members % {'n': figure(len(names))}}: {names_words(names)}." if names else _("It has no members."),
+        _("It owns no capabilities."),
+    ]
+    return Confirmation(
+        title=_("Delete team “%(team)s”?") % {"team": found.team.name},
+        button=_("Delete team"),
+        effects=told,
+        undo=_("This can't be undone: you would have to create the team and add its members again."),
+        cancel=reverse("studio:team_show", args=[number]),
+        state=",".join(names)[:500],
+    )

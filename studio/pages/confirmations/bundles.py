@@ -1,0 +1,309 @@
+"""Questions about capabilities and what is written for them: drafts, files, groups, proposals, reviews, releases."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from registry.access.teams import require_edit_permission
+from registry.bundles.supporting_files import find_supporting_files
+from registry.catalog import drafts
+from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
+from registry.core import queries
+from registry.matching import skill_groups
+from registry.models import Capability, Draft
+from registry.publishing import proposals, release_rules, reviews, scheduled_releases
+from registry.selectors import effects
+from registry.selectors.effects import CapabilityUse
+from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
+from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, restrict_to_read_only
+from studio.templatetags.formatting import since, when, who
+
+_IN_HISTORY = gettext_lazy("It appears in the history.")
+
+
+def retire_capability(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to take a capability from agents."""
+    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    if capability.status == "retired":
+        raise NothingToConfirm(_("%(capability_id)s is already retired.") % {"capability_id": capability_id})
+    if capability.status not in queries.LOADABLE_STATUSES:
+        raise StatusConflict(
+            _("%(capability_id)s is not published, so it can't be retired.") % {"capability_id": capability_id}
+        )
+    use = effects.use_of_capability(capability_id)
+    told = [*_use_words(use), _("Agents can no longer find or load it. Sessions that pinned a revision fail too.")]
+    replaced = effects.replaced_by(capability_id)
+    if replaced:
+        told.append(
+            _("Deprecated in favor of it, and then without a replacement: %(names)s.")
+            % {"names": names_words(replaced)}
+        )
+    told.append(_("Its tool names become available to other capabilities."))
+    waiting = scheduled_releases.get_pending_release(capability)
+    if waiting is not None:
+        told.append(
+            format_html(_("A release of it is scheduled for {when}. It is not canceled."), when=when(waiting.due_at))
+        )
+    return Confirmation(
+        title=_("Retire capability “%(capability_id)s”?") % {"capability_id": capability_id},
+        button=_("Retire capability"),
+        effects=told,
+        undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
+        cancel=reverse("studio:capability_show", args=[capability_id]),
+        note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
+        typed=capability_id if use.loads else "",
+        state=capability.status,
+    )
+
+
+def _use_words(use: CapabilityUse) -> list[str]:
+    if not use.loads:
+        return [_("No agent loaded it in the last 30 days.")]
+    if not use.keys:
+        return [
+            _("%(loads)s without a key in the last 30 days: such calls will fail.") % {"loads": loads_words(use.loads)}
+        ]
+    told = [
+        _("%(loads)s by %(keys)s in the last 30 days: such calls will fail.")
+        % {"loads": loads_words(use.loads - use.keyless_loads), "keys": keys_words(use.keys)}
+    ]
+    if use.keyless_loads:
+        told.append(_("%(loads)s without a key will fail too.") % {"loads": loads_words(use.keyless_loads)})
+    told.append(_("Most used by: %(names)s.") % {"names": names_words(use.busiest, use.keys)})
+    return told
+
+
+def deprecate_chosen(request: StudioRequest) -> Confirmation:
+    """Whether to deprecate several capabilities. Raises `NotFound` where none was chosen."""
+    chosen = list(dict.fromkeys(one.replace("\0", "").strip()[:64] for one in sent(request).getlist("chosen")))[:500]
+    if not chosen:
+        raise NotFound(_("No capability was chosen"))
+    loads = effects.count_loads(chosen)
+    title = ngettext("Deprecate %(n)s capability?", "Deprecate %(n)s capabilities?", len(chosen))
+    button = ngettext("Deprecate capability", "Deprecate capabilities", len(chosen))
+    told = [_("Agents can still load them, and are told what to use instead.")]
+    if loads:
+        told.append(
+            _("%(loads)s in the last 30 days: these agents are told from now on.") % {"loads": loads_words(loads)}
+        )
+    else:
+        told.append(_("No agent loaded any of them in the last 30 days."))
+    return Confirmation(
+        title=title % {"n": figure(len(chosen))},
+        button=button,
+        effects=told,
+        undo=_("You can restore each of them on its page."),
+        cancel=reverse("studio:capability_list"),
+        note=Note(),
+        template="studio/capability/deprecate.html",
+        more={"chosen": chosen, "replaced_by": sent_line(request, "replaced_by", most=64)},
+    )
+
+
+def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to put a draft away."""
+    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    try:
+        draft: Draft = drafts.get_draft(capability_id)
+    except DraftNotFound:
+        raise NothingToConfirm(_("There is no draft: it was discarded or published already.")) from None
+    told: list[str] = [
+        format_html(
+            _("Draft version {version}, saved by {who} {since}, is removed from the editor."),
+            version=draft.version,
+            who=who(draft.saved_by),
+            since=since(draft.saved_at),
+        )
+    ]
+    if capability.published_revision is not None:
+        told.append(_("Agents notice nothing: they keep the published revision."))
+    else:
+        told.append(_("It was never published: agents do not know it."))
+    standing = reviews.get_active_review(capability)
+    if standing is not None:
+        told.append(_("Its review can no longer be approved."))
+    waiting = scheduled_releases.get_pending_release(capability)
+    if waiting is not None:
+        told.append(format_html(_("The release scheduled for {when} will fail."), when=when(waiting.due_at)))
+    return Confirmation(
+        title=_("Discard draft of “%(capability_id)s”?") % {"capability_id": capability_id},
+        button=_("Discard draft"),
+        effects=told,
+        undo=_("You can restore it for 30 days, on the page of the capability."),
+        cancel=reverse("studio:draft_edit", args=[capability_id]),
+        fields={"draft_version": str(draft.version)},
+        state=str(draft.version),
+    )
+
+
+def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
+    """Whether to take a supporting file out of the draft."""
+    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    files, version = drafts.editable_files(capability)
+    path = sent_line(request, "path", most=300)
+    if path not in find_supporting_files(files):
+        raise NothingToConfirm(_("There is no file “%(path)s” in the draft.") % {"path": path})
+    told = [_("The file is removed from the draft. Agents notice nothing until you publish.")]
+    published = capability.published_revision
+    if published is None or published.files.get(path) != files[path]:
+        told.append(_("This version of the file was never published."))
+        undo = _("The text of the file can't be restored from a revision.")
+    else:
+        undo = _("Published revisions keep the file: you can copy it from there.")
+    if path in files.get("skill.md", ""):
+        told.append(_("skill.md mentions it."))
+    return Confirmation(
+        title=_("Remove file “%(path)s”?") % {"path": path},
+        button=_("Remove file"),
+        effects=told,
+        undo=undo,
+        cancel=reverse("studio:supporting_list", args=[capability_id]),
+        fields={"path": path, "based_on": str(version or "")},
+        state=str(version or ""),
+    )
+
+
+def delete_group_details(request: StudioRequest, group_id: str) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to delete the description of a skill group."""
+    found = found_or_404(skill_groups.get_group, group_id)
+    if not found.group.is_described:
+        raise NothingToConfirm(_("The details of %(group)s are already deleted.") % {"group": group_id})
+    told = [
+        _("Name, description, %(n)s examples and the setting “Exclusive” are deleted.")
+        % {"n": figure(len(found.group.examples))}
+    ]
+    if found.members:
+        told.append(
+            _("%(capabilities)s still name the group; messages are matched without its description.")
+            % {"capabilities": capabilities_words(len(found.members))}
+        )
+    else:
+        told.append(_("No published capability names the group."))
+    return Confirmation(
+        title=_("Delete details of group “%(group)s”?") % {"group": group_id},
+        button=_("Delete group details"),
+        effects=told,
+        undo=_("This can't be undone: you would have to write them again."),
+        cancel=reverse("studio:skill_group_show", args=[group_id]),
+    )
+
+
+def remove_policy(request: StudioRequest) -> Confirmation:
+    """Whether a group goes without a publishing policy of its own."""
+    group_id = sent_line(request, "group_id", most=80)
+    rule = next((one for one in release_rules.list_rules()[1] if one.group_id == group_id), None)
+    if rule is None:
+        raise NotFound(_("There is no policy for “%(group_id)s”") % {"group_id": group_id})
+    asks = [
+        words
+        for is_set, words in (
+            (rule.four_eyes, _("Approval from another person is no longer required by this policy.")),
+            (rule.note_required, _("A release note is no longer required by this policy.")),
+            (rule.comments_resolved, _("Comments no longer have to be resolved by this policy.")),
+            (rule.loosening != "publisher", _("It no longer limits who can make permissions less strict.")),
+        )
+        if is_set
+    ]
+    return Confirmation(
+        title=_("Remove policy of group “%(group_id)s”?") % {"group_id": group_id},
+        button=_("Remove policy"),
+        effects=[*asks, _("Its capabilities follow the default policy and those of their other groups.")],
+        undo=_("You can add a policy for the group again."),
+        cancel=reverse("studio:release_rule_list"),
+        fields={"group_id": group_id},
+        state=rule.updated_at.isoformat(),
+    )
+
+
+def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
+    """Whether to decline what an agent proposed."""
+    proposal = found_or_404(proposals.get_proposal, proposal_id)
+    if not proposal.is_open:
+        raise NothingToConfirm(_("The proposal was already decided by %(who)s.") % {"who": who(proposal.decided_by)})
+    capability_id = proposal.capability.capability_id
+    require_edit_permission(capability_id, actor_of(request))
+    told = [_("The key %(name)s can read your note.") % {"name": proposal.key_name}]
+    draft = drafts.get_active_draft(proposal.capability)
+    if draft is not None and draft.proposal == proposal:
+        told.append(
+            _("The draft of %(capability_id)s is this proposal: it is discarded, and can be restored for 30 days.")
+            if draft.files == proposal.files
+            else _("The draft of %(capability_id)s was edited since: it stays.")
+        )
+        told[-1] %= {"capability_id": capability_id}
+    return Confirmation(
+        title=_("Decline proposal for “%(capability_id)s”?") % {"capability_id": capability_id},
+        button=_("Decline proposal"),
+        effects=told,
+        undo=_("This can't be undone: the agent would have to propose it again."),
+        cancel=reverse("studio:proposal_show", args=[proposal_id]),
+        note=Note(label=_("Why is it declined?"), help=_("The agent can read it."), is_required=True),
+    )
+
+
+def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
+    """Whether to end a review without a decision. Raises `Forbidden` for anyone but its author and admins."""
+    review = found_or_404(reviews.get_review, number)
+    restrict_to_read_only(request, review.capability.capability_id)
+    if not request.user.can_edit:
+        raise Forbidden(denial_reason(request, _("withdraw"), review.capability.capability_id).removesuffix("."))
+    if not reviews.may_withdraw(review, actor_of(request)):
+        raise Forbidden(_("Only the author of the review and admins can withdraw it"))
+    if not review.is_active:
+        raise NothingToConfirm(
+            _("The review has already ended: it is %(state)s.") % {"state": review.get_state_display().lower()}
+        )
+    told: list[str] = [
+        format_html(
+            _("Reviewers no longer see it as waiting. {who} asked for it {since}."),
+            who=who(review.asked_by),
+            since=since(review.asked_at),
+        ),
+        _("The comments stay readable. The draft stays as it is."),
+    ]
+    if review.state == "approved":
+        told.append(_("Its approval no longer counts."))
+    return Confirmation(
+        title=_("Withdraw review of “%(capability_id)s”?") % {"capability_id": review.capability.capability_id},
+        button=_("Withdraw review"),
+        effects=told,
+        undo=_("This can't be undone, but you can ask for a new review."),
+        cancel=reverse("studio:review_show", args=[number]),
+        note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
+        state=f"{review.round} {review.state}",
+    )
+
+
+def cancel_release(request: StudioRequest) -> Confirmation:
+    """Whether to call off a scheduled release."""
+    given = sent_line(request, "release", most=9)
+    release = scheduled_releases.get_release(int(given) if given.isdecimal() else 0)
+    capability_id = release.capability.capability_id
+    restrict_to_read_only(request, capability_id)
+    if not request.user.can_publish:
+        raise Forbidden(denial_reason(request, _("publish"), capability_id).removesuffix("."))
+    if release.state != "waiting":
+        raise NothingToConfirm(
+            _("The release of %(capability_id)s no longer waits: it is %(state)s.")
+            % {"capability_id": capability_id, "state": release.get_state_display().lower()}
+        )
+    return Confirmation(
+        title=_("Cancel release of “%(capability_id)s”?") % {"capability_id": capability_id},
+        button=_("Cancel release"),
+        effects=[
+            format_html(_("The draft is not published on {when}."), when=when(release.due_at)),
+            _("%(who)s scheduled it with this note: %(note)s")
+            % {"who": who(release.scheduled_by), "note": release.note},
+            _("The draft stays as it is."),
+        ],
+        undo=_("You can schedule it again on the publish page."),
+        cancel=reverse("studio:release_list"),
+        fields={"release": str(release.pk)},
+        state=release.due_at.isoformat(),
+    )

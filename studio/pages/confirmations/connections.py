@@ -1,0 +1,203 @@
+"""Questions about webhooks and sources."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from registry.common.errors import InvalidRequest
+from registry.models import GitSource, Webhook
+from registry.notifications import webhooks
+from registry.selectors import effects
+from registry.sources.source_sync import get_source
+from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
+from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, names_words
+from studio.pages.permissions import StudioRequest
+from studio.templatetags.formatting import since, when
+
+
+def _webhook(number: int) -> Webhook:
+    found: Webhook = found_or_404(webhooks.get_webhook_by_id, number)
+    return found
+
+
+def _host(webhook: Webhook) -> str:
+    """Without the path, which is often a secret of its own."""
+    return urlsplit(webhook.url).hostname or webhook.url
+
+
+def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to delete a webhook with its log."""
+    webhook = _webhook(number)
+    logged, queued = effects.deliveries_of_webhook(webhook)
+    told = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
+    if queued:
+        words = ngettext("%(n)s queued delivery is not sent.", "%(n)s queued deliveries are not sent.", queued)
+        told.append(words % {"n": figure(queued)})
+    words = ngettext("The log of %(n)s delivery is deleted.", "The log of %(n)s deliveries is deleted.", logged)
+    told.append(words % {"n": figure(logged)})
+    return Confirmation(
+        title=_("Delete webhook “%(name)s”?") % {"name": webhook.name},
+        button=_("Delete webhook"),
+        effects=told,
+        undo=_("This can't be undone: a new webhook gets a new secret."),
+        cancel=reverse("studio:webhook_show", args=[number]),
+    )
+
+
+def disable_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to stop sending events to a webhook."""
+    webhook = _webhook(number)
+    if not webhook.is_enabled:
+        raise NothingToConfirm(_("The webhook is already disabled."))
+    _logged, queued = effects.deliveries_of_webhook(webhook)
+    told = [_("%(host)s gets no more events.") % {"host": _host(webhook)}]
+    if queued:
+        words = ngettext("%(n)s queued delivery will fail.", "%(n)s queued deliveries will fail.", queued)
+        told.append(words % {"n": figure(queued)})
+    return Confirmation(
+        title=_("Disable webhook “%(name)s”?") % {"name": webhook.name},
+        button=_("Disable webhook"),
+        effects=told,
+        undo=_("You can enable it again. Events until then are never sent."),
+        cancel=reverse("studio:webhook_show", args=[number]),
+    )
+
+
+def replace_webhook_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to give a webhook a new secret."""
+    webhook = _webhook(number)
+    return Confirmation(
+        title=_("Replace secret of webhook “%(name)s”?") % {"name": webhook.name},
+        button=_("Replace secret"),
+        effects=[
+            _("A new secret is created and shown once."),
+            _("For 24 hours deliveries are signed with both secrets. A secret that was replaced before ends at once."),
+            _("After that, %(host)s refuses deliveries unless it knows the new secret.") % {"host": _host(webhook)},
+        ],
+        undo=CANNOT_UNDO,
+        cancel=reverse("studio:webhook_show", args=[number]),
+    )
+
+
+def _source(number: int) -> GitSource:
+    found: GitSource = found_or_404(get_source, number)
+    return found
+
+
+def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to stop following a source."""
+    source = _source(number)
+    names = effects.capabilities_of_source(number)
+    told = [_("Changes there no longer arrive here.")]
+    if names:
+        words = ngettext(
+            "%(n)s capability came from it and stays as it is: %(names)s.",
+            "%(n)s capabilities came from it and stay as they are: %(names)s.",
+            len(names),
+        )
+        told.append(words % {"n": figure(len(names)), "names": names_words(names)})
+    else:
+        told.append(_("No capability came from it."))
+    if source.hook_secret:
+        told.append(_("Its secret is deleted: pushes are refused."))
+    return Confirmation(
+        title=_("Remove source “%(spec)s”?") % {"spec": source.spec},
+        button=_("Remove source"),
+        effects=told,
+        undo=_("You can add it again, with a new secret. It then treats the capabilities as its own again."),
+        cancel=reverse("studio:source_show", args=[number]),
+    )
+
+
+def accept_source_list(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to import a list that looked wrong."""
+    source = _source(number)
+    if not source.doubted_list:
+        raise InvalidRequest(_("No list of this source was refused"))
+    if not source.waits_for_somebody:
+        raise NothingToConfirm(_("The list is already accepted."))
+    names = effects.capabilities_of_source(number)
+    told = [source.last_error, _("The list is imported as it is, within a minute.")]
+    if source.mode == "publish":
+        told.append(_("What changed is published at once, if it passes the publishing checks."))
+    else:
+        told.append(_("What changed becomes a draft."))
+    if names:
+        told.append(
+            _("%(capabilities)s came from this source: %(names)s.")
+            % {"capabilities": capabilities_words(len(names)), "names": names_words(names)}
+        )
+    return Confirmation(
+        title=_("Accept list of “%(spec)s”?") % {"spec": source.spec},
+        button=_("Accept list"),
+        effects=told,
+        undo=_("You can roll back each capability to an earlier revision."),
+        cancel=reverse("studio:source_show", args=[number]),
+        state=source.doubted_list,
+    )
+
+
+def replace_source_secret(request: StudioRequest, number: int) -> Confirmation | None:  # noqa: ARG001 (a question)
+    """Whether to give a source a new secret; nothing is asked for the first one."""
+    source = _source(number)
+    if not source.hook_secret or source.kind != GitSource.Kind.GIT:
+        return None
+    told = [
+        _("A new secret is created and shown once."),
+        _("Pushes signed with the current secret are accepted for 24 more hours."),
+    ]
+    if source.has_two_secrets:
+        told.append(_("The secret before the current one ends at once."))
+    return Confirmation(
+        title=_("Replace secret of “%(spec)s”?") % {"spec": source.spec},
+        button=_("Replace secret"),
+        effects=told,
+        undo=CANNOT_UNDO,
+        cancel=reverse("studio:source_show", args=[number]),
+    )
+
+
+def end_old_source_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether the secret before the newest one ends before its time."""
+    source = _source(number)
+    if not source.has_two_secrets or source.previous_hook_secret_until is None:
+        raise NothingToConfirm(_("The old secret has already ended."))
+    return Confirmation(
+        title=_("End old secret of “%(spec)s”?") % {"spec": source.spec},
+        button=_("End old secret"),
+        effects=[
+            _("Pushes signed with the old secret are refused at once."),
+            format_html(_("Otherwise it ends on {when}."), when=when(source.previous_hook_secret_until)),
+            *_last_push(source),
+        ],
+        undo=CANNOT_UNDO,
+        cancel=reverse("studio:source_show", args=[number]),
+    )
+
+
+def _last_push(source: GitSource) -> list[str]:
+    if not source.pushed_at:
+        return []
+    return [format_html(_("Last push: {since}, {words}."), since=since(source.pushed_at), words=source.push_words)]
+
+
+def delete_source_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether a source takes no more pushes."""
+    source = _source(number)
+    if not source.hook_secret:
+        raise NothingToConfirm(_("The secret is already deleted."))
+    return Confirmation(
+        title=_("Delete secret of “%(spec)s”?") % {"spec": source.spec},
+        button=_("Delete secret"),
+        effects=[
+            _("Pushes are refused at once. The source is still checked on its schedule."),
+            *_last_push(source),
+        ],
+        undo=_("This can't be undone: a new secret has to be set up at the other end."),
+        cancel=reverse("studio:source_show", args=[number]),
+    )

@@ -1,0 +1,193 @@
+"""The confirmation page of irreversible actions, which works without scripts.
+
+A view behind `confirmed_first` runs only for a POST from that page. A GET of its address, and a POST from anywhere
+else, show the page: what will happen, in figures, and whether it can be undone. The question is put together again for
+the POST, so a page that is out of date is not acted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from registry.common.errors import Forbidden, RegistryError
+from studio.pages.form_data import NOTE_MAX, get_text_at
+from studio.pages.permissions import StudioRequest, View
+
+# Fields of the page itself.
+CONFIRMED: Final = "confirmed"
+STATE: Final = "seen_state"
+TYPED: Final = "typed"
+BACK: Final = "back"
+_BACK_MAX: Final = 2000
+_NOTE: Final = gettext_lazy("Note")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A text that the page asks for; `name` is the field that the view reads."""
+
+    name: str = "note"
+    label: str | Promise = _NOTE
+    help: str | Promise = ""
+    is_required: bool = False
+    max_length: int = NOTE_MAX
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confirmation:
+    """What the page says and asks.
+
+    `title` is the question, `button` a verb with its noun, `effects` are sentences, `undo` says whether there is a way
+    back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before. `fields`
+    are sent with the form. `state` is what was looked at, such as the version of a draft: where it differs when the
+    form arrives, the page is shown again. `typed` is the name that has to be typed, empty where none has to be.
+    """
+
+    title: str
+    button: str
+    effects: Sequence[str]
+    undo: str | Promise
+    cancel: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    state: str = ""
+    note: Note | None = None
+    typed: str = ""
+    template: str = "studio/confirm.html"
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+class NothingToConfirm(Exception):
+    """Raised by a question about something that has happened already; the message says so. Not an error."""
+
+
+Ask = Callable[..., Confirmation | None]
+
+
+def sent(request: StudioRequest) -> QueryDict:
+    """What the request says that it is about: its form, or the query of its address."""
+    return request.POST if request.method == "POST" else request.GET
+
+
+def sent_line(request: StudioRequest, name: str, *, most: int) -> str:
+    """One field of `sent`, of at most so many characters."""
+    return get_text_at(sent(request), name, most=most)
+
+
+def found_or_404(find: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What the page is about. Raises `Http404` where it does not exist."""
+    try:
+        return find(*args, **kwargs)
+    except Forbidden:
+        raise
+    except RegistryError as error:
+        raise Http404(error.message) from None
+
+
+def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], View]:
+    """A view that runs only once a person has confirmed `ask(request, **kwargs)`.
+
+    `page` is the view that has the button, with the same parts in its address; whoever cannot be asked is led there
+    with the reason. `gone` is the list to go to where the object was deleted while the page was open. A question that
+    returns None needs no confirmation: the action loses nothing as things stand.
+    """
+
+    def decorate(view: View) -> View:
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @wraps(view)
+        def confirmed(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            back: HttpResponse = redirect(page, *args, **kwargs)
+            if request.method != "POST" and not kwargs and not request.GET:
+                return back
+            try:
+                question = ask(request, *args, **kwargs)
+            except Http404:
+                if not (_is_confirmed(request) and gone):
+                    raise
+                messages.info(request, _("Nothing was changed: it no longer exists."))
+                return redirect(gone)
+            except (NothingToConfirm, RegistryError) as why:
+                return _refused(request, why, back)
+            if question is None:
+                return view(request, *args, **kwargs) if request.method == "POST" else back
+            faults = _faults(request, question) if _is_confirmed(request) else {}
+            if _is_confirmed(request) and not faults:
+                return view(request, *args, **kwargs)
+            return _page(request, question, faults)
+
+        confirmed.confirms_first = True  # type: ignore[attr-defined]
+        return confirmed
+
+    return decorate
+
+
+def _is_confirmed(request: StudioRequest) -> bool:
+    return request.method == "POST" and CONFIRMED in request.POST
+
+
+def _refused(request: StudioRequest, why: Exception, back: HttpResponse) -> HttpResponse:
+    """To the page that has the button, with the reason; a lacking right is a page of its own."""
+    if isinstance(why, Forbidden):
+        raise why
+    if isinstance(why, RegistryError):
+        messages.error(request, why.message)
+    else:
+        messages.info(request, str(why))
+    return back
+
+
+def _faults(request: StudioRequest, question: Confirmation) -> dict[str, str]:
+    """What keeps the form from being acted on, by field; empty where nothing does."""
+    faults = {}
+    if question.state != request.POST.get(STATE, ""):
+        faults[STATE] = _("This has changed since you opened the page. Check what it says now.")
+    if question.note and question.note.is_required and not sent_line(request, question.note.name, most=1):
+        faults["note"] = _("Write a note.")
+    if question.typed and sent_line(request, TYPED, most=200) != question.typed:
+        faults[TYPED] = _("Type %(name)s to confirm.") % {"name": question.typed}
+    return faults
+
+
+def _page(request: StudioRequest, question: Confirmation, faults: dict[str, str]) -> HttpResponse:
+    """The page, with whatever was typed."""
+    note = question.note
+    context = {
+        "question": question,
+        "cancel": _cancel_address(request, question),
+        "faults": faults,
+        "note": sent_line(request, note.name, most=note.max_length) if note else "",
+        "typed": sent_line(request, TYPED, most=200),
+        # The first field that is wrong, else the first field, else Cancel.
+        "focus": next((name for name in ("note", TYPED) if name in faults), _first_field(question)),
+        **question.more,
+    }
+    status = 409 if STATE in faults else 400 if faults else 200
+    return render(request, question.template, context, status=status)
+
+
+def _first_field(question: Confirmation) -> str:
+    return "note" if question.note else TYPED if question.typed else "cancel"
+
+
+def _cancel_address(request: StudioRequest, question: Confirmation) -> str:
+    """The page that the button was on, as the browser tells it, where it is one of ours; else the question's own."""
+    kept, before = request.POST.get(BACK, "")[:_BACK_MAX], request.headers.get("Referer", "")
+    for address in (kept, before):
+        if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure()):
+            continue
+        parts = urlsplit(address)
+        if parts.path.startswith("/") and parts.path not in (request.path, "/sign-in/"):
+            return parts._replace(scheme="", netloc="", fragment="").geturl()
+    return question.cancel

@@ -1,0 +1,49 @@
+"""Tables as files: CSV that no spreadsheet takes for a formula, and lines of JSON. Sent as they are read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+
+
+class _Echo:
+    """What `csv.writer` writes to: hands each line back."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _as_cell(value: object) -> object:
+    # A spreadsheet runs what begins like a formula, and names of keys and ids are written by others.
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value
+
+
+def csv_response(name: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> HttpResponse:
+    """A download; the first line has the names of the columns."""
+
+    def lines() -> Iterator[str]:
+        writer = csv.writer(_Echo())
+        yield writer.writerow(head)
+        for row in rows:
+            yield writer.writerow([_as_cell(value) for value in row])
+
+    return _download(name, "text/csv; charset=utf-8", lines())
+
+
+def json_lines_response(name: str, rows: Iterable[dict[str, Any]]) -> HttpResponse:
+    """A download; one object a line."""
+    return _download(
+        name, "application/jsonl; charset=utf-8", (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    )
+
+
+def _download(name: str, kind: str, lines: Iterator[str]) -> HttpResponse:
+    response = StreamingHttpResponse((line.encode("utf-8") for line in lines), content_type=kind)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response  # type: ignore[return-value]

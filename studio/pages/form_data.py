@@ -1,0 +1,59 @@
+"""What a form of ours sends, made fit to be stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, QueryDict
+
+from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
+
+NOTE_MAX = 2000
+
+
+def get_text(request: HttpRequest, name: str, *, most: int) -> str:
+    """A field of at most so many characters. NUL is dropped: PostgreSQL can store it in no text."""
+    return request.POST.get(name, "").replace("\0", "").strip()[:most]
+
+
+def get_note(request: HttpRequest) -> str:
+    """Why somebody did it."""
+    return get_text(request, "note", most=NOTE_MAX)
+
+
+def get_acknowledged(request: HttpRequest) -> list[str]:
+    """The codes that were ticked, out of those that can be."""
+    return sorted(ACKNOWLEDGEABLE_CODES & set(request.POST.getlist("acknowledge")))
+
+
+def get_int(request: HttpRequest, name: str) -> int | None:
+    """A version number; None where there is none, or something else."""
+    value = request.POST.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 10 else None
+
+
+def get_json(request: HttpRequest) -> dict[str, Any]:
+    """What a form that a renderer has drawn sent: `{"name", "context"}`; the context is None where it is odd."""
+    try:
+        context = json.loads(request.POST.get("context", ""))
+    except (ValueError, RecursionError):
+        context = None
+    return {"name": get_text(request, "action", most=200), "context": context}
+
+
+def get_query_text(request: HttpRequest, name: str, *, most: int) -> str:
+    """A parameter of the address, of at most so many characters."""
+    return get_text_at(request.GET, name, most=most)
+
+
+def get_text_at(given: QueryDict, name: str, *, most: int) -> str:
+    """As `text_in`, of an address that is not the request's own."""
+    return given.get(name, "").replace("\0", "").strip()[:most]
+
+
+def get_choice(request: HttpRequest, name: str, known: Sequence[str]) -> str:
+    """A parameter of the address that may say one of these; what is odd counts as nothing."""
+    value = request.GET.get(name, "")
+    return value if value in known else ""

@@ -1,0 +1,89 @@
+"""What a form that was filled in here would make an agent do, in words. Nothing is called, nothing is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.forms import FormError, parse_form
+from agent_client.ui.form_dry_run import FormDryRun, dry_run_action
+from registry.common.errors import RegistryError
+from studio.pages.html_forms import parse_event
+from studio.pages.playground_session import SnapshotSource
+
+
+@dataclass(frozen=True)
+class FormCall:
+    """`standing`: `runs`, `approval`, `refused`, or `none` where no tool is called. `policy` is in words, `arguments`
+    are JSON; both and `tool` are empty where no tool is meant."""
+
+    standing: str
+    words: str
+    tool: str = ""
+    policy: str = ""
+    arguments: str = ""
+
+
+def playground_bundle(capability_id: str, *, with_drafts: bool) -> Bundle:
+    """What an agent has loaded in the playground. Raises `RegistryError`."""
+    from registry.matching.playground_index import get_playground_index
+
+    return SnapshotSource(get_playground_index(with_drafts=with_drafts)[0]).load(capability_id)
+
+
+def dry_run_form(
+    *, capability_id: str, schema_id: str, event: Mapping[str, Any], with_drafts: bool = False
+) -> FormCall:
+    """As a session takes what a renderer has delivered: what the form means by it, then the gate of the calls."""
+    try:
+        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
+    except RegistryError as error:
+        return FormCall("refused", f"{error.message}.")
+    return describe_outcome(dry_run_action(bundle, schema_id, event))
+
+
+def dry_run_plain_form(
+    *, capability_id: str, schema_id: str, given: Mapping[str, Sequence[str]], pressed: int | None, with_drafts: bool
+) -> FormCall:
+    """As `form_call`, of a form that was drawn without scripts: `given` is by the names of its plain fields."""
+    try:
+        bundle = playground_bundle(capability_id, with_drafts=with_drafts)
+        definition = parse_form(bundle, schema_id)["definition"]
+    except RegistryError as error:
+        return FormCall("refused", f"{error.message}.")
+    except FormError as error:
+        return FormCall("refused", f"{error}.")
+    event = parse_event(definition, given, -1 if pressed is None else pressed)
+    return describe_outcome(dry_run_action(bundle, schema_id, event))
+
+
+def describe_outcome(outcome: FormDryRun) -> FormCall:
+    """An outcome as a page tells it."""
+    words = {
+        "runs": _("The call runs at once."),
+        "approval": _("The call waits until a person approves exactly this."),
+        "refused": f"{outcome.why}.",
+        "reply": _("The answer goes back to the agent; no tool is called."),
+        "dismiss": _("The form closes; no tool is called."),
+    }[outcome.standing]
+    standing = "none" if outcome.standing in ("reply", "dismiss") else outcome.standing
+    policy = describe_policy(outcome.policy) if outcome.policy else ""
+    arguments = "" if outcome.arguments is None else json.dumps(outcome.arguments, indent=2, ensure_ascii=False)
+    return FormCall(standing, words, outcome.tool, policy, arguments)
+
+
+def describe_policy(policy: Mapping[str, Any]) -> str:
+    """What a tool may do, and who is asked before."""
+    kind = _("writes") if policy.get("kind") == "write" else _("only reads")
+    needs = policy.get("requires_approval") is True
+    approval = _("needs a person's approval") if needs else _("needs no approval")
+    roles = policy.get("allowed_roles")
+    if not isinstance(roles, list):
+        return f"{kind}, {approval}"
+    names = ", ".join(str(role) for role in roles)
+    return _("%(kind)s, %(approval)s, for %(roles)s alone") % {"kind": kind, "approval": approval, "roles": names}

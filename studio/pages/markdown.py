@@ -1,0 +1,72 @@
+"""skill.md as a page, for the preview: nothing in it can run, load or lead anywhere."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import nh3
+from django.utils.html import escape
+from markdown_it import MarkdownIt
+
+# Longer texts are shown as they are: rendering them takes seconds.
+CHARACTERS_MAX: Final = 100_000
+_TAGS: Final = frozenset(
+    [
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "br",
+        "hr",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "pre",
+        "code",
+        "em",
+        "strong",
+        "s",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+    ]
+)
+_ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}
+
+
+def render_page(text: str) -> str:
+    """The HTML of its body. Links and pictures are words that tell their address; HTML in the text is shown as text."""
+    if len(text) > CHARACTERS_MAX:
+        cut = escape(text[:CHARACTERS_MAX])
+        return f"<p><em>Only the first {CHARACTERS_MAX:,} characters are shown, as text.</em></p><pre>{cut}</pre>"
+    return nh3.clean(
+        _renderer().render(text), tags=set(_TAGS), attributes=_ATTRIBUTES, link_rel=None, url_schemes=set()
+    )
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    # Twenty levels of lists and quotes are more than anybody reads, and each costs time.
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+    markdown.add_render_rule("link_open", _link)
+    markdown.add_render_rule("link_close", lambda *_: "</span>")
+    markdown.add_render_rule("image", _image)
+    return markdown
+
+
+def _link(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
+    return f'<span class="link" title="{escape(str(tokens[index].attrGet("href") or ""))}">'
+
+
+def _image(_renderer: Any, tokens: Any, index: int, _options: Any, _environment: Any) -> str:
+    address = escape(str(tokens[index].attrGet("src") or ""))
+    return f'<span class="image" title="{address}">picture: {escape(tokens[index].content or "without words")}</span>'

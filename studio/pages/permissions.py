@@ -1,0 +1,188 @@
+"""Who may open a page: signed in, with a role that has the right, and past the first password."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.utils.functional import Promise
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from registry.access import teams
+from registry.common import log_context
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden
+from registry.models import Operator
+from studio.middleware.time_zones import ZONE_SUFFIX, typed_zone, zone_name
+
+View = Callable[..., HttpResponse]
+# What a form carries beside what a person has written: all else is theirs, and a session that ended must not take it.
+TECHNICAL_FIELDS: Final = frozenset(
+    (
+        "csrfmiddlewaretoken",
+        "based_on",
+        "draft_version",
+        "step",
+        "next",
+        "back",
+        "round",
+        "query",
+        "paths",
+        "entry",
+        "chosen",
+    )
+)
+_NEVER_SHOWN: Final = re.compile(r"password|secret|token")
+
+
+class StudioRequest(HttpRequest):
+    """A request behind `operator_required`; `htmx` is set by django-htmx."""
+
+    user: Operator
+    htmx: Any
+
+
+def actor_of(request: StudioRequest) -> Actor:
+    """The operator as the actor of a write."""
+    return Actor("operator", request.user.get_username())
+
+
+def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) -> View:
+    @wraps(view)
+    def guarded(request: StudioRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not _is_signed_in(request):
+            return _to_sign_in(request)
+        log_context.add_context(operator=request.user.get_username())
+        if request.user.must_change_password and _view_name(request) != "studio:password":
+            return _redirect(request, redirect("studio:password")["Location"])
+        if "capability_id" in kwargs:
+            restrict_to_read_only(request, kwargs["capability_id"])
+        if not may(request.user):
+            raise PermissionDenied(denial_reason(request, right, kwargs.get("capability_id", "")))
+        try:
+            response = view(request, *args, **kwargs)
+        except Forbidden as error:
+            # The right went while the page was open, and the verb saw it.
+            raise PermissionDenied(f"{error.message}.") from None
+        # One person's pages: no proxy keeps them, and the browser asks again.
+        patch_cache_control(response, private=True, no_cache=True)
+        return response
+
+    return guarded
+
+
+def restrict_to_read_only(request: StudioRequest, capability_id: str) -> None:
+    """Take the rights to change things from the person for this request, where the capability belongs to a team that
+    they are not in: what a page offers and what it refuses follow from that."""
+    if not request.user.can_administer:
+        request.user.kept_out_by = teams.blocking_team(request.user.get_username(), capability_id)
+
+
+def denial_reason(request: StudioRequest, right: str | Promise, capability_id: str) -> str:
+    """The sentence for whoever may not do something: the team that the capability belongs to, or the role."""
+    if request.user.kept_out_by:
+        return f"{teams.blocked_message(capability_id, request.user.kept_out_by)}."
+    return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    return request.user.is_authenticated
+
+
+def _view_name(request: HttpRequest) -> str:
+    return request.resolver_match.view_name if request.resolver_match else ""
+
+
+def _to_sign_in(request: StudioRequest) -> HttpResponse:
+    if request.method in ("GET", "HEAD"):
+        back_to = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
+        return _redirect(request, redirect_to_login(back_to or "/")["Location"])
+    # The address of a form is no page to come back to: the page that had the form is.
+    sign_in = redirect_to_login(_page_before(request))["Location"]
+    texts = typed_fields(request.POST)
+    if request.htmx or not texts:
+        return _redirect(request, sign_in)
+    return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": texts}, status=401)
+
+
+def typed_fields(sent: QueryDict) -> list[tuple[str, str]]:
+    """`(field, text)` in the order of the page, a time with the zone in which it was typed; a secret is typed again."""
+    return [
+        (_field_words(name, sent), "\n".join(texts))
+        for name, texts in sent.lists()
+        if any(texts)
+        and name not in TECHNICAL_FIELDS
+        and not _NEVER_SHOWN.search(name)
+        and not name.endswith(ZONE_SUFFIX)
+    ]
+
+
+def _field_words(name: str, sent: QueryDict) -> str:
+    zone = typed_zone(sent, name)
+    words = name.replace("_", " ").replace("-", " ")
+    return f"{words} ({zone_name(zone)})" if zone else words
+
+
+def _redirect(request: StudioRequest, address: str) -> HttpResponse:
+    """Lead to another page, but never from under a text that somebody is writing: studio.js says it in words then."""
+    if not request.htmx:
+        return redirect(address)
+    response = HttpResponse(status=401)
+    if request.method == "GET":
+        # A fragment must not be replaced by a sign-in page: the browser goes there as a whole and comes back.
+        response["HX-Redirect"] = address
+    return response
+
+
+def _page_before(request: HttpRequest) -> str:
+    before = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(before, {request.get_host()}, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(before)
+    return parts._replace(scheme="", netloc="").geturl() or "/"
+
+
+def post_only_from(page: str) -> Callable[[View], View]:
+    """A view that takes a form. Whoever opens its address, after a sign-in or from the browser's history, is led to
+    the page that has the form; the two have the same parts in their addresses."""
+
+    def decorate(view: View) -> View:
+        @require_http_methods(["GET", "HEAD", "POST"])
+        @wraps(view)
+        def posted(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            return view(request, *args, **kwargs) if request.method == "POST" else redirect(page, *args, **kwargs)
+
+        return posted
+
+    return decorate
+
+
+def operator_required(view: View) -> View:
+    """Any role may read."""
+    return _guarded(view, lambda _: True, gettext_lazy("open this page"))
+
+
+def author_required(view: View) -> View:
+    """Authors, publishers and admins save drafts."""
+    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("change drafts"))
+
+
+def publisher_required(view: View) -> View:
+    """Publishers and admins change what agents see."""
+    return _guarded(view, lambda operator: operator.can_publish, gettext_lazy("publish"))
+
+
+def admin_required(view: View) -> View:
+    """Admins run the registry: members, keys, webhooks, the audit log, rules."""
+    return _guarded(view, lambda operator: operator.can_administer, gettext_lazy("do what admins do"))

@@ -1,0 +1,267 @@
+"""A conversation without a model: what each message leads to, and what a session makes of it (playground).
+
+The decision is the one that `capability_match` gives, the session the one that agents run: what the page shows is what
+an agent gets. Where a message matches, the capability is loaded, as a model would do after the hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
+from agent_client.bundles.forms import form_messages
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import Readiness, check_readiness
+from agent_client.errors import RegistryError as ClientError
+from agent_client.prompt import CHARACTERS_MAX, Prompt, skill_text
+from agent_client.session import Session, SessionOptions, User
+from registry.common.errors import CapabilityNotFound, RegistryError
+from registry.snapshot import Snapshot
+from registry.snapshot.response_cache import get_load_response
+from studio.pages.html_forms import HtmlForm, build_html_form
+
+if TYPE_CHECKING:
+    from registry.matching.index import MatchIndex
+    from registry.matching.matcher import Match, MatchResult
+
+MESSAGES_MAX: Final = 20
+MESSAGE_LENGTH_MAX: Final = 2000
+_SHOWN: Final = 5
+_FORMS_MAX: Final = 20
+_PARTS: Final = (
+    ("trigger", gettext_lazy("Trigger")),
+    ("sentence", gettext_lazy("Sentence")),
+    ("probability", gettext_lazy("Probability")),
+)
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """A part of the message; `trigger` names the trigger that stands there, if one does."""
+
+    text: str
+    trigger: str
+
+
+@dataclass(frozen=True)
+class ScoreBar:
+    """A number from 0 to 1, to be drawn: `percent` is 0 to 100."""
+
+    label: str
+    value: float
+
+    @property
+    def percent(self) -> int:
+        """How long it is."""
+        return round(100 * min(1.0, max(0.0, self.value)))
+
+
+@dataclass(frozen=True)
+class CandidateView:
+    """A capability that a message was held against. `standing`: `fits`, `tie` or `near miss`."""
+
+    capability_id: str
+    score: ScoreBar
+    parts: tuple[ScoreBar, ...]
+    triggers: tuple[str, ...]
+    standing: str
+    is_draft: bool
+
+
+@dataclass(frozen=True)
+class ActiveSkillView:
+    """A skill in use after a message; `characters` are of its text in the prompt."""
+
+    capability_id: str
+    turns_left: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class PromptBudget:
+    """The characters that the texts of skills take of what they may; `omitted` are `(capability_id, why)`."""
+
+    used: int
+    omitted: tuple[tuple[str, str], ...]
+    most: int = CHARACTERS_MAX
+
+    @property
+    def bar(self) -> ScoreBar:
+        """The share that is used."""
+        return ScoreBar("Budget", self.used / self.most)
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """One message and what came of it. `readiness` is of the first match; `events` are in words."""
+
+    message: str
+    pieces: tuple[TextPart, ...]
+    verdict: MatchResult
+    candidates: tuple[CandidateView, ...]
+    groups: tuple[str, ...]
+    readiness: Readiness | None
+    active: tuple[ActiveSkillView, ...]
+    budget: PromptBudget
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownForm:
+    """A form of a skill in use, as a renderer takes it; `calls` are `(action, tool)`, `plain` is for no scripts."""
+
+    capability_id: str
+    schema_id: str
+    title: str
+    messages: list[dict[str, Any]]
+    calls: tuple[tuple[str, str], ...]
+    plain: HtmlForm
+
+
+@dataclass(frozen=True)
+class PlaygroundSession:
+    """Every message with what it led to, and where that leaves an agent."""
+
+    steps: tuple[TurnView, ...]
+    prompt: Prompt
+    forms: tuple[ShownForm, ...]
+
+
+# The list of the newest snapshot that was asked for, made once: of thousands it takes as long as all the rest.
+_listed: tuple[object, tuple[ListingEntry, ...]] | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotSource:
+    """What there is, for a session in this process."""
+
+    snapshot: Snapshot
+
+    def list(self) -> Listing:
+        """Every capability that can be loaded."""
+        global _listed
+        kept = _listed
+        if kept is None or kept[0] is not self.snapshot.entries:
+            entries = tuple(
+                ListingEntry.from_answer(orjson.loads(entry.rendered)) for entry in self.snapshot.entries.values()
+            )
+            kept = _listed = (self.snapshot.entries, entries)
+        return Listing(kept[1], self.snapshot.registry_revision)
+
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:  # noqa: ARG002 (a page keeps no pins)
+        """The newest release, or the draft in its place. Raises `CapabilityNotFound`, `SkillMalformed`."""
+        entry = self.snapshot.entries.get(capability_id)
+        if entry is None:
+            raise CapabilityNotFound(capability_id)
+        return Bundle.from_answer(orjson.loads(get_load_response(entry).identity))
+
+    def reload(self, capability_id: str) -> Bundle:
+        """As `load`: nothing is kept here."""
+        return self.load(capability_id)
+
+
+def run_conversation(
+    messages: Sequence[str], environment: Environment, *, with_drafts: bool = False
+) -> PlaygroundSession:
+    """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
+    place of what is published."""
+    from registry.matching.playground_index import get_playground_index
+
+    snapshot, index = get_playground_index(with_drafts=with_drafts)
+    session = Session(
+        SnapshotSource(snapshot),
+        environment=environment,
+        options=SessionOptions(exclusive_groups=index.exclusive),
+        user=User(is_introduced=True),
+        session_id="playground",
+    )
+    steps = tuple(_step(session, message, index, snapshot) for message in messages[:MESSAGES_MAX])
+    return PlaygroundSession(steps, session.prompt(), tuple(_forms(session))[:_FORMS_MAX])
+
+
+def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot) -> TurnView:
+    verdict = index.match(message, top=_SHOWN)
+    turn = session.turn(message)
+    events = [_words(event) for event in turn.events]
+    first = verdict.matches[0] if verdict.decision == "match" else None
+    judged = None
+    if first is not None:
+        before = len(session.events)
+        try:
+            session.load(first.capability_id)
+            judged = check_readiness(session.bundles[first.capability_id], session.environment)
+        except (ClientError, RegistryError) as error:
+            events.append(str(error))
+        events += [_words(event) for event in session.events[before:]]
+    matched = [one for one in verdict.matches if not one.is_below_threshold]
+    groups = [group for one in matched for group in index.groups_of(one.capability_id)]
+    return TurnView(
+        message=message,
+        pieces=tuple(_pieces(message, verdict.matches)),
+        verdict=verdict,
+        candidates=tuple(_candidate(one, verdict, snapshot) for one in verdict.matches),
+        groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
+        readiness=judged,
+        active=tuple(
+            ActiveSkillView(one.capability_id, one.turns_left(session.number), len(_text(one.bundle)))
+            for one in session.active
+        ),
+        budget=_budget(session),
+        events=tuple(events),
+    )
+
+
+def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot) -> CandidateView:
+    standing = "near miss" if one.is_below_threshold else "tie" if verdict.decision == "ambiguous" else "fits"
+    return CandidateView(
+        one.capability_id,
+        ScoreBar(_("Score"), one.score),
+        tuple(ScoreBar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
+        tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
+        standing,
+        one.capability_id in snapshot.drafts,
+    )
+
+
+def _budget(session: Session) -> PromptBudget:
+    prompt = session.prompt()
+    used = sum(len(_text(one.bundle)) for one in session.active if one.capability_id in prompt.included)
+    return PromptBudget(min(used, CHARACTERS_MAX), prompt.omitted)
+
+
+def _text(bundle: Bundle) -> str:
+    return skill_text(bundle, "", {})
+
+
+def _forms(session: Session) -> Iterator[ShownForm]:
+    """Of the skills in use, the most recent first. What is loaded has passed: its forms can be drawn."""
+    for one in session.active:
+        for entry in one.bundle.ui_schemas:
+            name, actions = str(entry.get("schema_id", "")), entry.get("actions") or {}
+            calls = tuple((action, str(meant["tool"])) for action, meant in actions.items() if meant.get("tool"))
+            messages, plain = form_messages(one.bundle, name), build_html_form(entry["definition"])
+            yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls, plain)
+
+
+def _words(event: Any) -> str:
+    return f"{event.capability_id} {event.kind}: {event.words}" if event.capability_id else event.words
+
+
+def _pieces(message: str, matches: Sequence[Match]) -> Iterator[TextPart]:
+    """The message cut where triggers stand; of two that overlap the first one shows."""
+    at = 0
+    for hit in sorted((hit for one in matches for hit in one.triggers), key=lambda hit: (hit.start, -hit.end)):
+        if hit.start < at:
+            continue
+        if hit.start > at:
+            yield TextPart(message[at : hit.start], "")
+        yield TextPart(message[hit.start : hit.end], hit.trigger)
+        at = hit.end
+    if at < len(message):
+        yield TextPart(message[at:], "")

@@ -1,0 +1,131 @@
+"""The first-run tour: a list of steps on Home. What was looked at and whether it was left is kept in a cookie of the
+reader's browser, what was written is known from the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from registry.selectors.onboarding import completed_steps
+from studio.pages.navigation import MAY, Right
+from studio.pages.permissions import StudioRequest, actor_of
+
+_LEFT: Final = "left"
+_COOKIE_SECONDS: Final = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    """`url_name` with `arguments` is where it is done; `is_looked_at` says that opening the page is all there is."""
+
+    key: str
+    label: str | Promise
+    words: str | Promise
+    url_name: str
+    right: Right = "read"
+    is_looked_at: bool = False
+
+
+STEPS: Final = (
+    TourStep("sign_in", gettext_lazy("Sign in"), gettext_lazy("You are here."), "studio:home", is_looked_at=True),
+    TourStep(
+        "example", gettext_lazy("Look at an example"),
+        gettext_lazy("See the four files of a capability that agents can load now."),
+        "studio:capability_list", is_looked_at=True,
+    ),
+    TourStep(
+        "playground", gettext_lazy("Try the playground"),
+        gettext_lazy("Type what a user would say, and see which capability it leads to."),
+        "studio:playground_show", is_looked_at=True,
+    ),
+    TourStep(
+        "make", gettext_lazy("Make a capability"),
+        gettext_lazy("It begins as a draft that is complete; nobody sees it yet."), "studio:capability_new", "edit",
+    ),
+    TourStep(
+        "publish", gettext_lazy("Publish it"),
+        gettext_lazy("The review shows what changes for agents. They see it at once, without a deploy."),
+        "studio:capability_list", "publish",
+    ),
+    TourStep(
+        "key", gettext_lazy("Make a key"),
+        gettext_lazy("With it an agent runtime lists and loads capabilities."), "studio:agent_key_list", "administer",
+    ),
+)  # fmt: skip
+VISITED_COOKIE: Final = {step.key: step for step in STEPS if step.is_looked_at}
+
+
+@dataclass(frozen=True, slots=True)
+class Tour:
+    """The steps that a person's role has, each with whether it is done."""
+
+    steps: Sequence[tuple[TourStep, bool]]
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return sum(is_done for _, is_done in self.steps)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.done == len(self.steps)
+
+
+def get_tour(request: StudioRequest) -> Tour | None:
+    """None where this person has left it."""
+    marks = _marks(request)
+    if _LEFT in marks:
+        return None
+    done = marks | {"sign_in"} | completed_steps(by=actor_of(request))
+    return Tour([(step, step.key in done) for step in STEPS if MAY[step.right](request.user)])
+
+
+def mark_visited(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
+    """Note that a page of the tour was opened."""
+    return _keep(request, response, _marks(request) | {key})
+
+
+def list_visited(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
+    """As `look_at`, for whoever found the page without the tour; nothing is kept of somebody who has left it."""
+    marks = _marks(request)
+    return response if marks & {key, _LEFT} else mark_visited(request, response, key)
+
+
+def hide_tour(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+    """Show it no more."""
+    return _keep(request, response, _marks(request) | {_LEFT})
+
+
+def show_tour(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+    """Show it again, with what was looked at."""
+    return _keep(request, response, _marks(request) - {_LEFT})
+
+
+def _marks(request: StudioRequest) -> frozenset[str]:
+    return frozenset(request.COOKIES.get(_cookie(request), "").split(".")) & {_LEFT, *VISITED_COOKIE}
+
+
+def _keep(request: StudioRequest, response: HttpResponse, marks: frozenset[str]) -> HttpResponse:
+    response.set_cookie(
+        _cookie(request), ".".join(sorted(marks)), max_age=_COOKIE_SECONDS, httponly=True, samesite="Lax",
+        secure=settings.SESSION_COOKIE_SECURE,
+    )  # fmt: skip
+    return response
+
+
+def _cookie(request: StudioRequest) -> str:
+    # Two people may share a browser.
+    return f"studio_tour_{request.user.pk}"
+
+
+def step_url(step: TourStep) -> str:
+    """Where a step leads: through the note that it was looked at, where that is all."""
+    return reverse("studio:tour_step", args=[step.key]) if step.is_looked_at else reverse(step.url_name)

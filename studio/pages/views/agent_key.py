@@ -1,0 +1,230 @@
+"""Keys of agent runtimes."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.access import agent_keys
+from registry.common.errors import InvalidRequest, NotFound, RegistryError
+from registry.models import AgentKey
+from studio.middleware.time_zones import day_start, typed_zone, zone_sent
+from studio.pages.actions import run_action
+from studio.pages.confirmations import access as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_choice, get_text
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+
+PAGE_SIZE: Final = 50
+STATES: Final = ("force", "ended", "all")
+SCOPE_WORDS = {
+    "read": gettext_lazy("list and load"),
+    "feedback": gettext_lazy("say how it went"),
+    "propose": gettext_lazy("hand in drafts"),
+    "publish": gettext_lazy("publish from a pipeline"),
+}
+OVERLAPS: Final = {
+    "0": gettext_lazy("not at all"),
+    "1": gettext_lazy("one hour"),
+    "24": gettext_lazy("one day"),
+    "168": gettext_lazy("seven days"),
+    "720": gettext_lazy("30 days"),
+}
+
+
+class KeyRightsForm(forms.Form):
+    """What a key may do, and until when."""
+
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("May"),
+        choices=[(scope, format_lazy("{}: {}", scope, words)) for scope, words in SCOPE_WORDS.items()],
+        initial=list(agent_keys.DEFAULT_SCOPES),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    groups = forms.CharField(
+        label=gettext_lazy("Skill groups"),
+        required=False,
+        max_length=2000,
+        help_text=gettext_lazy("It knows capabilities of these alone, such as billing, support. Empty: all."),
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    read_only_tools = forms.BooleanField(
+        label=gettext_lazy("Without write tools"),
+        required=False,
+        help_text=gettext_lazy("Tools that write are withheld, and named in the answer."),
+    )
+    preview = forms.BooleanField(
+        label=gettext_lazy("Sees drafts"),
+        required=False,
+        help_text=gettext_lazy("Drafts that pass stand in the place of what is published."),
+    )
+    last_day = forms.DateField(
+        label=gettext_lazy("Last day"),
+        required=False,
+        help_text=gettext_lazy("It is refused from the next day on. Empty: it does not end by itself."),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    # When the key ends as things stand.
+    expires_at: datetime | None = None
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The zone in which the day was typed, once it was (components/field.html)."""
+        return typed_zone(self.data, "last_day")
+
+    def clean_groups(self) -> list[str] | None:
+        given = self.cleaned_data["groups"].replace(",", " ").split()
+        return given or None
+
+    def clean_last_day(self) -> datetime | None:
+        """The moment from which the key is refused."""
+        day: date | None = self.cleaned_data["last_day"]
+        if day is None:
+            return None
+        try:
+            zone = zone_sent(self.data, "last_day")
+            if self.expires_at is not None and day == _last_day(self.expires_at, zone):
+                # The day was not changed; its end may lie within a day of this zone, as where another zone set it.
+                return self.expires_at
+            return day_start(day + timedelta(days=1), zone)
+        except (InvalidRequest, OverflowError) as error:
+            raise forms.ValidationError(getattr(error, "message", _("This day is too far away."))) from None
+
+    @property
+    def rights(self) -> dict[str, Any]:
+        """As the verbs take them."""
+        given = self.cleaned_data
+        names = ("scopes", "groups", "read_only_tools", "preview")
+        return {name: given[name] for name in names} | {"expires_at": given["last_day"]}
+
+    def refuse(self, error: RegistryError) -> None:
+        """Say it beside the field that it is about."""
+        field = next((name for word, name in _FIELDS.items() if word in error.message), None)
+        self.add_error(field if field in self.fields else None, error.message)
+
+
+# The verbs tell their refusals in words; each begins with what it is about.
+_FIELDS: Final = {"Groups are": "groups", "A key ends": "last_day", "A key's name": "name", "a key named": "name"}
+
+
+class NewKeyForm(KeyRightsForm):
+    """With a name, which never changes."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=80,
+        help_text=gettext_lazy("Who uses it, such as support bot, production."),
+    )
+    field_order = ("name",)
+
+
+@admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def agent_key_list(request: StudioRequest) -> HttpResponse:
+    """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
+    form = NewKeyForm(request.POST if request.method == "POST" else None)
+    created = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            _row, created = agent_keys.create_key(name=form.cleaned_data["name"], by=actor_of(request), **form.rights)
+        except RegistryError as error:
+            form.refuse(error)
+        else:
+            form = NewKeyForm()
+    state = get_choice(request, "state", STATES) or "force"
+    page = Paginator(agent_keys.list_keys(state=state), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "created": created, "state": state, "query": f"state={state}"}
+    response = render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@require_safe
+def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One key: what it may do, and the ways to change, renew and end it."""
+    row = _key_or_404(number)
+    return _shown(request, row, _form_of(row))
+
+
+def _key_or_404(number: int) -> AgentKey:
+    try:
+        return agent_keys.get_key_by_id(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _last_day(expires_at: datetime, zone: tzinfo) -> date:
+    return (expires_at - timedelta(microseconds=1)).astimezone(zone).date()
+
+
+def _form_of(row: AgentKey) -> KeyRightsForm:
+    return KeyRightsForm(
+        initial={
+            "scopes": row.scopes,
+            "groups": ", ".join(row.groups or ()),
+            "read_only_tools": row.read_only_tools,
+            "preview": row.preview,
+            "last_day": _last_day(row.expires_at, timezone.get_current_timezone()) if row.expires_at else None,
+        }
+    )
+
+
+def _shown(
+    request: StudioRequest, row: AgentKey, form: KeyRightsForm, *, created: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"key": row, "form": form, "created": created, "overlaps": OVERLAPS}
+    response = render(request, "studio/agent_key/show.html", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@post_only_from("studio:agent_key_show")
+def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Other rights."""
+    row, form = _key_or_404(number), KeyRightsForm(request.POST)
+    form.expires_at = row.expires_at
+    if form.is_valid():
+        try:
+            agent_keys.update_key(name=row.name, by=actor_of(request), **form.rights)
+        except RegistryError as error:
+            form.refuse(error)
+        else:
+            messages.success(request, _("Saved. Every process goes by it within a second."))
+            return redirect("studio:agent_key_show", number)
+    return _shown(request, row, form, status=400)
+
+
+@admin_required
+@confirmed_first(questions.rotate_key, page="studio:agent_key_show")
+def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
+    """A new key in the place of the old one, shown once."""
+    row, hours = _key_or_404(number), request.POST.get("overlap", "0")
+    overlap = timedelta(hours=int(hours) if hours in OVERLAPS else 0)
+    try:
+        row, created = agent_keys.rotate_key(name=row.name, by=actor_of(request), overlap=overlap)
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:agent_key_show", number)
+    return _shown(request, row, _form_of(row), created=created)
+
+
+@admin_required
+@confirmed_first(questions.revoke_key, page="studio:agent_key_list")
+def agent_key_revoke(request: StudioRequest) -> HttpResponse:
+    """End a key; within a second no process takes it any more."""
+    name = get_text(request, "name", most=80)
+    words = _("The key '%(name)s' is revoked.") % {"name": name}
+    return run_action(request, agent_keys.revoke_key, words, to=redirect("studio:agent_key_list"), name=name)

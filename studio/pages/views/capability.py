@@ -1,0 +1,108 @@
+"""Capabilities: one of them, and the verbs that change its status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.catalog.facets import list_facets
+from registry.catalog.integrity import is_intact
+from registry.common.errors import CapabilityNotFound, RegistryError
+from registry.core import queries
+from registry.models import Capability
+from registry.publishing import publication, reviews
+from studio.pages import tour
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_note, get_text
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+
+
+def get_capability_or_404(capability_id: str) -> Capability:
+    """The capability of a page's address."""
+    try:
+        return queries.get_capability(capability_id)
+    except CapabilityNotFound as error:
+        raise Http404(error.message) from None
+
+
+@operator_required
+@require_safe
+def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """One capability: what agents see of it, and what can be done."""
+    capability = get_capability_or_404(capability_id)
+    revision = capability.published_revision
+    # A row that was damaged may hold anything: it is not shown as what agents get, since they do not get it.
+    intact = revision is not None and is_intact(revision)
+    draft = capability.drafts.filter(discarded_at__isnull=True).first()
+    # What was never published has no other name than its draft's.
+    drafted = list_facets(draft.capability_json) if draft and not revision else None
+    context = {
+        "capability": capability,
+        "revision": revision,
+        "is_damaged": not intact and revision is not None,
+        "bundle": queries.load_bundle(revision) if revision and intact else None,
+        "draft": draft,
+        "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
+        "drafted": drafted,
+        "draft_name": drafted.name_or(capability_id) if drafted else "",
+        "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
+        "incidents": capability.incidents.filter(closed_at__isnull=True),
+    }
+    response = render(request, "studio/capability/show.html", context)
+    # What is only a draft is no example of what agents can load.
+    return tour.list_visited(request, response, "example") if revision else response
+
+
+def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    """Do one verb and come back to the capability with a sentence on what happened."""
+    get_capability_or_404(capability_id)
+    try:
+        outcome = verb(capability_id=capability_id, by=actor_of(request), note=get_note(request), **arguments)
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        if isinstance(outcome, publication.PublishResult) and outcome.status == "refused":
+            reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
+            messages.error(request, _("Refused by today's rules: %(reasons)s") % {"reasons": reasons})
+        else:
+            messages.success(request, words)
+    return redirect("studio:capability_show", capability_id)
+
+
+@publisher_required
+@post_only_from("studio:capability_show")
+def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Say that it is on its way out."""
+    replaced_by = get_text(request, "replaced_by", most=64) or None
+    words = _("%(capability_id)s is deprecated; agents that load it are told.") % {"capability_id": capability_id}
+    return _told(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
+
+
+@publisher_required
+@confirmed_first(questions.retire_capability, page="studio:capability_show")
+def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Take it from agents."""
+    return _told(
+        request,
+        capability_id,
+        _("%(capability_id)s is retired; no agent can load it.") % {"capability_id": capability_id},
+        publication.retire,
+    )
+
+
+@publisher_required
+@post_only_from("studio:capability_show")
+def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Bring it back."""
+    return _told(
+        request,
+        capability_id,
+        _("%(capability_id)s is published again.") % {"capability_id": capability_id},
+        publication.restore,
+    )

@@ -1,0 +1,121 @@
+"""A capability from what somebody has: an archive, a folder, pasted texts, or a git address."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.bundles.bundle_reader import SourceBundle
+from registry.common.errors import NotFound, RegistryError, SourceUnreadable
+from registry.sources import bundle_import, git_import_jobs
+from registry.sources.bundle_import import ImportResult
+from registry.validation import BUNDLE_FILES
+from studio.pages.form_data import get_text
+from studio.pages.permissions import StudioRequest, actor_of, author_required
+
+PASTED: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
+_ENDED: Final = ("stored", "refused")
+
+
+@author_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_files(request: StudioRequest) -> HttpResponse:
+    """Take an archive, a folder or pasted texts as drafts: all that is in it, or nothing."""
+    context: dict[str, Any] = {"way": "files", "pasted": [(name, field, "") for name, field in PASTED.items()]}
+    if request.method != "POST":
+        return render(request, "studio/capability/files.html", context)
+    pasted = _pasted(request)
+    context |= {
+        "pasted": [(name, field, pasted.get(name, "")) for name, field in PASTED.items()],
+        "may_replace": bool(request.POST.get("replace")),
+        "was_uploaded": bool(request.FILES),
+    }
+    try:
+        outcome = bundle_import.import_all_or_none(
+            _sources(request, pasted), by=actor_of(request), may_replace=context["may_replace"]
+        )
+    except RegistryError as error:
+        return render(request, "studio/capability/files.html", context | {"error": error.message}, status=400)
+    if outcome.is_stored and len(outcome.lines) == 1 and not outcome.has_losses:
+        messages.success(request, _("Imported, and nothing is wrong with it."))
+        return redirect("studio:draft_edit", outcome.lines[0].capability_id)
+    status = 200 if outcome.is_stored else 400
+    return render(request, "studio/capability/files.html", context | _told(outcome), status=status)
+
+
+def _told(outcome: ImportResult) -> dict[str, Any]:
+    return {
+        "outcome": {"is_stored": outcome.is_stored, "known": outcome.known},
+        "lines": [line.as_dict() for line in outcome.lines],
+    }
+
+
+def _pasted(request: StudioRequest) -> dict[str, str]:
+    """Browsers send CRLF."""
+    texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in PASTED.items()}
+    return {name: text for name, text in texts.items() if text.strip()}
+
+
+def _sources(request: StudioRequest, pasted: dict[str, str]) -> list[SourceBundle]:
+    """What was brought: an archive before a folder before what was pasted. Raises `SourceUnreadable`."""
+    archive = request.FILES.get("archive")
+    if archive is not None:
+        return bundle_import.import_archive(archive.read(), str(archive.name)[:100])
+    folder = request.FILES.getlist("folder")
+    if not folder:
+        return bundle_import.import_texts(pasted, "pasted")
+    paths = _paths(request, len(folder)) or [str(each.name) for each in folder]
+    return bundle_import.import_files([(path, each.read()) for path, each in zip(paths, folder, strict=True)], "folder")
+
+
+def _paths(request: StudioRequest, count: int) -> list[str] | None:
+    """Where each file stands in its folder: a browser sends the names alone, making.js sends this beside them."""
+    sent = request.POST.get("paths", "")
+    if not sent:
+        return None
+    try:
+        paths = json.loads(sent)
+    except (ValueError, RecursionError):
+        paths = None
+    if not isinstance(paths, list) or len(paths) != count or not all(isinstance(path, str) for path in paths):
+        raise SourceUnreadable(_("The paths of the folder's files did not come with them; make an archive of it"))
+    return paths
+
+
+@author_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_git(request: StudioRequest) -> HttpResponse:
+    """Queue the fetch of a git address; its page tells how far it is."""
+    context: dict[str, Any] = {"way": "git"}
+    if request.method == "POST":
+        source = get_text(request, "source", most=501)
+        may_replace = bool(request.POST.get("replace"))
+        try:
+            run = git_import_jobs.start_import(source=source, by=actor_of(request), may_replace=may_replace)
+        except RegistryError as error:
+            context |= {"error": error.message, "source": source, "may_replace": may_replace}
+        else:
+            return redirect("studio:capability_git_show", run.pk)
+    context["runs"] = git_import_jobs.list_recent_imports()
+    return render(request, "studio/capability/git.html", context, status=400 if "error" in context else 200)
+
+
+@author_required
+@require_safe
+def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
+    """How far an import is, and what came of it. It asks again by itself until it has ended."""
+    try:
+        run = git_import_jobs.get_import(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+    has_ended = run.state in _ENDED
+    context = {"way": "git", "run": run, "has_ended": has_ended, "lines": run.results}
+    context |= {"outcome": {"is_stored": run.state == "stored", "known": [x for x in run.results if x["is_known"]]}}
+    template = "studio/capability/git_import.html" + ("#progress" if request.htmx else "")
+    return render(request, template, context)

@@ -1,0 +1,193 @@
+"""The list of capabilities: filters, search, order, the matrix, and what is done to several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.paginator import Page, Paginator
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from registry.catalog import revalidation
+from registry.catalog.facets import LEVELS, PROFILES, SYSTEMS
+from registry.common.errors import RegistryError
+from registry.core import queries
+from registry.publishing import bulk_actions
+from registry.selectors.capability_list import (
+    FINDINGS,
+    NO_GROUP,
+    SORTS,
+    STATUSES,
+    CapabilityFilter,
+    CapabilityList,
+    CatalogueRow,
+    compatibility_matrix,
+)
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_note, get_query_text, get_text
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+
+PAGE_SIZE: Final = 50
+TEXT_MAX: Final = 100
+# What a parameter of the address may say; None is anything.
+_KNOWN: Final[Mapping[str, tuple[str, ...] | None]] = {
+    "status": STATUSES,
+    "group": None,
+    "owner": None,
+    "profile": PROFILES,
+    "os": SYSTEMS,
+    "level": LEVELS,
+    "findings": FINDINGS,
+    "draft": ("yes",),
+    "sort": SORTS,
+}
+
+
+class _CapabilityRows:
+    """What a Paginator needs, without reading more than a page."""
+
+    ordered = True
+
+    def __init__(self, found: CapabilityList) -> None:
+        self.found = found
+
+    def count(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, window: slice) -> list[CatalogueRow]:
+        start = window.start or 0
+        return self.found.rows(offset=start, limit=window.stop - start)
+
+
+def parse_filter(given: QueryDict) -> CapabilityFilter:
+    """From an address; what is odd in it is left out."""
+    values = {name: _clean(given.get(name, "")) for name in _KNOWN}
+    values = {name: value for name, value in values.items() if value in (_KNOWN[name] or (value,))}
+    return CapabilityFilter(text=_clean(given.get("q", "")), **values)
+
+
+def _clean(text: str) -> str:
+    return text.replace("\0", "").strip()[:TEXT_MAX]
+
+
+@operator_required
+@require_safe
+def capability_list(request: StudioRequest) -> HttpResponse:
+    """All capabilities with filters, search and order."""
+    wanted = parse_filter(request.GET)
+    found = CapabilityList(wanted)
+    page: Page[Any] = Paginator(_CapabilityRows(found), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]
+    # Going back in the browser may ask with htmx's header too, and wants the whole page.
+    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    template = "studio/capability/list.html" + ("#rows" if is_fragment else "")
+    chosen = {"q": wanted.text} | {name: value for name, value in asdict(wanted).items() if name != "text"}
+    # What a link to another page must carry along.
+    query = urlencode({name: value for name, value in chosen.items() if value})
+    context = {"page": page, "wanted": wanted, "query": query, "is_filtered": _is_filtered(wanted)}
+    if not is_fragment:
+        context |= _offered(found)
+    response = render(request, template, context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _is_filtered(wanted: CapabilityFilter) -> bool:
+    return any(value for name, value in asdict(wanted).items() if name != "sort")
+
+
+def _offered(found: CapabilityList) -> dict[str, Any]:
+    return {
+        "choices": found.choices(),
+        "statuses": STATUSES,
+        "profiles": PROFILES,
+        "systems": SYSTEMS,
+        "levels": LEVELS,
+        "no_group": NO_GROUP,
+        # How many filters beside text and status are set: they are folded away where there is none.
+        "more": sum(1 for name in _KNOWN if name not in ("status", "sort") and getattr(found.wanted, name)),
+    }
+
+
+@operator_required
+@require_safe
+def capability_matrix(request: StudioRequest) -> HttpResponse:
+    """How many published capabilities there are for each os and dependency level."""
+    counted = compatibility_matrix()
+    rows = [(system, [(level, counted[system, level]) for level in LEVELS]) for system in SYSTEMS]
+    return render(request, "studio/capability/matrix.html", {"rows": rows, "levels": LEVELS})
+
+
+def _chosen(request: StudioRequest) -> list[str]:
+    return [_clean(one) for one in request.POST.getlist("chosen")]
+
+
+@operator_required
+@require_safe
+def capability_ids(request: StudioRequest) -> HttpResponse:
+    """What can be chosen where an id is asked for: all of them, or with `listed` those that agents can load."""
+    ids = queries.published_ids() if get_query_text(request, "listed", most=3) else queries.capability_ids()
+    return render(request, "studio/capability/ids.html", {"ids": ids})
+
+
+@publisher_required
+@confirmed_first(questions.deprecate_chosen, page="studio:capability_list")
+def bulk_deprecate(request: StudioRequest) -> HttpResponse:
+    """Deprecate several, with a note and a replacement."""
+    try:
+        told = bulk_actions.deprecate_capabilities(
+            capability_ids=_chosen(request),
+            by=actor_of(request),
+            replaced_by=get_text(request, "replaced_by", most=64) or None,
+            note=get_note(request),
+        )
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        _tell(request, told)
+    return redirect("studio:capability_list")
+
+
+def _tell(request: StudioRequest, told: bulk_actions.BulkResult) -> None:
+    if told.done:
+        done = len(told.done)
+        messages.success(request, ngettext("%(n)s is deprecated.", "%(n)s are deprecated.", done) % {"n": done})
+    for capability_id, why in told.refused:
+        messages.error(request, f"{capability_id}: {why}")
+
+
+@publisher_required
+@post_only_from("studio:capability_list")
+def bulk_revalidate(request: StudioRequest) -> HttpResponse:
+    """Hold what is published of these against today's rules, in jobs."""
+    chosen = _chosen(request)
+    if not chosen:
+        messages.error(request, _("No capability was chosen"))
+        return redirect("studio:capability_list")
+    queued = revalidation.queue_some(capability_ids=chosen, by=actor_of(request))
+    words = _(
+        "%(n)s queued to be checked by today's rules, %(waiting)s waited already. What fails becomes an incident."
+    )
+    messages.success(request, words % {"n": queued.queued, "waiting": queued.already_queued})
+    return redirect("studio:capability_list")
+
+
+@operator_required
+@post_only_from("studio:capability_list")
+def bulk_export(request: StudioRequest) -> HttpResponse:
+    """A zip with a folder for each."""
+    try:
+        content = bulk_actions.export_capabilities(_chosen(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:capability_list")
+    disposition = 'attachment; filename="capabilities.zip"'
+    return HttpResponse(content, content_type="application/zip", headers={"Content-Disposition": disposition})

@@ -1,0 +1,262 @@
+"""A new capability: guided, or as a copy of another one. Bringing files is in bringing.py."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.http import require_http_methods
+
+from registry.authoring import capability_creation
+from registry.authoring.capability_creation import ARGUMENT_KINDS, ArgumentSpec, CapabilitySpec, ToolSpec
+from registry.common.errors import DraftConflict, RegistryError
+from studio.pages.form_data import get_query_text
+from studio.pages.permissions import StudioRequest, actor_of, author_required
+from studio.pages.tool_formset import ToolRow, read_tool_rows
+
+TRIGGERS_MAX: Final = 50
+_IDS: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+
+
+def build_id_field(help_text: Any) -> forms.CharField:
+    """An id that somebody chooses; left empty it is made of the name."""
+    return forms.CharField(label=gettext_lazy("Id"), max_length=64, required=False, help_text=help_text)
+
+
+class NameAndIdForm(forms.Form):
+    """A name, and an id that may be left to it."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=80,
+        help_text=gettext_lazy("What people call it, such as Weight Tracking."),
+    )
+    capability_id = build_id_field(
+        gettext_lazy("Lower-case words joined by _, such as weight_tracking. Empty: made of the name.")
+    )
+
+    def clean_capability_id(self) -> str:
+        value: str = self.cleaned_data["capability_id"] or capability_creation.suggest_id(
+            self.cleaned_data.get("name", "")
+        )
+        if not _IDS.fullmatch(value) and "name" in self.cleaned_data:
+            raise forms.ValidationError(_("Use lower-case words and digits, joined by single underscores."))
+        return value
+
+
+PROFILE_CHOICES: Final = (
+    ("capability", gettext_lazy("Capability: instructions with tools and forms")),
+    ("playbook", gettext_lazy("Playbook: steps to solve a customer's problem")),
+    ("runbook", gettext_lazy("Runbook: what to do about an alert")),
+    ("agent_skill", gettext_lazy("Agent skill: free text in the Agent Skills format")),
+)
+
+
+class NewCapabilityForm(NameAndIdForm):
+    """What a first draft is made of, but for its tools."""
+
+    description = forms.CharField(
+        label=gettext_lazy("What it does, and when to use it"),
+        max_length=1024,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy(
+            "One or two sentences, as you would tell a colleague. Agents read it before anything else."
+        ),
+    )
+    skill_profile = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=PROFILE_CHOICES,
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
+    triggers = forms.CharField(
+        label=gettext_lazy("Phrases that lead to it"),
+        required=False,
+        max_length=6000,
+        widget=forms.Textarea(attrs={"rows": 3, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
+        help_text=gettext_lazy("A few words each, one a line, such as weigh-in. Empty: its name."),
+    )
+    sentences = forms.CharField(
+        label=gettext_lazy("Sentences that a user would say"),
+        required=False,
+        max_length=6000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("One a line. Each publish checks that they still lead here."),
+    )
+
+    def clean_description(self) -> str:
+        # Browsers send CRLF.
+        value: str = self.cleaned_data["description"]
+        return value.replace("\r\n", "\n")
+
+    def clean_triggers(self) -> list[str]:
+        return _lines(self.cleaned_data["triggers"], most=80)
+
+    def clean_sentences(self) -> list[str]:
+        return _lines(self.cleaned_data["sentences"], most=500)
+
+
+def _lines(text: str, *, most: int) -> list[str]:
+    found = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    if len(found) > TRIGGERS_MAX:
+        raise forms.ValidationError(_("At most %(most)s lines.") % {"most": TRIGGERS_MAX})
+    if any(len(line) > most for line in found):
+        raise forms.ValidationError(_("A line has at most %(most)s characters.") % {"most": most})
+    return found
+
+
+@author_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def capability_new(request: StudioRequest) -> HttpResponse:
+    """Ask what it should do, when, with which tools, shown how; end in the editor with the draft."""
+    if request.method != "POST":
+        form = NewCapabilityForm(initial=_asked_for(request))
+        return _page(request, form, read_tool_rows(QueryDict()))
+    step, rows = request.POST.get("step", ""), read_tool_rows(request.POST)
+    form = NewCapabilityForm(request.POST)
+    if step == "triggers":
+        return render(request, "studio/capability/new.html#trigger-words", _trigger_words(request))
+    if step:
+        template = "studio/capability/new.html#tools" if request.htmx else "studio/capability/new.html"
+        return render(request, template, _context(request, _unchecked(request), rows))
+    if not form.is_valid() or any(row.faults for row in rows):
+        return _page(request, form, rows, status=400)
+    return _create(request, form, rows)
+
+
+def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]) -> HttpResponse:
+    wish = _wish(form.cleaned_data, rows)
+    try:
+        saved = capability_creation.create_capability(wish=wish, by=actor_of(request))
+    except DraftConflict:
+        form.add_error("capability_id", _("A capability with this id exists already."))
+    except RegistryError as error:
+        form.add_error(None, error.message)
+    else:
+        _tell_what_is_left(request, saved.report)
+        return redirect("studio:draft_edit", wish.capability_id)
+    return _page(request, form, rows, status=400)
+
+
+def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
+    count = len(report.findings)
+    if count:
+        messages.warning(
+            request,
+            ngettext(
+                "The draft is there. %(count)s finding left to look at.",
+                "The draft is there. %(count)s findings left to look at.",
+                count,
+            )
+            % {"count": count},
+        )
+    else:
+        messages.success(request, _("The draft is there, and nothing is wrong with it. Write its skill doc next."))
+
+
+def _wish(given: dict[str, Any], rows: list[ToolRow]) -> CapabilitySpec:
+    tools = tuple(
+        ToolSpec(
+            row.name,
+            row.does,
+            "write" if row.kind == "write" else "read",
+            tuple(
+                ArgumentSpec(each.name, each.kind, each.meaning, each.is_required, each.choices) for each in row.given
+            ),
+            row.has_form,
+        )
+        for row in rows
+    )
+    triggers, sentences = tuple(given["triggers"]), tuple(given["sentences"])
+    plain = {name: given[name] for name in ("capability_id", "name", "description", "skill_profile")}
+    return CapabilitySpec(**plain, triggers=triggers, sentences=sentences, tools=tools)
+
+
+def _unchecked(request: StudioRequest) -> NewCapabilityForm:
+    """What was typed so far, without a word about what is missing: nobody has said that he is done."""
+    given: MultiValueDict[str, str] = request.POST
+    names = NewCapabilityForm.base_fields
+    return NewCapabilityForm(initial={name: given[name] for name in names if name in given})
+
+
+def _asked_for(request: StudioRequest) -> dict[str, str]:
+    """From the demand board: an id that agents ask for, or a sentence of a user."""
+    wanted, sentence = get_query_text(request, "id", most=64), get_query_text(request, "sentence", most=500)
+    given = {"sentences": sentence}
+    if _IDS.fullmatch(wanted):
+        given |= {"capability_id": wanted, "name": wanted.replace("_", " ").title()}
+    return given
+
+
+def _trigger_words(request: StudioRequest) -> dict[str, Any]:
+    lines = [line.strip()[:80] for line in request.POST.get("triggers", "").splitlines() if line.strip()][:TRIGGERS_MAX]
+    name, description = (request.POST.get(key, "")[:2000] for key in ("name", "description"))
+    return {
+        "taken": capability_creation.find_trigger_conflicts(lines),
+        "suggested": capability_creation.suggest_triggers(name=name, description=description, given=lines),
+    }
+
+
+def _context(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]) -> dict[str, Any]:
+    return {
+        "form": form,
+        "tools": rows,
+        "argument_kinds": ARGUMENT_KINDS,
+        "way": "new",
+        "faults": _faults(form, rows),
+        **_trigger_words(request),
+    }
+
+
+def _faults(form: NewCapabilityForm, rows: list[ToolRow]) -> list[tuple[str, str, str]]:
+    """`(element's id, what it is called, what is wrong)` in the order of the page, which is longer than a screen."""
+    names = ("name", "description", "capability_id", "skill_profile", "triggers", "sentences")
+    found = [(f"id_{name}", str(form[name].label), str(words)) for name in names for words in form[name].errors]
+    for row in rows:
+        called = _("Tool %(number)s") % {"number": row.number + 1}
+        found += [(f"tool-{row.number}", called, words) for words in row.faults]
+    return found
+
+
+def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], *, status: int = 200) -> HttpResponse:
+    return render(request, "studio/capability/new.html", _context(request, form, rows), status=status)
+
+
+class CopyForm(NameAndIdForm):
+    """Which one, and what the copy is called."""
+
+    copy_of = forms.CharField(
+        label=gettext_lazy("Copy of"), max_length=64, help_text=gettext_lazy("The id of the one to begin with.")
+    )
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.order_fields(["copy_of", "name", "capability_id"])
+
+
+@author_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def capability_copy(request: StudioRequest) -> HttpResponse:
+    """A draft like another capability, under an id and tool names of its own."""
+    form = CopyForm(request.POST or None, initial={"copy_of": get_query_text(request, "of", most=64)})
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        try:
+            saved = capability_creation.duplicate_capability(
+                capability_id=given["copy_of"], new_id=given["capability_id"], name=given["name"], by=actor_of(request)
+            )
+        except DraftConflict:
+            form.add_error("capability_id", _("A capability with this id exists already."))
+        except RegistryError as error:
+            form.add_error("copy_of", error.message)
+        else:
+            _tell_what_is_left(request, saved.report)
+            return redirect("studio:draft_edit", given["capability_id"])
+    status = 400 if form.errors else 200
+    return render(request, "studio/capability/copy.html", {"form": form, "way": "copy"}, status=status)

@@ -1,0 +1,105 @@
+"""The demand board: what agents asked for and did not get, and what is done about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.authoring import utterances
+from registry.authoring.utterances import UTTERANCE_LISTS
+from registry.common.errors import RegistryError
+from registry.core import queries
+from registry.usage import demand
+from registry.usage.demand import DemandKind
+from studio.pages.actions import run_action
+from studio.pages.form_data import get_query_text, get_text
+from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
+
+_ON_A_PAGE: Final = 25
+
+
+@operator_required
+@require_safe
+def demand_list(request: StudioRequest) -> HttpResponse:
+    """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were put away."""
+    what: DemandKind = "messages" if get_query_text(request, "what", most=10) == "messages" else "ids"
+    is_dismissed = get_query_text(request, "dismissed", most=3) == "yes"
+    found: Any = demand.list_unknown_ids(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
+    page = Paginator(found, _ON_A_PAGE).get_page(get_query_text(request, "page", most=9))
+    context = {
+        "what": what,
+        "is_dismissed": is_dismissed,
+        "page_obj": page,
+        "query": urlencode({"what": what} | ({"dismissed": "yes"} if is_dismissed else {})),
+        "ids": demand.describe_row(page.object_list) if what == "ids" else [],
+        "said": page.object_list if what == "messages" else [],
+        "days": settings.KEEP_UNMATCHED_DAYS,
+        "returns_after": demand.RETURNS_AFTER,
+        "has_capabilities": what == "messages" and queries.any_published(),
+        "id_count": demand.list_unknown_ids().count(),
+        "message_count": demand.list_messages().count(),
+    }
+    return render(request, "studio/demand/list.html", context)
+
+
+def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (one caller, two lines above)
+    return demand.group_messages(demand.list_messages(dismissed=is_dismissed))
+
+
+@author_required
+@post_only_from("studio:demand_list")
+def demand_dismiss(request: StudioRequest) -> HttpResponse:
+    """Put something of the board away."""
+    return _done(request, demand.dismiss_row, _("Put away. It comes back when it is asked for again often enough."))
+
+
+@author_required
+@post_only_from("studio:demand_list")
+def demand_undismiss(request: StudioRequest) -> HttpResponse:
+    """Show it on the board again."""
+    return _done(request, demand.undismiss, _("It is on the board again."))
+
+
+def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
+    what: DemandKind = "messages" if request.POST.get("what") == "messages" else "ids"
+    return run_action(request, verb, words, to=_board(what), what=what, chosen=request.POST.getlist("chosen")[:500])
+
+
+def _board(what: DemandKind) -> HttpResponse:
+    return redirect(f"{reverse('studio:demand_list')}?{urlencode({'what': what})}")
+
+
+@author_required
+@post_only_from("studio:demand_list")
+def utterance_add(request: StudioRequest) -> HttpResponse:
+    """Put a sentence into the draft of a capability; come back to the page that it was said on."""
+    wanted = get_text(request, "place", most=20)
+    place = next((each for each in UTTERANCE_LISTS if each == wanted), UTTERANCE_LISTS[1])
+    capability_id = get_text(request, "capability_id", most=64)
+    try:
+        saved = utterances.add_utterance(
+            capability_id=capability_id,
+            sentence=get_text(request, "sentence", most=2000),
+            place=place,
+            by=actor_of(request),
+        )
+    except RegistryError as error:
+        messages.error(request, f"{error.message}.")
+    else:
+        words = _("%(capability_id)s: the sentence is in its draft now; publish it to let agents know.")
+        if saved is None:
+            words = _("%(capability_id)s: the sentence stands there already.")
+        messages.success(request, words % {"capability_id": capability_id})
+    if request.POST.get("back") == "playground":
+        query = get_text(request, "query", most=8000)
+        return redirect(f"{reverse('studio:playground_show')}?{query}")
+    return _board("messages")

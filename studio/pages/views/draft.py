@@ -1,0 +1,296 @@
+"""The four-file editor: check while typing, save, merge, discard and bring back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
+
+from registry.authoring import three_way_merge
+from registry.authoring.field_locator import FormLocation, locate_field
+from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
+from registry.bundles.scaffolds import PROFILES
+from registry.catalog import drafts
+from registry.common.errors import DraftConflict, RegistryError
+from registry.common.schema_loader import read_schema
+from registry.models import Capability
+from registry.publishing import reviews
+from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.validation.rules.sections import list_sections
+from studio.pages.actions import run_action
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_int, get_text
+from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.views.capability import get_capability_or_404
+
+# Form fields cannot hold a dot in every tool; the file's own name stands beside it.
+FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
+HELP: Final = {
+    "capability.json": gettext_lazy("What it is, and which phrases lead to it."),
+    "skill.md": gettext_lazy("Instructions for the agent."),
+    "tools.json": gettext_lazy("The tools that it may call, with their policies."),
+    "ui_schemas.json": gettext_lazy("Forms that the agent can show."),
+}
+# More than anybody mends at once; the rest shows as these go.
+FINDINGS_SHOWN: Final = 200
+
+
+@dataclass(frozen=True)
+class FilePanel:
+    """One file of the editor."""
+
+    name: str
+    field: str
+    help: str
+    text: str
+
+
+@dataclass(frozen=True)
+class FindingRow:
+    """A finding, with the field of the form where it can be mended, or the row in which it stands.
+
+    `mend` is the edit that makes it good where there is one, as JSON `{file, edits}`; `mend_label` its button's words.
+    """
+
+    finding: Finding
+    place: FormLocation | None
+    mend: str
+    mend_label: str
+
+
+def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
+    mends = quick_fixes_for(report, capability_id)
+    return [_row(finding, mends.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
+
+
+def _row(finding: Finding, mend: QuickFix | None, report: Report, files: Mapping[str, str]) -> FindingRow:
+    place = locate_field(finding, report.files.get(finding.file, ""))
+    # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
+    if mend is None or files.get(mend.file) != report.files.get(mend.file):
+        return FindingRow(finding, place, "", "")
+    return FindingRow(finding, place, _as_json(mend, files[mend.file]), mend.label)
+
+
+def _as_json(mend: QuickFix, text: str) -> str:
+    """Offsets as a browser counts: in UTF-16 units."""
+    edits = [
+        {"from": _units(text[: edit.start]), "to": _units(text[: edit.end]), "insert": edit.text} for edit in mend.edits
+    ]
+    return json.dumps({"file": mend.file, "edits": edits})
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def _facts() -> dict[str, Any]:
+    """What the forms and the completion know: the schemas by file, and the sections that each profile can demand."""
+    schemas = {f"{name}.json": read_schema(name) for name in ("capability", "tools", "ui_schemas")}
+    sections = {
+        profile: [{"name": one.name, "also": one.also, "hint": one.hint} for one in list_sections(profile)]
+        for profile in PROFILES
+    }
+    return {"schemas": schemas, "sections": sections}
+
+
+def _panels(files: Mapping[str, str]) -> list[FilePanel]:
+    return [FilePanel(name, FIELDS[name], str(HELP[name]), files.get(name, "")) for name in BUNDLE_FILES]
+
+
+def get_submitted_files(request: StudioRequest) -> dict[str, str]:
+    """The four texts. Browsers send CRLF; a file whose text is empty is absent."""
+    texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in FIELDS.items()}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _kept(capability: Capability, files: dict[str, str]) -> dict[str, str]:
+    """The texts, and where one was not touched the stored form of it.
+
+    A textarea turns a lone CR into the end of a line, and cannot tell an empty file from an absent one.
+    """
+    stored, _ = drafts.editable_files(capability)
+    untouched = {name: text for name, text in stored.items() if text.replace("\r", "\n") == files.get(name, "")}
+    return files | untouched
+
+
+def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
+    return {
+        "capability_id": capability_id,
+        "panels": _panels(files),
+        "rows": _rows(report, capability_id, files),
+        "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
+        "report": report,
+        "based_on": based_on,
+    }
+
+
+@author_required
+@require_safe
+def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The draft, or the published texts to begin one from."""
+    capability = get_capability_or_404(capability_id)
+    files, version = drafts.editable_files(capability)
+    report = drafts.validate_draft_files(capability_id, files)
+    context = _context(capability_id, files, version, report) | {"facts": _facts()}
+    context["changes_requested"] = reviews.list_changes_requested().filter(capability=capability).first()
+    return render(request, "studio/draft/edit.html", context)
+
+
+@author_required
+@require_POST
+def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Findings for the texts as they stand in the browser; stores nothing."""
+    files = get_submitted_files(request)
+    report = drafts.validate_draft_files(capability_id, files)
+    return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, None, report))
+
+
+@author_required
+@post_only_from("studio:draft_edit")
+def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Keep the texts. A stale save shows both, and loses neither."""
+    capability = get_capability_or_404(capability_id)
+    files, based_on = _kept(capability, get_submitted_files(request)), get_int(request, "based_on")
+    try:
+        saved = drafts.save_draft(
+            capability_id=capability_id,
+            files=files,
+            based_on=based_on,
+            by=actor_of(request),
+            keeps_supporting_of=capability,
+        )
+    except DraftConflict as conflict:
+        return _conflict(request, capability_id, conflict)
+    except RegistryError as error:
+        context = _context(capability_id, files, based_on, drafts.validate_draft_files(capability_id, files))
+        return _answer(request, context | {"error": error.message}, status=422)
+    if request.htmx:
+        context = _context(capability_id, saved.files, saved.version, saved.report)
+        return _answer(request, context | {"saved": True}, status=200)
+    if request.POST.get("then") == "publish":
+        return redirect("studio:gate_show", capability_id)
+    messages.success(request, _("Draft saved."))
+    return _back_to_editor(request, capability_id)
+
+
+@author_required
+@post_only_from("studio:draft_edit")
+def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Save what the two versions come to together, with a choice for each place that both changed."""
+    mine, base = _kept(get_capability_or_404(capability_id), get_submitted_files(request)), _base(request)
+    choices = {name: _choices(request, field) for name, field in FIELDS.items()}
+    based_on = get_int(request, "based_on")
+    try:
+        three_way_merge.merge_draft(
+            capability_id=capability_id, mine=mine, base=base, choices=choices, based_on=based_on, by=actor_of(request)
+        )
+    except DraftConflict as conflict:
+        return _conflict(request, capability_id, conflict)
+    except RegistryError as error:
+        context = _context(capability_id, mine, based_on, drafts.validate_draft_files(capability_id, mine))
+        return _answer(request, context | {"error": error.message}, status=422)
+    messages.success(request, _("The two versions are one draft now. Look through it before you go on."))
+    return _back_to_editor(request, capability_id)
+
+
+def _back_to_editor(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """With the name of the copy in the browser that is settled by this, so that it is not offered any more."""
+    copy = get_text(request, "copy", most=200)
+    query = f"?{urlencode({'settled': copy})}" if copy else ""
+    return redirect(reverse("studio:draft_edit", args=[capability_id]) + query)
+
+
+def _base(request: StudioRequest) -> dict[str, str]:
+    """The texts that a person began with, as far as the browser knew them."""
+    given = {name: request.POST.get(f"base_{field}") for name, field in FIELDS.items()}
+    return {name: text.replace("\r\n", "\n") for name, text in given.items() if text is not None}
+
+
+def _choices(request: StudioRequest, field: str) -> list[three_way_merge.Choice]:
+    """One for each conflict of a file, in order."""
+    chosen: list[three_way_merge.Choice] = []
+    for number in range(three_way_merge.CONFLICTS_MAX):
+        given = request.POST.get(f"choice_{field}_{number}", "mine")
+        chosen.append(next((choice for choice in three_way_merge.CHOICES if choice == given), "mine"))
+    return chosen
+
+
+def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> HttpResponse:
+    """The editor, or the two parts of it that a save changes."""
+    template = "studio/draft/edit.html" + ("#saved" if request.htmx else "")
+    return render(request, template, context | {"facts": _facts()}, status=status)
+
+
+def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflict) -> HttpResponse:
+    """A page of its own; editor.js sends its form as a browser does when it is told 409."""
+    yours, theirs, base = conflict.extra["yours"], conflict.extra["theirs"], _base(request)
+    merged = three_way_merge.merge_files(base, yours, theirs)
+    context = {
+        "capability_id": capability_id,
+        "files": [_merged_file(name, chunks) for name, chunks in merged.items()],
+        "yours": [(FIELDS[name], text) for name, text in yours.items() if name in FIELDS],
+        "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
+        "draft_version": conflict.extra["draft_version"],
+        "copy": get_text(request, "copy", most=200),
+    }
+    return render(request, "studio/draft/conflict.html", context, status=409)
+
+
+@dataclass(frozen=True)
+class MergedFile:
+    """One file of two versions: `parts` are its stretches, each with the name of the choice that it needs, or none."""
+
+    name: str
+    parts: list[tuple[three_way_merge.MergeChunk, str]]
+    conflicts: int
+    mine: int
+    theirs: int
+
+
+def _merged_file(name: str, chunks: Sequence[three_way_merge.MergeChunk]) -> MergedFile:
+    count = 0
+    parts = []
+    for chunk in chunks:
+        is_choice = chunk.kind == "conflict"
+        parts.append((chunk, f"choice_{FIELDS[name]}_{count}" if is_choice else ""))
+        count += is_choice
+    mine, theirs = (sum(chunk.kind == kind for chunk in chunks) for kind in ("mine", "theirs"))
+    return MergedFile(name, parts, count, mine, theirs)
+
+
+@author_required
+@confirmed_first(questions.discard_draft, page="studio:capability_show")
+def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Put the draft away for 30 days."""
+    words = _("The draft is discarded. You can restore it below for 30 days.")
+    to, version = redirect("studio:capability_show", capability_id), get_int(request, "draft_version")
+    return run_action(request, drafts.discard_draft, words, to=to, capability_id=capability_id, draft_version=version)
+
+
+@author_required
+@post_only_from("studio:capability_show")
+def draft_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Bring back a draft that was put away."""
+    get_capability_or_404(capability_id)
+    try:
+        drafts.restore_draft(
+            capability_id=capability_id, version=get_int(request, "version") or 0, by=actor_of(request)
+        )
+    except DraftConflict:
+        messages.error(request, _("There is a draft already: publish it or put it away first."))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("The draft is back."))
+    return redirect("studio:capability_show", capability_id)

@@ -1,0 +1,78 @@
+"""Draft history: earlier texts of a draft, how they differ from it, and restoring one."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.bundles.text_diff import diff_files
+from registry.catalog import draft_versions, drafts
+from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
+from studio.pages.form_data import get_int
+from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.views.capability import get_capability_or_404
+
+PER_PAGE = 50
+
+
+@author_required
+@require_safe
+def draft_version_list(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """All earlier drafts that can be restored, the newest first."""
+    capability = get_capability_or_404(capability_id)
+    found = draft_versions.list_earlier_drafts(capability)
+    context = {
+        "capability": capability,
+        "draft": drafts.get_active_draft(capability),
+        "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
+        "days": draft_versions.KEPT.days,
+        "versions_max": draft_versions.VERSIONS_MAX,
+        "minutes": int(draft_versions.PERIOD.total_seconds() // 60),
+    }
+    return render(request, "studio/draft_version/list.html", context)
+
+
+@author_required
+@require_safe
+def draft_version_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
+    """One of them against the current draft, or against what is published where there is none."""
+    capability = get_capability_or_404(capability_id)
+    try:
+        earlier, texts = draft_versions.get_earlier_draft(capability, number)
+    except DraftNotFound as error:
+        raise Http404(error.message) from None
+    current, version = drafts.editable_files(capability)
+    context = {
+        "capability": capability,
+        "earlier": earlier,
+        "draft_version": version,
+        "diffs": diff_files(current, texts),
+        "files": texts,
+    }
+    return render(request, "studio/draft_version/show.html", context)
+
+
+@author_required
+@post_only_from("studio:draft_version_show")
+def draft_version_restore(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
+    """Make it the draft again; the text that it replaces becomes a version."""
+    get_capability_or_404(capability_id)
+    try:
+        drafts.restore_version(
+            capability_id=capability_id, version=number, based_on=get_int(request, "based_on"), by=actor_of(request)
+        )
+    except DraftNotFound as error:
+        messages.error(request, error.message)
+        return redirect("studio:draft_version_list", capability_id)
+    except DraftConflict:
+        messages.error(request, _("The draft has changed since you opened this page. Check the differences again."))
+        return redirect("studio:draft_version_show", capability_id, number)
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:draft_version_show", capability_id, number)
+    messages.success(request, _("Draft version %(number)s restored.") % {"number": number})
+    return redirect("studio:draft_edit", capability_id)

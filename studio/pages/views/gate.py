@@ -1,0 +1,191 @@
+"""The gate: everything to know before publishing, on one page, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from registry.catalog import drafts
+from registry.common.errors import DraftConflict, DraftNotFound
+from registry.models import Capability, Draft
+from registry.publishing import publication, publish_context
+from registry.publishing.gate import GateReport
+from registry.semantic_diff import EFFECTS, Change
+from registry.validation import Finding
+from studio.middleware.time_zones import typed_zone
+from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.views.capability import get_capability_or_404
+
+FINDINGS_SHOWN_MAX: Final = 20
+DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page; look again.")
+_EFFECT_WORDS: Final = {
+    "loosens": gettext_lazy("Loosens a policy"),
+    "breaks": gettext_lazy("Breaks what was right"),
+    "widens": gettext_lazy("Reaches further"),
+    "changes": gettext_lazy("Changes"),
+}
+# A question of policy is not a fault of the texts: it is told to the person, with who can answer it.
+_QUESTION_WORDS: Final = {
+    "POLICY_LOOSENED": gettext_lazy("This release loosens a policy. A publisher has to confirm it."),
+    "LOOSENING_NOT_ALLOWED": gettext_lazy("This release loosens a policy. Only an admin may publish it here."),
+    "APPROVAL_REQUIRED": gettext_lazy(
+        "These texts need approval by a second person: a publisher or an admin who has not worked on them."
+    ),
+    "COMMENTS_OPEN": gettext_lazy("Every comment of the review has to be resolved before publishing."),
+    "NOTE_REQUIRED": gettext_lazy("Publishing needs a note here."),
+}
+# Of a first release, of which nothing else can be said.
+_FIRST_WORDS: Final = {"widens": gettext_lazy("What agents get"), "changes": gettext_lazy("Forms and files")}
+
+
+@operator_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Findings, differences and the button; the same report that command line and API give."""
+    capability = get_capability_or_404(capability_id)
+    try:
+        draft = drafts.get_draft(capability_id)
+    except DraftNotFound:
+        return show_no_draft(request, capability_id)
+    if request.method == "POST":
+        return _publish(request, capability, draft)
+    return render_gate(request, capability, draft)
+
+
+def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Back to the capability: there is nothing to look at."""
+    messages.info(request, _("There is no draft to publish."))
+    return redirect("studio:capability_show", capability_id)
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """Findings of one weight: those that show at once, and those behind a fold."""
+
+    word: str
+    shown: tuple[Finding, ...]
+    more: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes of one weight."""
+
+    effect: str
+    words: str
+    shown: tuple[Change, ...]
+    more: tuple[Change, ...]
+
+
+def _group(word: str, findings: list[Finding]) -> FindingGroup:
+    return FindingGroup(word, tuple(findings[:FINDINGS_SHOWN_MAX]), tuple(findings[FINDINGS_SHOWN_MAX:]))
+
+
+def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[ChangeGroup]:
+    """By weight, the heaviest first."""
+    groups = []
+    for effect in EFFECTS:
+        found = tuple(change for change in changes if change.effect == effect)
+        if found:
+            words = str(words_of[effect])
+            groups.append(ChangeGroup(effect, words, found[:FINDINGS_SHOWN_MAX], found[FINDINGS_SHOWN_MAX:]))
+    return groups
+
+
+def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm: bool = True) -> dict[str, Any]:
+    """What the parts of the page need that show a gate's report: errors of the texts, questions of policy apart from
+    them, and what was typed. `can_confirm` says that the page has a form in which a publisher confirms."""
+    errors = [finding for finding in gate.text_findings if finding.is_error]
+    warnings = [finding for finding in gate.text_findings if not finding.is_error]
+    asked = [
+        code
+        for code in gate.open_questions
+        if code != "POLICY_LOOSENED" or "LOOSENING_NOT_ALLOWED" not in gate.open_questions
+    ]
+    to_confirm = [code for code in asked if code in gate.to_acknowledge and can_confirm and request.user.can_publish]
+    questions = [(code, str(_QUESTION_WORDS[code])) for code in asked if code not in to_confirm]
+    return {
+        "gate": gate,
+        "to_confirm": to_confirm,
+        "questions": questions,
+        # What no tick of this person's can lift.
+        "is_blocked": bool(errors or questions),
+        "needs_approval": "APPROVAL_REQUIRED" in asked,
+        "can_be_reviewed": gate.report.ok,
+        "errors": errors,
+        "warnings": warnings,
+        "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
+        "change_groups": group_changes(gate.brings, _FIRST_WORDS) if gate.brings else group_changes(gate.changes),
+        "acknowledged": get_acknowledged(request),
+        "note": get_note(request),
+        "due_at": get_text(request, "due_at", most=32),
+        # What was typed is shown again in the zone in which it was typed.
+        "due_at_zone": typed_zone(request.POST, "due_at"),
+    }
+
+
+def render_gate(
+    request: StudioRequest, capability: Capability, draft: Draft, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    """The page, with whatever was typed into its form."""
+    capability_id = capability.capability_id
+    outcome = publication.publish_draft(capability_id=capability_id, by=actor_of(request), note=None, dry_run=True)
+    found = publish_context.get_publish_context(capability)
+    context = {
+        "capability": capability,
+        "capability_id": capability_id,
+        "draft": draft,
+        "outcome": outcome,
+        "error": error,
+        "standing": found,
+        # What is being looked at, or was approved, need not be handed in again.
+        "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
+        **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
+    }
+    return render(request, "studio/gate/show.html", context, status=status)
+
+
+def refused_words(gate: GateReport | None) -> str:
+    """Why nothing was published, in a sentence: a confirmation is missing, or something that the page lists."""
+    if gate is not None and gate.to_acknowledge and not any(f.is_error for f in gate.text_findings):
+        return _("Not published yet. Confirm that the release is meant to loosen a policy.")
+    return _("It was not published; see below why.")
+
+
+def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
+    if not request.user.can_publish:
+        error = denial_reason(request, _("publish"), capability.capability_id)
+        return render_gate(request, capability, draft, error=error, status=403)
+    note = get_note(request)
+    if not note:
+        return render_gate(request, capability, draft, error=_("Write a note: it stands in the history."), status=400)
+    capability_id = capability.capability_id
+    try:
+        outcome = publication.publish_draft(
+            capability_id=capability_id,
+            draft_version=get_int(request, "draft_version") or 0,
+            by=actor_of(request),
+            note=note,
+            acknowledge=get_acknowledged(request),
+        )
+    except DraftConflict:
+        return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
+    except DraftNotFound:
+        messages.info(request, _("Somebody else has just published this draft."))
+        return redirect("studio:capability_show", capability_id)
+    if outcome.status == "refused":
+        return render_gate(request, capability, draft, error=refused_words(outcome.gate), status=422)
+    words = {"unchanged": _("Already up to date: nothing differs from the published revision.")}
+    messages.success(
+        request, words.get(outcome.status, _("Published as revision %(revision)s.") % {"revision": outcome.revision})
+    )
+    return redirect("studio:capability_show", capability_id)

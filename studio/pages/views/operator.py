@@ -1,0 +1,182 @@
+"""Members: who signs in, with which role, and the way in for whoever is new."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from registry.access import operators
+from registry.common.errors import NotFound, RegistryError
+from registry.models import Operator
+from studio.pages.actions import run_action
+from studio.pages.confirmations import access as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_query_text, get_text
+from studio.pages.known_devices import remember_device
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.templatetags.labels import WORDS
+
+PAGE_SIZE: Final = 50
+ROLE_WORDS: Final = {
+    "viewer": gettext_lazy("reads"),
+    "author": gettext_lazy("writes drafts"),
+    "publisher": gettext_lazy("publishes"),
+    "admin": gettext_lazy("manages people, keys and webhooks as well"),
+}
+
+
+class InviteForm(forms.Form):
+    """A name and a role; the password is chosen by whoever gets the link."""
+
+    username = forms.CharField(
+        label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, digits and @ . + - _")
+    )
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"),
+        choices=[(role, format_lazy("{}: {}", WORDS[role], words)) for role, words in ROLE_WORDS.items()],
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
+
+
+@admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def operator_list(request: StudioRequest) -> HttpResponse:
+    """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
+    form = InviteForm(request.POST if request.method == "POST" else None)
+    link: dict[str, str] = {}
+    if request.method == "POST" and form.is_valid():
+        try:
+            operator, token = operators.invite_operator(by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("username", error.message)
+        else:
+            link, form = _link(request, operator, token), InviteForm()
+    return _listed(request, form, link=link, status=400 if form.errors else 200)
+
+
+def _listed(
+    request: StudioRequest, form: InviteForm, *, link: dict[str, str] | None = None, status: int = 200
+) -> HttpResponse:
+    search = get_query_text(request, "q", most=150)
+    page = Paginator(operators.list_operators(search=search), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "link": link, "roles": operators.ROLES, "search": search}
+    response = render(request, "studio/operator/list.html", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, str]:
+    address = request.build_absolute_uri(reverse("studio:welcome", args=[operator.pk, token]))
+    return {"username": operator.username, "address": address}
+
+
+@admin_required
+@confirmed_first(questions.reset_password, page="studio:operator_list")
+def operator_reset(request: StudioRequest) -> HttpResponse:
+    """Take somebody's password away and show the link to choose another."""
+    try:
+        operator, token = operators.reset_password(username=_username(request), by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:operator_list")
+    return _listed(request, InviteForm(), link=_link(request, operator, token))
+
+
+def _username(request: StudioRequest) -> str:
+    return get_text(request, "username", most=150)
+
+
+def _told(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    """Do one verb and come back with a sentence on what happened."""
+    username = _username(request)
+    to = redirect("studio:operator_list")
+    return run_action(request, verb, words % {"name": username}, to=to, username=username, **arguments)
+
+
+@admin_required
+@post_only_from("studio:operator_list")
+def operator_role(request: StudioRequest) -> HttpResponse:
+    """Another role."""
+    role = get_text(request, "role", most=16)
+    words = _("%(name)s has the role {role} now.").format(role=role)
+    return _told(request, words, operators.set_role, role=role)
+
+
+@admin_required
+@confirmed_first(questions.deactivate_member, page="studio:operator_list")
+def operator_disable(request: StudioRequest) -> HttpResponse:
+    """Deactivate a member."""
+    return _told(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
+
+
+@admin_required
+@post_only_from("studio:operator_list")
+def operator_enable(request: StudioRequest) -> HttpResponse:
+    """Reactivate a member."""
+    return _told(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
+
+
+class SetPasswordForm(forms.Form):
+    """A new password, twice."""
+
+    new = forms.CharField(
+        label=gettext_lazy("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=gettext_lazy("At least 12 characters."),
+    )
+    again = forms.CharField(
+        label=gettext_lazy("Password again"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("new") and given.get("again") and given["new"] != given["again"]:
+            self.add_error("again", _("The two passwords differ."))
+        return given
+
+
+@sensitive_post_parameters()
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def welcome(request: HttpRequest, number: int, token: str) -> HttpResponse:
+    """The page behind a link: choose a password, once."""
+    try:
+        operator = operators.get_invitation(number, token)
+    except NotFound as error:
+        return _welcomed(request, {"void": error.message}, 404)
+    form = SetPasswordForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            operators.accept_invitation(key=number, token=token, password=form.cleaned_data["new"])
+        except RegistryError as error:
+            form.add_error("new", error.message)
+        else:
+            # Whoever else was signed in here is not the one who goes on.
+            logout(request)
+            messages.success(request, _("Your password is set. Sign in with it."))
+            # Reached by a link for this account: an attacker elsewhere must not slow its first sign-in down.
+            response = redirect("studio:sign_in")
+            remember_device(request, response, operator.get_username())
+            return response
+    return _welcomed(request, {"form": form, "operator": operator}, 400 if form.errors else 200)
+
+
+def _welcomed(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:
+    # The address is the key to the account until it is used: settings send no other host a referrer.
+    return render(request, "studio/operator/welcome.html", context, status=status)

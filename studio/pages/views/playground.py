@@ -1,0 +1,129 @@
+"""The playground: type what a user would say, and see what an agent would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.http import HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from agent_client.environment.probe import KINDS, Environment, Kind
+from registry.common.errors import RegistryError
+from registry.core import queries
+from studio.pages import tour
+from studio.pages.form_data import get_int, get_json, get_text, get_text_at
+from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
+from studio.pages.permissions import StudioRequest, operator_required, post_only_from
+from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, run_conversation
+
+SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
+WORDS: Final = {
+    "bins": (gettext_lazy("Programs"), "ffmpeg, git"),
+    "python": (gettext_lazy("Python packages"), "openpyxl, pandas"),
+    "apps": (gettext_lazy("Apps"), "Microsoft Excel"),
+    "env": (gettext_lazy("Keys (environment variables)"), "BILLING_API_KEY"),
+    "permissions": (gettext_lazy("Permissions"), "screen_recording"),
+}
+# What playground.js draws a form with.
+_DRAWN: Final = ("capability_id", "schema_id", "title", "messages")
+_NAMES_MAX: Final = 20
+_NAMES_LENGTH_MAX: Final = 300
+# An address longer than this is cut off by somebody on its way.
+_ADDRESS_MAX: Final = 6000
+
+
+@operator_required
+@require_safe
+def playground_show(request: StudioRequest) -> HttpResponse:
+    """A conversation from the address: whoever gets the link sees the same. Nothing is stored."""
+    page = render(request, "studio/playground/show.html", _conversation(request.GET))
+    return tour.list_visited(request, page, "playground")
+
+
+def _conversation(given: QueryDict) -> dict[str, Any]:
+    said = [text.replace("\0", "")[:MESSAGE_LENGTH_MAX].strip() for text in given.getlist("m")]
+    messages = _last([text for text in said if text])
+    asked, with_drafts = given.get("os", ""), given.get("drafts", "") == "yes"
+    system = asked if asked in dict(SYSTEMS) else SYSTEMS[0][0]
+    there = {kind: get_text_at(given, kind, most=_NAMES_LENGTH_MAX) for kind in KINDS}
+    set_up = {key: value for key, value in ({"os": asked and system} | there).items() if value}
+    set_up |= {"drafts": "yes"} if with_drafts else {}
+    context: dict[str, Any] = {
+        "messages_said": messages,
+        "system": system,
+        "systems": SYSTEMS,
+        "there": [(kind, *WORDS[kind], there[kind]) for kind in KINDS],
+        "with_drafts": with_drafts,
+        "is_set": bool(set_up),
+        "message_length_max": MESSAGE_LENGTH_MAX,
+        "is_cut": len(messages) < sum(map(bool, said)),
+        "query": urlencode({**set_up, "m": messages}, doseq=True),
+        "query_anew": urlencode(set_up),
+        "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
+    }
+    if messages:
+        environment = _environment(system, there, get_text_at(given, "has", most=2000))
+        context |= _spoken(messages, environment, with_drafts=with_drafts)
+    return context
+
+
+def _last(messages: list[str]) -> list[str]:
+    """As many of the last ones as an address holds."""
+    kept: list[str] = []
+    for text in reversed(messages[-MESSAGES_MAX:]):
+        if kept and len(urlencode({"m": [text, *kept]}, doseq=True)) > _ADDRESS_MAX:
+            break
+        kept.insert(0, text)
+    return kept
+
+
+def _environment(system: str, there: Mapping[Kind, str], anything: str) -> Environment:
+    """`anything` is there as whatever it is needed as: links of before say no more."""
+    known = _names(anything)
+    return Environment(system, **{kind: _names(text) | known for kind, text in there.items()})
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
+
+
+def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool) -> dict[str, Any]:
+    try:
+        talk = run_conversation(messages, environment, with_drafts=with_drafts)
+    except RegistryError as error:
+        return {"error": error.message}
+    return {
+        "steps": talk.steps,
+        "prompt": talk.prompt,
+        "forms": talk.forms,
+        "form_data": [{name: getattr(form, name) for name in _DRAWN} for form in talk.forms],
+        "has_capabilities": queries.any_published(),
+    }
+
+
+@operator_required
+@post_only_from("studio:playground_show")
+def playground_action(request: StudioRequest) -> HttpResponse:
+    """`{standing, words, tool, policy, arguments}` for what a form has sent, or, to a browser without scripts, the
+    conversation again with the same below that form. Nothing is called."""
+    capability_id, schema_id = get_text(request, "capability_id", most=64), get_text(request, "schema_id", most=100)
+    with_drafts = request.POST.get("drafts") == "yes"
+    if request.htmx:
+        event = get_json(request)
+        told = dry_run_form(capability_id=capability_id, schema_id=schema_id, event=event, with_drafts=with_drafts)
+        return JsonResponse(asdict(told))
+    told = dry_run_plain_form(
+        capability_id=capability_id,
+        schema_id=schema_id,
+        given=dict(request.POST.lists()),
+        pressed=get_int(request, "press"),
+        with_drafts=with_drafts,
+    )
+    context = _conversation(QueryDict(get_text(request, "query", most=_ADDRESS_MAX + 2000)))
+    context |= {"told": told, "told_of": (capability_id, schema_id)}
+    return render(request, "studio/playground/show.html", context)

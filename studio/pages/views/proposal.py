@@ -1,0 +1,98 @@
+"""What agents hand in for review: the list, one of them, and the decision."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.common.errors import ProposalNotFound
+from registry.models import Proposal
+from registry.publishing import proposals
+from studio.pages.actions import run_action
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_choice, get_note
+from studio.pages.permissions import (
+    StudioRequest,
+    author_required,
+    operator_required,
+    post_only_from,
+    restrict_to_read_only,
+)
+
+PAGE_SIZE: Final = 50
+STATUSES: Final = (*Proposal.Status.values, "all")
+FINDINGS_SHOWN: Final = 20
+
+
+@operator_required
+@require_safe
+def proposal_list(request: StudioRequest) -> HttpResponse:
+    """Open ones, the newest first; or those of another status."""
+    status = get_choice(request, "status", STATUSES) or "draft"
+    found = proposals.list_proposals(status="" if status == "all" else status, limit=None)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "status": status, "statuses": STATUSES, "query": f"status={status}"}
+    return render(request, "studio/proposal/list.html", context)
+
+
+@operator_required
+@require_safe
+def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """One proposal: findings, what it changes, what it is like, and the decision."""
+    proposal = _proposal_or_404(proposal_id)
+    found = proposals.get_proposal_review(proposal, against=get_choice(request, "against", ("draft", "published")))
+    # An author of another team reads it, and decides nothing.
+    restrict_to_read_only(request, proposal.capability.capability_id)
+    context: dict[str, Any] = {
+        "proposal": proposal,
+        "capability": proposal.capability,
+        "found": found,
+        "shown": found.report.findings[:FINDINGS_SHOWN],
+        "more": found.report.findings[FINDINGS_SHOWN:],
+    }
+    return render(request, "studio/proposal/show.html", context)
+
+
+def _proposal_or_404(proposal_id: UUID) -> Proposal:
+    try:
+        return proposals.get_proposal(proposal_id)
+    except ProposalNotFound as error:
+        raise Http404(error.message) from None
+
+
+@author_required
+@post_only_from("studio:proposal_show")
+def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """Make it the draft; what was the draft is kept aside."""
+    proposal = _proposal_or_404(proposal_id)
+    return run_action(
+        request,
+        proposals.accept_proposal,
+        _("The proposal is the draft now. It is decided on when that is published."),
+        to=redirect("studio:capability_show", proposal.capability.capability_id),
+        back=redirect("studio:proposal_show", proposal_id),
+        proposal_id=proposal_id,
+        note=get_note(request),
+    )
+
+
+@author_required
+@confirmed_first(questions.reject_proposal, page="studio:proposal_show")
+def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
+    """Decline it, with a note for whoever proposed it."""
+    return run_action(
+        request,
+        proposals.reject_proposal,
+        _("The proposal is declined; the key that made it can read why."),
+        to=redirect("studio:proposal_list"),
+        back=redirect("studio:proposal_show", proposal_id),
+        proposal_id=proposal_id,
+        note=get_note(request),
+    )

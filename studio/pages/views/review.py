@@ -1,0 +1,264 @@
+"""Reviews: asked for at the gate, read and answered here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.catalog import drafts
+from registry.common.errors import (
+    DraftConflict,
+    DraftNotFound,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    RegistryError,
+    ReviewConflict,
+    SelfApprovalForbidden,
+)
+from registry.models import Review
+from registry.publishing import publication, review_comments, reviews
+from registry.publishing.audience import get_audience
+from registry.publishing.review_comments import CommentThread
+from registry.validation import BUNDLE_FILES
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_int, get_note, get_text
+from studio.pages.permissions import (
+    StudioRequest,
+    actor_of,
+    denial_reason,
+    operator_required,
+    post_only_from,
+    restrict_to_read_only,
+)
+from studio.pages.views.capability import get_capability_or_404
+from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
+
+PAGE_SIZE: Final = 50
+RETURNED_MAX: Final = 10
+SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
+WORDS_MAX: Final = reviews.COMMENT_LENGTH_MAX + 1
+_STATUS: Final[dict[type[RegistryError], int]] = {
+    InvalidRequest: 400,
+    # Of a comment: the review itself stands in the address.
+    NotFound: 400,
+    Forbidden: 403,
+    SelfApprovalForbidden: 403,
+    ReviewConflict: 409,
+}
+
+
+@operator_required
+@require_safe
+def review_list(request: StudioRequest) -> HttpResponse:
+    """What waits for somebody, the newest first."""
+    show = request.GET.get("show", "")
+    show = show if show in (*SHOWN, "mine") else "waiting"
+    mine = str(actor_of(request)) if show == "mine" else ""
+    found = reviews.list_reviews(states=SHOWN.get(show, ()), asked_by=mine)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {"page": page, "show": show, "query": f"show={show}"}
+    if show == "waiting":
+        # What waits for the reader: their own, with what a publisher asks for.
+        asker = str(actor_of(request))
+        context["returned"] = reviews.list_changes_requested().filter(asked_by=asker)[:RETURNED_MAX]
+    return render(request, "studio/review/list.html", context)
+
+
+@operator_required
+@post_only_from("studio:gate_show")
+def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Hand the draft in; whatever is wrong comes back as the gate's page with what was typed."""
+    capability = get_capability_or_404(capability_id)
+    try:
+        draft = drafts.get_draft(capability_id)
+    except DraftNotFound:
+        return show_no_draft(request, capability_id)
+    if not request.user.can_edit:
+        error = denial_reason(request, _("ask for a review"), capability_id)
+        return render_gate(request, capability, draft, error=error, status=403)
+    try:
+        review = reviews.request_review(
+            capability_id=capability_id,
+            draft_version=get_int(request, "draft_version") or 0,
+            by=actor_of(request),
+            note=get_note(request),
+        )
+    except DraftConflict:
+        return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
+    except RegistryError as refusal:
+        return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
+    messages.success(request, _("A review is asked for. Whoever may publish sees it in the list of reviews."))
+    return redirect("studio:review_show", review.pk)
+
+
+def _review_or_404(number: int) -> Review:
+    try:
+        return reviews.get_review(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+@operator_required
+@require_safe
+def review_show(request: StudioRequest, number: int) -> HttpResponse:
+    """The texts that were handed in, held against what agents get now, and what was said about them."""
+    return _page(request, _review_or_404(number))
+
+
+def _page(
+    request: StudioRequest, review: Review, *, error: str = "", status: int = 200, answering: int | None = None
+) -> HttpResponse:
+    """With what was typed: in the form of the comment that was being answered, or in the one below."""
+    restrict_to_read_only(request, review.capability.capability_id)
+    actor = actor_of(request)
+    threads = review_comments.list_threads(review)
+    needs_other = reviews.requires_independent_reviewer(review) and not reviews.is_independent_reviewer(
+        review, str(actor)
+    )
+    is_current = review.is_active and reviews.is_current(review)
+    context: dict[str, Any] = {
+        "review": review,
+        "capability": review.capability,
+        "capability_id": review.capability.capability_id,
+        "threads": threads,
+        "open_count": sum(thread.is_open for thread in threads),
+        "resolved_count": sum(thread.is_resolved for thread in threads),
+        "said_at": _by_line(threads, review),
+        "place": _place(request),
+        "words": get_text(request, "words", most=WORDS_MAX),
+        "answering": answering,
+        "is_current": is_current,
+        "needs_other": needs_other,
+        "can_withdraw": review.is_active and request.user.can_edit and reviews.may_withdraw(review, actor),
+        "can_decide": review.state == "open" and request.user.can_publish,
+        "audience": get_audience(review.capability.capability_id),
+        "error": error,
+    }
+    if review.state != "published":
+        gate = publication.preview_publish(files=review.files, by=actor)
+        # That somebody has to approve is why this page is open.
+        findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
+        context |= build_gate_context(request, replace(gate, findings=findings), can_confirm=False)
+    return render(request, "studio/review/show.html", context, status=status)
+
+
+def _by_line(threads: list[CommentThread], review: Review) -> dict[str, dict[int, list[CommentThread]]]:
+    """`{file: {line: comments}}` of the round that is shown: earlier ones stood on other texts."""
+    found: dict[str, dict[int, list[CommentThread]]] = defaultdict(lambda: defaultdict(list))
+    for thread in threads:
+        if thread.entry.line is not None and thread.entry.round == review.round:
+            found[thread.entry.file][thread.entry.line].append(thread)
+    return {file: dict(lines) for file, lines in found.items()}
+
+
+def _place(request: StudioRequest) -> dict[str, str]:
+    """What a comment is to stand on, as a link or the form says; nothing where that is odd."""
+    given = request.POST if request.method == "POST" else request.GET
+    file, line, code = (given.get(name, "").replace("\0", "")[:64] for name in ("file", "line", "code"))
+    if file in BUNDLE_FILES and line.isdecimal() and len(line) < 8:
+        return {"file": file, "line": line}
+    return {"code": code} if code.replace("_", "").isalnum() and code.isascii() else {}
+
+
+def _tried(request: StudioRequest, number: int, verb: Any, done: str, **arguments: Any) -> HttpResponse:
+    """Do one verb and show the review again, with a sentence on what happened or the words and why not."""
+    review = _review_or_404(number)
+    try:
+        verb(review_id=review.pk, by=actor_of(request), words=get_text(request, "words", most=WORDS_MAX), **arguments)
+    except RegistryError as error:
+        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
+    messages.success(request, done)
+    return redirect("studio:review_show", number)
+
+
+def _refused(request: StudioRequest, number: int, right: str, *, answering: int | None = None) -> HttpResponse:
+    """The page again, with what was typed: a role may have changed while it was open."""
+    review = _review_or_404(number)
+    error = denial_reason(request, right, review.capability.capability_id)
+    return _page(request, review, error=error, status=403, answering=answering)
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_comment(request: StudioRequest, number: int) -> HttpResponse:
+    """In general, on a line or on a finding."""
+    if not request.user.can_edit:
+        return _refused(request, number, _("comment"))
+    place = _place(request)
+    line = int(place["line"]) if "line" in place else None
+    more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
+    return _tried(request, number, review_comments.add_comment, _("Your comment is kept."), **more)
+
+
+def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
+    """Do something about a comment and show the review again, at that comment."""
+    review, entry = _review_or_404(number), get_int(request, "entry") or 0
+    if not request.user.can_edit:
+        return _refused(request, number, _("comment"), answering=entry)
+    try:
+        verb(review_id=review.pk, entry_id=entry, by=actor_of(request), **given)
+    except RegistryError as error:
+        status = _STATUS.get(type(error), 422)
+        return _page(request, review, error=error.message, status=status, answering=entry)
+    messages.success(request, done)
+    return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_reply(request: StudioRequest, number: int) -> HttpResponse:
+    """Answer a comment."""
+    words = get_text(request, "words", most=WORDS_MAX)
+    return _on_comment(request, number, review_comments.add_reply, _("Your answer is kept."), words=words)
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
+    """What a comment asks for is settled."""
+    return _on_comment(request, number, review_comments.resolve_thread, _("The comment is resolved."))
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
+    """It is not settled after all."""
+    return _on_comment(request, number, review_comments.reopen_thread, _("The comment is open again."))
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_approve(request: StudioRequest, number: int) -> HttpResponse:
+    """These texts may be published."""
+    if not request.user.can_publish:
+        return _refused(request, number, _("approve"))
+    done = _("Approved. These very texts can be published now.")
+    return _tried(request, number, reviews.approve, done, round_seen=get_int(request, "round") or 0)
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
+    """Something should change first."""
+    if not request.user.can_publish:
+        return _refused(request, number, _("send back"))
+    done = _("Sent back, with your words.")
+    return _tried(request, number, reviews.send_back, done, round_seen=get_int(request, "round") or 0)
+
+
+@operator_required
+@confirmed_first(questions.withdraw_review, page="studio:review_show")
+def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
+    """End it without a decision."""
+    return _tried(request, number, reviews.withdraw, _("Withdrawn."))

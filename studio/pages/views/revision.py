@@ -1,0 +1,144 @@
+"""Revisions: what was published when, by whom and why; and the way back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.bundles.text_diff import diff_files
+from registry.catalog import exporter
+from registry.common.errors import RegistryError, RevisionNotFound
+from registry.core import queries
+from registry.models import Capability, Revision
+from registry.publishing import publication, revision_diff
+from studio.pages.form_data import NOTE_MAX, get_acknowledged, get_note, get_query_text
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.views.capability import get_capability_or_404
+from studio.pages.views.gate import build_gate_context, group_changes
+
+NUMBERS_OFFERED: Final = 200
+EVENTS_SHOWN: Final = 100
+
+
+@operator_required
+@require_safe
+def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """All revisions, the newest first."""
+    capability = get_capability_or_404(capability_id)
+    revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values())
+    page = Paginator(revisions, 50).get_page(request.GET.get("page"))
+    events = queries.list_timeline(capability_id, limit=EVENTS_SHOWN)
+    return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})
+
+
+@operator_required
+@require_safe
+def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Any two revisions, in words and side by side; without numbers the last two."""
+    capability = get_capability_or_404(capability_id)
+    numbers = list(capability.revisions.order_by("-number").values_list("number", flat=True)[:NUMBERS_OFFERED])
+    if not numbers:
+        raise Http404(f"'{capability_id}' was never published")
+    new = _number_in(request, "to", numbers[0])
+    old = _number_in(request, "from", max(new - 1, 1))
+    try:
+        found = revision_diff.compare_revisions(capability, old=old, new=new)
+    except RevisionNotFound as error:
+        raise Http404(error.message) from None
+    context = {
+        "capability": capability,
+        "capability_id": capability_id,
+        "numbers": numbers,
+        "found": found,
+        "change_groups": group_changes(found.changes),
+    }
+    return render(request, "studio/revision/compare.html", context)
+
+
+def _number_in(request: StudioRequest, name: str, default: int) -> int:
+    value = request.GET.get(name, "")
+    return int(value) if value.isdecimal() and len(value) < 10 else default
+
+
+@operator_required
+@require_safe
+def revision_download(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:  # noqa: ARG001 (a view)
+    """The four files as a zip, the same bytes each time."""
+    revision = _revision_or_404(get_capability_or_404(capability_id), number)
+    response = HttpResponse(exporter.export_revision(revision).zip(), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{capability_id}-revision-{number}.zip"'
+    return response
+
+
+def _revision_or_404(capability: Capability, number: int) -> Revision:
+    try:
+        return queries.find_revision(capability, number=number)
+    except RevisionNotFound as error:
+        raise Http404(error.message) from None
+
+
+@operator_required
+@require_safe
+def revision_show(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
+    """One revision, against the published one where it is another."""
+    capability = get_capability_or_404(capability_id)
+    return _page(request, capability, _revision_or_404(capability, number))
+
+
+def _page(
+    request: StudioRequest, capability: Capability, revision: Revision, *, error: str = "", status: int = 200
+) -> HttpResponse:
+    published = capability.published_revision
+    is_current = published is not None and published.pk == revision.pk
+    context: dict[str, Any] = {
+        "capability": capability,
+        "capability_id": capability.capability_id,
+        "revision": revision,
+        "is_current": is_current,
+        "can_roll_back": not is_current and capability.status in queries.LOADABLE_STATUSES,
+        "diffs": diff_files(published.files if published else {}, revision.files),
+        "error": error,
+    }
+    if context["can_roll_back"] and request.user.can_publish:
+        # Rolling back runs today's gate: say before it is tried what that will say.
+        context |= build_gate_context(
+            request, publication.preview_publish(files=revision.files, by=actor_of(request), is_return=True)
+        )
+        # A page that offers the rollback says why.
+        context["note"] = get_note(request) or get_query_text(request, "note", most=NOTE_MAX)
+    return render(request, "studio/revision/show.html", context, status=status)
+
+
+@publisher_required
+@post_only_from("studio:revision_show")
+def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
+    """Point agents at an older revision, with a note."""
+    capability = get_capability_or_404(capability_id)
+    revision = _revision_or_404(capability, number)
+    note = get_note(request)
+    if not note:
+        return _page(request, capability, revision, error=_("Write a note: it stands in the history."), status=400)
+    try:
+        outcome = publication.rollback(
+            capability_id=capability_id,
+            to=number,
+            by=actor_of(request),
+            note=note,
+            acknowledge=get_acknowledged(request),
+        )
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:revision_list", capability_id)
+    if outcome.status == "refused":
+        return _page(request, capability, revision, error=_("It was not rolled back; see below why."), status=422)
+    words = {"unchanged": _("Agents get revision %(number)s already.") % {"number": number}}
+    messages.success(
+        request, words.get(outcome.status, _("Agents get revision %(number)s again.") % {"number": number})
+    )
+    return redirect("studio:capability_show", capability_id)

@@ -1,0 +1,120 @@
+"""Releases that wait for their time: planned at the gate, listed, changed and called off."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.catalog import drafts
+from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest, RegistryError
+from registry.models import ScheduledRelease
+from registry.publishing import scheduled_releases
+from studio.middleware.time_zones import moment_words, time_sent
+from studio.pages.actions import run_action
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_acknowledged, get_int, get_note
+from studio.pages.permissions import (
+    StudioRequest,
+    actor_of,
+    denial_reason,
+    operator_required,
+    post_only_from,
+    publisher_required,
+)
+from studio.pages.views.capability import get_capability_or_404
+from studio.pages.views.gate import DRAFT_CHANGED, render_gate, show_no_draft
+
+PAGE_SIZE = 50
+
+
+@operator_required
+@require_safe
+def release_list(request: StudioRequest) -> HttpResponse:
+    """Those that wait, and below them what became of the others."""
+    ended = Paginator(scheduled_releases.list_releases(waiting=False), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"waiting": scheduled_releases.list_releases(waiting=True)[:200], "page": ended}
+    return render(request, "studio/release/list.html", context)
+
+
+def _due_at(request: StudioRequest) -> tuple[datetime | None, str]:
+    """The moment that was typed, or why there is none."""
+    try:
+        return time_sent(request.POST, "due_at"), ""
+    except InvalidRequest as refusal:
+        return None, refusal.message
+
+
+@operator_required
+@post_only_from("studio:gate_show")
+def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Publish the draft at a time; whatever is wrong comes back as the gate's page with what was typed."""
+    capability = get_capability_or_404(capability_id)
+    try:
+        draft = drafts.get_draft(capability_id)
+    except DraftNotFound:
+        return show_no_draft(request, capability_id)
+    note, status = get_note(request), 400
+    due_at, error = _due_at(request)
+    if not request.user.can_publish:
+        error, status = denial_reason(request, _("publish"), capability_id), 403
+    elif not note:
+        error = _("Write a note: it stands in the history.")
+    if error or due_at is None:
+        return render_gate(request, capability, draft, error=error, status=status)
+    try:
+        done = scheduled_releases.schedule_release(
+            capability_id=capability_id,
+            draft_version=get_int(request, "draft_version") or 0,
+            due_at=due_at,
+            by=actor_of(request),
+            note=note,
+            acknowledge=get_acknowledged(request),
+        )
+    except DraftConflict:
+        return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
+    except RegistryError as refusal:
+        return render_gate(request, capability, draft, error=refusal.message, status=409)
+    if done.release is None:
+        return render_gate(request, capability, draft, error=_("It was not planned; see below why."), status=422)
+    words = _("%(capability_id)s will be published on %(when)s.")
+    messages.success(request, words % {"capability_id": capability_id, "when": moment_words(due_at)})
+    return redirect("studio:release_list")
+
+
+@publisher_required
+@post_only_from("studio:release_list")
+def release_change(request: StudioRequest) -> HttpResponse:
+    """Another time."""
+    due_at, error = _due_at(request)
+    if due_at is None:
+        messages.error(request, error)
+        return redirect("studio:release_list")
+
+    def words(release: ScheduledRelease) -> str:
+        found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
+        return _("%(capability_id)s will be published on %(when)s.") % found
+
+    number, to = get_int(request, "release") or 0, redirect("studio:release_list")
+    return run_action(request, scheduled_releases.reschedule_release, words, to=to, scheduled_id=number, due_at=due_at)
+
+
+@publisher_required
+@confirmed_first(questions.cancel_release, page="studio:release_list")
+def release_cancel(request: StudioRequest) -> HttpResponse:
+    """Call it off."""
+
+    def words(release: ScheduledRelease) -> str:
+        capability_id = release.capability.capability_id
+        return _("The release of %(capability_id)s is canceled.") % {"capability_id": capability_id}
+
+    number = get_int(request, "release") or 0
+    return run_action(
+        request, scheduled_releases.cancel_release, words, to=redirect("studio:release_list"), scheduled_id=number
+    )

@@ -1,0 +1,164 @@
+"""Signing in, signing out, and the password that must be changed first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, LogoutView
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from registry.access import operators, sign_ins
+from registry.access.sign_ins import SignInAttempt
+from registry.common.errors import InvalidRequest
+from registry.common.rate_limits import RateLimited
+from studio.pages.known_devices import find_device, remember_device
+from studio.pages.permissions import StudioRequest, actor_of, operator_required
+
+sign_out = LogoutView.as_view()
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password, checked only as often as `registry.access.sign_ins` allows."""
+
+    attempt: SignInAttempt
+
+    def clean(self) -> dict[str, Any]:
+        """Raises `RateLimited` without checking the password."""
+        username = self.cleaned_data.get("username")
+        if self.request is None or username is None or not self.cleaned_data.get("password"):
+            return super().clean()
+        self.attempt = SignInAttempt(username, _address(self.request), find_device(self.request, username))
+        sign_ins.begin_attempt(self.attempt)
+        try:
+            return super().clean()
+        except ValidationError:
+            sign_ins.record_failure(self.attempt)
+            raise
+
+
+class _SignIn(LoginView):
+    template_name = "studio/session/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        if isinstance(form, SignInForm):
+            sign_ins.record_success(form.attempt)
+        response = super().form_valid(form)
+        remember_device(self.request, response, form.get_user().get_username())
+        return response
+
+
+_sign_in = _SignIn.as_view()
+
+
+@sensitive_post_parameters()
+@never_cache
+def sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Sign in. After too many wrong passwords of an account or a network the next attempt is refused for a while."""
+    try:
+        return _sign_in(request)
+    except RateLimited as error:
+        typed = {"username": request.POST.get("username", "")[:150]}
+        form = AuthenticationForm(request, initial=typed)
+        context = {"form": form, "next": request.POST.get("next", ""), "too_many": _wait_message(error)}
+        return _too_many(render(request, "studio/session/sign_in.html", context), error)
+
+
+def _address(request: HttpRequest) -> str:
+    return str(request.META.get("REMOTE_ADDR"))
+
+
+def _wait_message(error: RateLimited) -> str:
+    seconds = error.retry_after_seconds
+    return ngettext(
+        "Too many wrong passwords. Try again in %(seconds)s second.",
+        "Too many wrong passwords. Try again in %(seconds)s seconds.",
+        seconds,
+    ) % {"seconds": seconds}
+
+
+def _too_many(response: HttpResponse, error: RateLimited) -> HttpResponse:
+    response.status_code = 429
+    response["Retry-After"] = str(error.retry_after_seconds)
+    return response
+
+
+def _password_input(autocomplete: str) -> forms.PasswordInput:
+    return forms.PasswordInput(attrs={"autocomplete": autocomplete})
+
+
+class PasswordForm(forms.Form):
+    """The old password, and the new one twice."""
+
+    current = forms.CharField(
+        label=gettext_lazy("Current password"), strip=False, widget=_password_input("current-password")
+    )
+    new = forms.CharField(
+        label=gettext_lazy("New password"),
+        strip=False,
+        widget=_password_input("new-password"),
+        help_text=gettext_lazy("At least 12 characters."),
+    )
+    again = forms.CharField(
+        label=gettext_lazy("New password again"), strip=False, widget=_password_input("new-password")
+    )
+
+
+@sensitive_post_parameters()
+@operator_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def password(request: StudioRequest) -> HttpResponse:
+    """Change one's own password."""
+    form = PasswordForm(request.POST or None)
+    try:
+        if request.method == "POST" and form.is_valid() and _change(request, form):
+            messages.success(request, _("Your password is changed."))
+            return redirect("studio:home")
+    except RateLimited as error:
+        form.add_error("current", _wait_message(error))
+        return _too_many(render(request, "studio/session/password.html", {"form": form}), error)
+    return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
+
+
+def _is_current_password(request: StudioRequest, password: str) -> bool:
+    """Raises `RateLimited`: a stolen session must not be enough to guess the password."""
+    attempt = SignInAttempt(request.user.get_username(), _address(request), where="password")
+    sign_ins.begin_attempt(attempt)
+    is_right = request.user.check_password(password)
+    record = sign_ins.record_success if is_right else sign_ins.record_failure
+    record(attempt)
+    return is_right
+
+
+def _change(request: StudioRequest, form: PasswordForm) -> bool:
+    given = form.cleaned_data
+    if not _is_current_password(request, given["current"]):
+        form.add_error("current", _("This is not your current password."))
+    elif given["new"] != given["again"]:
+        form.add_error("again", _("The two new passwords differ."))
+    elif given["new"] == given["current"]:
+        form.add_error("new", _("Choose another password than the current one."))
+    if form.errors:
+        return False
+    try:
+        changed = operators.set_password(
+            username=request.user.get_username(), password=given["new"], by=actor_of(request)
+        )
+    except InvalidRequest as error:
+        form.add_error("new", error.message)
+        return False
+    update_session_auth_hash(request, changed)
+    return True

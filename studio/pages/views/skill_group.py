@@ -1,0 +1,157 @@
+"""Skill groups: the list, a new one, one of them, and taking its words away."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.common.errors import NotFound, RegistryError
+from registry.matching import skill_groups
+from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
+from studio.pages.actions import run_action
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+
+PAGE_SIZE: Final = 50
+MEMBERS_SHOWN: Final = 50
+
+
+class GroupForm(forms.Form):
+    """The words of a group; examples are lines."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=80)
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        max_length=1024,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("What its capabilities have in common. Messages are held against these words."),
+    )
+    examples = forms.CharField(
+        label=gettext_lazy("Example sentences"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=gettext_lazy("What a user would say that belongs here, one sentence a line, at most 50."),
+    )
+    is_exclusive = forms.BooleanField(
+        label=gettext_lazy("Exclusive"),
+        required=False,
+        help_text=gettext_lazy("A session keeps one capability of this group active; another one takes its place."),
+    )
+
+    def clean_examples(self) -> list[str]:
+        lines = [line.strip() for line in self.cleaned_data["examples"].splitlines()]
+        examples = [line for line in lines if line]
+        if len(examples) > EXAMPLES_MAX:
+            raise forms.ValidationError(_("At most %(most)s sentences.") % {"most": EXAMPLES_MAX})
+        if any(len(line) > 500 for line in examples):
+            raise forms.ValidationError(_("A sentence has at most 500 characters."))
+        return examples
+
+
+class NewGroupForm(GroupForm):
+    """With the id, which never changes."""
+
+    group_id = forms.RegexField(
+        label=gettext_lazy("Id"),
+        regex=r"\A[a-z0-9]+(?:_[a-z0-9]+)*\Z",
+        max_length=64,
+        help_text=gettext_lazy("What capability.json names under skill_groups: lower-case words joined by _."),
+        error_messages={"invalid": gettext_lazy("Use lower-case words and digits, joined by single underscores.")},
+    )
+    field_order = ("group_id", "name")
+
+
+@operator_required
+@require_safe
+def skill_group_list(request: StudioRequest) -> HttpResponse:
+    """Every group, and which capabilities are in none."""
+    page = Paginator(skill_groups.list_groups(), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/skill_group/list.html", {"page": page})
+
+
+@publisher_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def skill_group_new(request: StudioRequest) -> HttpResponse:
+    """Describe a group; one that capabilities name already is filled in."""
+    form = NewGroupForm(request.POST or None, initial={"group_id": request.GET.get("id", "")[:64]})
+    if request.method == "POST" and form.is_valid():
+        try:
+            skill_groups.create_group(by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("group_id", error.message)
+        else:
+            return redirect("studio:skill_group_show", form.cleaned_data["group_id"])
+    return render(request, "studio/skill_group/new.html", {"form": form}, status=400 if form.errors else 200)
+
+
+@operator_required
+@require_http_methods(["GET", "HEAD"])
+def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
+    """One group with its members."""
+    found = _group_or_404(group_id)
+    return _shown(request, found, _form_of(found))
+
+
+@publisher_required
+@post_only_from("studio:skill_group_show")
+def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
+    """Change its words."""
+    found = _group_or_404(group_id)
+    form = GroupForm(request.POST)
+    if form.is_valid():
+        try:
+            skill_groups.set_group(group_id=group_id, by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, _("Saved. Messages are matched by these words from now on."))
+            return redirect("studio:skill_group_show", group_id)
+    return _shown(request, found, form, status=400)
+
+
+@publisher_required
+@confirmed_first(questions.delete_group_details, page="studio:skill_group_show", gone="studio:skill_group_list")
+def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
+    """Delete its description; capabilities still name it."""
+    words = _("The details of %(group)s are deleted.") % {"group": group_id}
+    return run_action(
+        request, skill_groups.delete_group, words, to=redirect("studio:skill_group_list"), group_id=group_id
+    )
+
+
+def _group_or_404(group_id: str) -> GroupPage:
+    try:
+        return skill_groups.get_group(group_id)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _form_of(found: GroupPage) -> GroupForm:
+    group = found.group
+    initial: dict[str, Any] = {
+        "name": group.name,
+        "description": group.description,
+        "examples": "\n".join(group.examples),
+        "is_exclusive": group.is_exclusive,
+    }
+    return GroupForm(initial=initial)
+
+
+def _shown(request: StudioRequest, found: GroupPage, form: GroupForm, *, status: int = 200) -> HttpResponse:
+    context = {
+        "group": found.group,
+        "members": found.members[:MEMBERS_SHOWN],
+        "members_left_out": max(0, len(found.members) - MEMBERS_SHOWN),
+        "form": form,
+    }
+    return render(request, "studio/skill_group/show.html", context, status=status)

@@ -1,0 +1,281 @@
+"""Git repositories and other registries that are followed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from registry.common.errors import NotFound, RegistryError
+from registry.models import GitSource
+from registry.sources import push_webhooks, source_selectors, source_sync
+from registry.sources.source_selectors import SourcePage
+from registry.sources.source_sync import EVERY_MINUTES_MAX, EVERY_MINUTES_MIN, SyncSettings
+from studio.pages.actions import run_action
+from studio.pages.confirmations import connections as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_text
+from studio.pages.permissions import (
+    StudioRequest,
+    actor_of,
+    admin_required,
+    operator_required,
+    post_only_from,
+    publisher_required,
+)
+
+PAGE_SIZE: Final = 50
+_MODES: Final = [
+    ("draft", gettext_lazy("as drafts, which somebody publishes")),
+    ("publish", gettext_lazy("published, where the gate lets it")),
+]
+
+
+class SyncSettingsForm(forms.Form):
+    """How a source is followed."""
+
+    mode = forms.ChoiceField(
+        label=gettext_lazy("What changes there is taken in"),
+        choices=_MODES,
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
+    every_minutes = forms.IntegerField(
+        label=gettext_lazy("Looked at every so many minutes"),
+        min_value=EVERY_MINUTES_MIN,
+        max_value=EVERY_MINUTES_MAX,
+        initial=60,
+    )
+
+
+class RegistrySyncForm(SyncSettingsForm):
+    """How another registry is followed."""
+
+    read_key = forms.CharField(
+        label=gettext_lazy("Key of the other registry"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("With the scope read. Empty: it stays as it is."),
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
+    may_adopt = forms.BooleanField(
+        label=gettext_lazy("Take over capabilities that are here already and came from elsewhere"), required=False
+    )
+
+
+class SourceForm(RegistrySyncForm):
+    """A new one."""
+
+    kind = forms.ChoiceField(
+        label=gettext_lazy("What it is"),
+        choices=[("git", gettext_lazy("a git repository")), ("registry", gettext_lazy("another Capability Studio"))],
+        widget=forms.Select(attrs={"class": "form-select"}),
+    )
+    address = forms.CharField(
+        label=gettext_lazy("Address"),
+        max_length=1000,
+        help_text=gettext_lazy("https://host/repository@branch#folder, or https://studio.example.com"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    field_order = ("kind", "address", "mode", "every_minutes", "read_key", "may_adopt")
+    # What another registry alone has.
+    registrys_own = ("read_key", "may_adopt")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["read_key"].help_text = _("With the scope read. Empty where it may be read without one.")
+
+    @property
+    def for_both(self) -> list[forms.BoundField]:
+        """The fields that every source has."""
+        return [field for field in self if field.name not in self.registrys_own]
+
+    @property
+    def for_registries(self) -> list[forms.BoundField]:
+        """The others."""
+        return [field for field in self if field.name in self.registrys_own]
+
+
+@operator_required
+@require_safe
+def source_list(request: StudioRequest) -> HttpResponse:
+    """All of them, and for admins a form for one more."""
+    return _listed(request, SourceForm())
+
+
+def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> HttpResponse:
+    page = Paginator(source_selectors.list_source_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/source/list.html", {"page": page, "form": form}, status=status)
+
+
+@admin_required
+@post_only_from("studio:source_list")
+def source_create(request: StudioRequest) -> HttpResponse:
+    """Follow one more."""
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            source = _add(request, form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("address", error.message)
+        else:
+            messages.success(request, _("It is followed now; a worker looks at it for the first time."))
+            return redirect("studio:source_show", source.pk)
+    return _listed(request, form, status=400)
+
+
+def _add(request: StudioRequest, given: dict[str, Any]) -> GitSource:
+    ways: dict[str, Any] = {name: given[name] for name in ("mode", "every_minutes")} | {"by": actor_of(request)}
+    if given["kind"] == GitSource.Kind.REGISTRY:
+        more = {name: given[name] for name in SourceForm.registrys_own}
+        return source_sync.add_registry(url=given["address"], **ways, **more)
+    return source_sync.add_git_source(spec=given["address"], **ways)
+
+
+@operator_required
+@require_safe
+def source_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One source with its bundles; asked for again while a worker looks at it."""
+    found = _found_or_404(number)
+    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    response = _shown(request, found, part="#state" if is_fragment else "")
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _found_or_404(number: int) -> SourcePage:
+    try:
+        return source_selectors.get_source_page(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:
+    initial = {"mode": source.mode, "every_minutes": source.every_minutes, "may_adopt": source.may_adopt}
+    form = RegistrySyncForm if source.kind == GitSource.Kind.REGISTRY else SyncSettingsForm
+    return form(data, initial=initial)
+
+
+def _shown(
+    request: StudioRequest,
+    found: SourcePage,
+    *,
+    form: SyncSettingsForm | None = None,
+    part: str = "",
+    secret: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    context = {
+        "found": found,
+        "source": found.source,
+        "page": Paginator(found.rows, PAGE_SIZE).get_page(request.GET.get("page")),
+        "form": form or _way_form(found.source),
+        "address": f"{origin}{push_webhooks.push_url(found.source)}",
+        "secret": secret,
+    }
+    response = render(request, f"studio/source/show.html{part}", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@post_only_from("studio:source_show")
+def source_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Follow it in another way."""
+    found = _found_or_404(number)
+    form = _way_form(found.source, request.POST)
+    if form.is_valid():
+        given = form.cleaned_data
+        following = SyncSettings(given["mode"], given["every_minutes"], given.get("may_adopt", found.source.may_adopt))
+        try:
+            source_sync.update_source(
+                source_id=number, following=following, by=actor_of(request), read_key=given.get("read_key") or None
+            )
+        except RegistryError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, _("Saved. It holds from the next change on."))
+            return redirect("studio:source_show", number)
+    return _shown(request, found, form=form, status=400)
+
+
+@publisher_required
+@post_only_from("studio:source_show")
+def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
+    """Have a worker look at it now."""
+    _found_or_404(number)
+    if source_sync.request_sync(source_id=number, by=actor_of(request)):
+        messages.success(request, _("A worker looks at it now."))
+    else:
+        messages.success(request, _("A worker is to look at it already."))
+    return redirect("studio:source_show", number)
+
+
+@admin_required
+@confirmed_first(questions.replace_source_secret, page="studio:source_show")
+def source_secret(request: StudioRequest, number: int) -> HttpResponse:
+    """A new secret for its pushes, shown once."""
+    _found_or_404(number)
+    try:
+        _source, secret = push_webhooks.create_push_secret(source_id=number, by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+        return redirect("studio:source_show", number)
+    return _shown(request, _found_or_404(number), secret=secret)
+
+
+def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    _found_or_404(number)
+    return run_action(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
+
+
+@admin_required
+@post_only_from("studio:source_show")
+def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
+    """The secret of another registry's webhook to this source."""
+    words = _("What the other registry tells is taken now; send a test there.")
+    return _told(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
+
+
+@admin_required
+@confirmed_first(questions.accept_source_list, page="studio:source_show")
+def source_accept(request: StudioRequest, number: int) -> HttpResponse:
+    """Take the list that was refused as it is."""
+    words = _("The list is taken as it is; a worker looks at it now.")
+    return _told(request, number, words, source_sync.approve_listing)
+
+
+@admin_required
+@confirmed_first(questions.end_old_source_secret, page="studio:source_show")
+def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
+    """Take nothing more that is signed with the old secret."""
+    words = _("The old secret is void; the new one alone is taken.")
+    return _told(request, number, words, push_webhooks.expire_previous_secret)
+
+
+@admin_required
+@confirmed_first(questions.delete_source_secret, page="studio:source_show")
+def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
+    """Take no more pushes."""
+    words = _("Nothing is taken there any more; it is looked at in its time.")
+    return _told(request, number, words, push_webhooks.delete_secret)
+
+
+@admin_required
+@confirmed_first(questions.remove_source, page="studio:source_show", gone="studio:source_list")
+def source_remove(request: StudioRequest, number: int) -> HttpResponse:
+    """Stop following it."""
+
+    def words(source: GitSource) -> str:
+        return _("%(spec)s is removed. Capabilities that came from it stay.") % {"spec": source.spec}
+
+    return run_action(request, source_sync.remove_source, words, to=redirect("studio:source_list"), source_id=number)

@@ -1,0 +1,147 @@
+"""The texts beside a bundle's four files: listed, read, written, brought and taken away, as a part of the draft."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from registry.bundles.supporting_files import (
+    COUNT_MAX,
+    FOLDERS,
+    METADATA_KEY,
+    build_file_facts,
+    find_supporting_files,
+    is_in_folder,
+)
+from registry.bundles.text import FILE_BYTES_MAX, decode_text
+from registry.catalog import drafts
+from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
+from registry.models import Capability
+from registry.validation import Finding, Report
+from studio.pages.confirmations import bundles as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_int, get_text
+from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
+from studio.pages.views.capability import get_capability_or_404
+
+DRAFT_CHANGED: Final = gettext_lazy(
+    "Somebody saved the draft meanwhile. What you sent is below; look at the list, and send it again."
+)
+_UPLOADS_MAX: Final = 20
+
+
+@operator_required
+@require_safe
+def supporting_list(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Those of the draft, else of what is published."""
+    return _page(request, get_capability_or_404(capability_id))
+
+
+def _page(request: StudioRequest, capability: Capability, *, status: int = 200, **more: Any) -> HttpResponse:
+    files, version = drafts.editable_files(capability)
+    report = drafts.validate_draft_files(capability.capability_id, files)
+    found = find_supporting_files(files)
+    context = {
+        "capability": capability,
+        "version": version,
+        "files": [facts | {"place": _place(facts["path"], report)} for facts in build_file_facts(found)],
+        "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
+        "folders": FOLDERS,
+        "most": COUNT_MAX,
+    }
+    return render(request, "studio/supporting/list.html", context | more, status=status)
+
+
+def _place(path: str, report: Report) -> str:
+    """Why the file counts as one of the bundle: `folder` or `named`; `unnamed` where it does not, and `unread` where
+    nobody can say, for capability.json cannot be read."""
+    if path in report.files:
+        return "folder" if is_in_folder(path) else "named"
+    is_told = any(finding.code == "FILE_UNKNOWN" and finding.file == path for finding in report.findings)
+    return "unnamed" if is_told else "unread"
+
+
+def _is_of_mark(finding: Finding) -> bool:
+    return finding.file == "capability.json" and finding.pointer == f"/metadata/{METADATA_KEY}"
+
+
+@operator_required
+@require_safe
+def supporting_show(request: StudioRequest, capability_id: str, path: str) -> HttpResponse:
+    """One of them, to be read and, by authors, to be written."""
+    capability = get_capability_or_404(capability_id)
+    files, version = drafts.editable_files(capability)
+    text = find_supporting_files(files).get(path)
+    if text is None:
+        raise Http404(
+            _("'%(capability_id)s' has no file '%(path)s'") % {"capability_id": capability_id, "path": path[:200]}
+        )
+    context = {"capability": capability, "version": version, "path": path, "text": text}
+    return render(request, "studio/supporting/show.html", context)
+
+
+@author_required
+@post_only_from("studio:supporting_list")
+def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Write one, or bring several; whatever is wrong comes back with what was typed."""
+    capability = get_capability_or_404(capability_id)
+    path = get_text(request, "path", most=300)
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    uploads = request.FILES.getlist("files")
+    typed = {"path": path, "text": text}
+    try:
+        put = _brought(uploads, get_text(request, "folder", most=20)) if uploads else {path: text}
+        drafts.change_supporting_file(
+            capability=capability, put=put, based_on=get_int(request, "based_on"), by=actor_of(request)
+        )
+    except DraftConflict:
+        return _page(request, capability, status=409, error=DRAFT_CHANGED, typed=typed)
+    except RegistryError as error:
+        return _page(request, capability, status=400, error=error.message, typed=typed)
+    messages.success(
+        request, _("%(paths)s is in the draft; agents get it with the next release.") % {"paths": ", ".join(put)}
+    )
+    return redirect("studio:supporting_list", capability_id)
+
+
+def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
+    """The texts of files by their paths; without a folder they stand beside the four. Raises `InvalidRequest` for one
+    that is none."""
+    found = {}
+    for upload in uploads[:_UPLOADS_MAX]:
+        content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]
+        if len(content) > FILE_BYTES_MAX:
+            raise InvalidRequest(_("%(name)s is too large: a file has at most 1 MiB") % {"name": name})
+        text, fault = decode_text(content)
+        if fault is not None:
+            raise InvalidRequest(
+                _("%(name)s is no text: %(message)s. Agents are given texts alone")
+                % {"name": name, "message": fault.message}
+            )
+        found[f"{folder}/{name}" if folder else name] = text
+    return found
+
+
+@author_required
+@confirmed_first(questions.remove_file, page="studio:supporting_list")
+def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Take one away; a release that has it keeps it."""
+    capability = get_capability_or_404(capability_id)
+    path = get_text(request, "path", most=300)
+    try:
+        drafts.change_supporting_file(
+            capability=capability, remove=[path], based_on=get_int(request, "based_on"), by=actor_of(request)
+        )
+    except DraftConflict:
+        return _page(request, capability, status=409, error=DRAFT_CHANGED)
+    except RegistryError as error:
+        return _page(request, capability, status=400, error=error.message)
+    messages.success(request, _("%(path)s is no longer in the draft.") % {"path": path})
+    return redirect("studio:supporting_list", capability_id)

@@ -1,0 +1,158 @@
+"""Teams that own capabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.access import operators, teams
+from registry.access.teams import TeamPage
+from registry.common.errors import NotFound, RegistryError
+from studio.pages.actions import run_action
+from studio.pages.confirmations import access as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_text
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, post_only_from
+
+PAGE_SIZE: Final = 50
+
+
+class TeamForm(forms.Form):
+    """What a team is called, and what it looks after."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=80)
+    description = forms.CharField(
+        label=gettext_lazy("Description"),
+        max_length=400,
+        required=False,
+        help_text=gettext_lazy("What it looks after, and where its people are found."),
+    )
+
+
+@operator_required
+@require_http_methods(["GET", "HEAD"])
+def team_list(request: StudioRequest) -> HttpResponse:
+    """All teams."""
+    return _listed(request, TeamForm())
+
+
+def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> HttpResponse:
+    page = Paginator(teams.list_teams(), PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "studio/team/list.html", {"page": page, "form": form}, status=status)
+
+
+@admin_required
+@post_only_from("studio:team_list")
+def team_create(request: StudioRequest) -> HttpResponse:
+    """A new one."""
+    form = TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            team = teams.create_team(by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("name", error.message)
+        else:
+            return redirect("studio:team_show", team.pk)
+    return _listed(request, form, status=400)
+
+
+@operator_required
+@require_safe
+def team_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One team: its people, and what is theirs."""
+    found = _team_or_404(number)
+    form = TeamForm(initial={"name": found.team.name, "description": found.team.description})
+    return _shown(request, found, form)
+
+
+def _team_or_404(number: int) -> TeamPage:
+    try:
+        return teams.get_team_page(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _shown(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
+    owned = Paginator(found.owned, PAGE_SIZE).get_page(request.GET.get("page"))
+    context: dict[str, Any] = {"team": found.team, "members": found.members, "page": owned, "form": form}
+    if request.user.can_administer:
+        inside = {member.username for member in found.members}
+        context["others"] = [one.username for one in operators.list_operators() if one.username not in inside]
+    return render(request, "studio/team/show.html", context, status=status)
+
+
+@admin_required
+@post_only_from("studio:team_show")
+def team_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Another name or description."""
+    found, form = _team_or_404(number), TeamForm(request.POST)
+    if form.is_valid():
+        try:
+            teams.update_team(key=number, by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("name", error.message)
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("studio:team_show", number)
+    return _shown(request, found, form, status=400)
+
+
+def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    _team_or_404(number)
+    return run_action(request, verb, words, to=redirect("studio:team_show", number), **arguments)
+
+
+@admin_required
+@post_only_from("studio:team_show")
+def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
+    """Somebody more."""
+    name = get_text(request, "username", most=150)
+    words = _("%(name)s is in the team.") % {"name": name}
+    return _told(request, number, words, teams.add_member, key=number, username=name)
+
+
+@admin_required
+@confirmed_first(questions.remove_team_member, page="studio:team_show")
+def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
+    """Somebody less."""
+    name = get_text(request, "username", most=150)
+    words = _("%(name)s is no longer in the team.") % {"name": name}
+    return _told(request, number, words, teams.remove_member, key=number, username=name)
+
+
+@admin_required
+@post_only_from("studio:team_show")
+def team_own(request: StudioRequest, number: int) -> HttpResponse:
+    """Give a capability to the team."""
+    name = get_text(request, "owned", most=64)
+    words = _("%(name)s belongs to the team: its members and admins change it.") % {"name": name}
+    return _told(request, number, words, teams.set_owning_team, capability_id=name, key=number)
+
+
+@admin_required
+@confirmed_first(questions.remove_team_capability, page="studio:team_show")
+def team_disown(request: StudioRequest, number: int) -> HttpResponse:
+    """Take it away again."""
+    name = get_text(request, "owned", most=64)
+    words = _("%(name)s belongs to no team: whoever has the role may change it.") % {"name": name}
+    return _told(request, number, words, teams.set_owning_team, capability_id=name, key=None)
+
+
+@admin_required
+@confirmed_first(questions.delete_team, page="studio:team_show", gone="studio:team_list")
+def team_delete(request: StudioRequest, number: int) -> HttpResponse:
+    """Once it owns nothing."""
+
+    def words(name: str) -> str:
+        return _("The team %(name)s is deleted.") % {"name": name}
+
+    to, back = redirect("studio:team_list"), redirect("studio:team_show", number)
+    return run_action(request, teams.delete_team, words, to=to, back=back, key=number)

@@ -1,0 +1,76 @@
+"""What agents load."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from registry.usage import usage_report
+from registry.usage.usage_report import PERIODS, SORTS, VIEWS, RequestedCapability
+from studio.pages.charts import build_bar_chart
+from studio.pages.downloads import csv_response
+from studio.pages.form_data import get_choice, get_query_text
+from studio.pages.permissions import StudioRequest, operator_required
+
+PAGE_SIZE: Final = 50
+SHOWN_MAX: Final = 20
+
+
+def _asked(request: StudioRequest) -> RequestedCapability:
+    """From the address; what is odd in it is left out."""
+    days = get_choice(request, "days", [str(period) for period in PERIODS])
+    return RequestedCapability(
+        days=int(days or 30),
+        by=get_choice(request, "by", list(VIEWS)) or "capability",
+        sort=get_choice(request, "sort", SORTS) or "loads",
+        capability_id=get_query_text(request, "capability", most=64),
+        key_name=get_query_text(request, "key", most=80) if "key" in request.GET else None,
+    )
+
+
+def _query(asked: RequestedCapability) -> str:
+    given: dict[str, Any] = {"days": asked.days, "by": asked.by, "sort": asked.sort, "capability": asked.capability_id}
+    given |= {"key": asked.key_name} if asked.key_name is not None else {}
+    return urlencode({name: value for name, value in given.items() if value or name == "key"})
+
+
+@operator_required
+@require_safe
+def usage_show(request: StudioRequest) -> HttpResponse:
+    """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
+    asked = _asked(request)
+    page = Paginator(usage_report.list_usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
+    unused, still = usage_report.list_unused(asked), usage_report.list_deprecated_loads(asked)
+    context = {
+        "asked": asked,
+        "page": page,
+        "query": _query(asked),
+        "without": _query(RequestedCapability(days=asked.days, by=asked.by, sort=asked.sort)),
+        "periods": PERIODS,
+        "views": list(VIEWS),
+        "chart": build_bar_chart(usage_report.count_loads_by_day(asked)),
+        "unused": unused[:SHOWN_MAX],
+        "unused_total": len(unused),
+        "still": still[:SHOWN_MAX],
+        "still_total": len(still),
+    }
+    return render(request, "studio/usage/show.html", context)
+
+
+@operator_required
+@require_safe
+def usage_export(request: StudioRequest) -> HttpResponse:
+    """The whole table as CSV."""
+    asked = _asked(request)
+    others = "capabilities" if asked.by == "key" else "keys"
+    head = [*VIEWS[asked.by], "loads", others, "last_day"]
+    rows = (
+        [*(getattr(row, column) for column in VIEWS[asked.by]), row.loads, row.others, row.last_day.isoformat()]
+        for row in usage_report.list_usage_rows(asked)
+    )
+    return csv_response(f"usage-by-{asked.by}.csv", head, rows)

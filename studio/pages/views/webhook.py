@@ -1,0 +1,179 @@
+"""Webhooks: who is told of events, and what became of each telling."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.common.errors import NotFound, RegistryError
+from registry.models import Webhook
+from registry.notifications import webhooks
+from registry.notifications.webhook_events import EVENT_KINDS, OPT_IN_EVENTS
+from studio.pages.actions import run_action
+from studio.pages.confirmations import connections as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_int
+from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+
+PAGE_SIZE: Final = 50
+
+
+class ChangeForm(forms.Form):
+    """Where events go, and which."""
+
+    url = forms.CharField(
+        label=gettext_lazy("Address"),
+        max_length=2000,
+        help_text=gettext_lazy("Such as https://hooks.example.com/studio"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    events = forms.MultipleChoiceField(
+        label=gettext_lazy("Events"),
+        required=False,
+        choices=[(kind, kind) for kind in EVENT_KINDS],
+        widget=forms.CheckboxSelectMultiple,
+        help_text=format_lazy(
+            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(OPT_IN_EVENTS))
+        ),
+    )
+
+
+class CreateForm(ChangeForm):
+    """With the name, which never changes."""
+
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=80)
+    field_order = ("name", "url", "events")
+
+
+@admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def webhook_list(request: StudioRequest) -> HttpResponse:
+    """All of them, and a form for a new one. The secret is shown once, in the answer to the form."""
+    form = CreateForm(request.POST if request.method == "POST" else None)
+    secret = None
+    if request.method == "POST" and form.is_valid():
+        try:
+            _webhook, secret = webhooks.create_webhook(by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("name" if error.code == "NAME_TAKEN" else "url", error.message)
+        else:
+            form = CreateForm()
+    page = Paginator(webhooks.list_webhook_rows(), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "secret": secret}
+    response = render(request, "studio/webhook/list.html", context, status=400 if form.errors else 200)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@require_safe
+def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
+    """One webhook with what was sent; the log is asked for again while something is queued."""
+    webhook = _webhook_or_404(number)
+    is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    response = _shown(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _webhook_or_404(number: int) -> Webhook:
+    try:
+        return webhooks.get_webhook_by_id(number)
+    except NotFound as error:
+        raise Http404(error.message) from None
+
+
+def _form_of(webhook: Webhook) -> ChangeForm:
+    return ChangeForm(initial={"url": webhook.url, "events": webhook.events})
+
+
+def _shown(
+    request: StudioRequest, webhook: Webhook, form: ChangeForm, *, part: str = "", secret: str = "", status: int = 200
+) -> HttpResponse:
+    page = Paginator(webhooks.list_webhook_deliveries(webhook), PAGE_SIZE).get_page(request.GET.get("page"))
+    is_waiting = any(delivery.state == "queued" for delivery in page.object_list)
+    context = {"webhook": webhook, "page": page, "form": form, "is_waiting": is_waiting, "secret": secret}
+    response = render(request, f"studio/webhook/show.html{part}", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin_required
+@post_only_from("studio:webhook_show")
+def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
+    """Another address, or other events."""
+    webhook, form = _webhook_or_404(number), ChangeForm(request.POST)
+    if form.is_valid():
+        try:
+            webhooks.update_webhook(name=webhook.name, by=actor_of(request), **form.cleaned_data)
+        except RegistryError as error:
+            form.add_error("url", error.message)
+        else:
+            messages.success(request, _("Saved. What happens from now on goes there."))
+            return redirect("studio:webhook_show", number)
+    return _shown(request, webhook, form, status=400)
+
+
+def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+    webhook = _webhook_or_404(number)
+    to = redirect("studio:webhook_show", number)
+    return run_action(request, verb, words, to=to, **(arguments or {"name": webhook.name}))
+
+
+@admin_required
+@post_only_from("studio:webhook_show")
+def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
+    """Send an event that tells of nothing."""
+    return _told(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
+
+
+@admin_required
+@confirmed_first(questions.disable_webhook, page="studio:webhook_show")
+def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
+    """Tell it nothing more."""
+    return _told(request, number, _("It is told nothing more, and not later either."), webhooks.disable_webhook)
+
+
+@admin_required
+@post_only_from("studio:webhook_show")
+def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
+    """Tell it again."""
+    return _told(request, number, _("It is told of what happens from now on."), webhooks.enable_webhook)
+
+
+@admin_required
+@post_only_from("studio:webhook_show")
+def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
+    """Send one delivery once more."""
+    words = _("It is sent once more, with the same id.")
+    found = get_int(request, "delivery") or 0
+    return _told(request, number, words, webhooks.redeliver, delivery_id=found)
+
+
+@admin_required
+@confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
+def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
+    """A new secret, shown once."""
+    webhook = _webhook_or_404(number)
+    secret = webhooks.rotate_secret(name=webhook.name, by=actor_of(request))
+    webhook = _webhook_or_404(number)
+    return _shown(request, webhook, _form_of(webhook), secret=secret)
+
+
+@admin_required
+@confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
+def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
+    """Delete it with its log."""
+    name = _webhook_or_404(number).name
+    words = _("The webhook %(name)s is deleted.") % {"name": name}
+    return run_action(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

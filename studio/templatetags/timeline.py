@@ -1,0 +1,117 @@
+"""Diffs with what was said about their lines, and what happened to a capability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext_lazy
+
+from registry.bundles.text_diff import DiffBlock
+from registry.models import AuditEvent
+from studio.middleware.time_zones import stored_moment_words
+from studio.templatetags.formatting import who
+
+register = template.Library()
+
+
+@register.filter
+def at(table: Mapping[Any, Any] | None, key: object) -> Any:
+    """What stands under a key; nothing where there is none."""
+    return table.get(key) if table else None
+
+
+@register.filter
+def holds(block: DiffBlock, said: Mapping[int, Any] | None) -> bool:
+    """Whether somebody has said something about a line of it: that is not folded away."""
+    return said is not None and any(row.new_number in said for row in block.rows)
+
+
+_HAPPENED: Final = {
+    "capability.deprecate": gettext_lazy("Deprecated"),
+    "capability.retire": gettext_lazy("Retired"),
+    "capability.restore": gettext_lazy("Restored"),
+    "draft.discard": gettext_lazy("Draft put away"),
+    "draft.restore": gettext_lazy("Draft restored"),
+    "draft.import": gettext_lazy("Draft imported"),
+    "review.ask": gettext_lazy("Review asked for"),
+    "review.approve": gettext_lazy("Approved"),
+    "review.send_back": gettext_lazy("Sent back"),
+    "review.withdraw": gettext_lazy("Review withdrawn"),
+    "review.comment": gettext_lazy("Commented in the review"),
+    "review.reply": gettext_lazy("Answered in the review"),
+    "review.resolve": gettext_lazy("Comment resolved"),
+    "review.reopen": gettext_lazy("Comment opened again"),
+    "release.change": gettext_lazy("Release planned for another time"),
+    "release.cancel": gettext_lazy("Planned release called off"),
+    "release.fail": gettext_lazy("Planned release not made"),
+    "incident.open": gettext_lazy("Incident opened"),
+    "incident.close": gettext_lazy("Incident closed"),
+}
+
+
+@register.filter
+def happened(event: AuditEvent) -> str:
+    """A row of the audit log about a capability, as one would say it."""
+    detail = event.detail
+    numbered = {
+        "capability.publish": _("Published as revision %(number)s") % {"number": detail.get("revision")},
+        "capability.rollback": _("Rolled back to revision %(number)s") % {"number": detail.get("to")},
+        "capability.visibility": _("Made %(visibility)s") % {"visibility": detail.get("visibility")},
+        "release.schedule": _("Release planned for %(time)s")
+        % {"time": stored_moment_words(str(detail.get("due_at", "")))},
+        "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
+    }
+    return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
+
+
+# For each count of `registry.catalog.draft_versions.count_changes`: when it fell, and when it rose.
+_COUNTED: Final = {
+    "sections": (
+        ngettext_lazy("%(number)s section removed", "%(number)s sections removed", "number"),
+        ngettext_lazy("%(number)s section added", "%(number)s sections added", "number"),
+    ),
+    "tools": (
+        ngettext_lazy("%(number)s tool removed", "%(number)s tools removed", "number"),
+        ngettext_lazy("%(number)s tool added", "%(number)s tools added", "number"),
+    ),
+    "arguments": (
+        ngettext_lazy("%(number)s argument removed", "%(number)s arguments removed", "number"),
+        ngettext_lazy("%(number)s argument added", "%(number)s arguments added", "number"),
+    ),
+    "forms": (
+        ngettext_lazy("%(number)s form removed", "%(number)s forms removed", "number"),
+        ngettext_lazy("%(number)s form added", "%(number)s forms added", "number"),
+    ),
+    "supporting_files": (
+        ngettext_lazy("%(number)s attached file removed", "%(number)s attached files removed", "number"),
+        ngettext_lazy("%(number)s attached file added", "%(number)s attached files added", "number"),
+    ),
+}
+_LINES_REMOVED: Final = ngettext_lazy("%(number)s line removed", "%(number)s lines removed", "number")
+_LINES_ADDED: Final = ngettext_lazy("%(number)s line added", "%(number)s lines added", "number")
+
+
+@register.filter
+def counted(change: Mapping[str, int]) -> str:
+    """Counts of what a save changed, such as `1 section removed, 155 lines removed`; removals first."""
+    parts = [(name, change[name]) for name in _COUNTED if change.get(name)]
+    removed = [(_COUNTED[name][0], -number) for name, number in parts if number < 0]
+    added = [(_COUNTED[name][1], number) for name, number in parts if number > 0]
+    lines = [(_LINES_REMOVED, change.get("lines_removed", 0)), (_LINES_ADDED, change.get("lines_added", 0))]
+    said = [words % {"number": number} for words, number in [*removed, *added, *lines] if number]
+    return ", ".join(said) or _("Only the order or the blank lines changed")
+
+
+@register.filter
+def actor(event: AuditEvent) -> str:
+    """Who did it, in words."""
+    return who(f"{event.actor_kind}:{event.actor_name}")
+
+
+@register.filter
+def reason(event: AuditEvent) -> str:
+    """The note or the words that were given; empty where none were."""
+    return next((str(event.detail[key]) for key in ("note", "words", "why", "details") if event.detail.get(key)), "")

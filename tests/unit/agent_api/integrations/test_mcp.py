@@ -1,0 +1,406 @@
+"""The Model Context Protocol in both eras: the same tools and skills, and refusals that each era expects."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+import orjson
+import pytest
+import yaml
+from django.test import Client
+
+from agent_api.integrations.mcp import prompts, resources
+from registry.publishing import publication
+from tests.cases import valid_bundle
+from tests.factories import OLGA, agent_key, damage, publish, tool, unlisted
+
+pytestmark = pytest.mark.django_db
+MODERN = "2026-07-28"
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+
+ODD_META = {**META, "io.modelcontextprotocol/clientCapabilities": 1}
+
+
+@pytest.fixture(autouse=True)
+def public(settings: Any) -> None:
+    settings.AGENT_API_PUBLIC_READ = True
+
+
+def _post(body: Any, **headers: str) -> Any:
+    data = body if isinstance(body, bytes) else json.dumps(body)
+    return Client(enforce_csrf_checks=True).post("/mcp", data, content_type="application/json", headers=headers)
+
+
+def _legacy(method: str, **params: Any) -> Any:
+    response = _post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "application/json")
+    return response.json()
+
+
+def _modern(method: str, *, meta: Any = META, name: str = "", version: str = MODERN, **params: Any) -> Any:
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": method} | ({"Mcp-Name": name} if name else {})
+    return _post({"jsonrpc": "2.0", "id": "a", "method": method, "params": {**params, "_meta": meta}}, **headers)
+
+
+def _result(response: Any) -> Any:
+    assert response.status_code == 200, response.content
+    return response.json()["result"]
+
+
+# The older era
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [("2024-11-05", "2024-11-05"), ("2025-11-25", "2025-11-25"), ("2099-01-01", "2025-11-25"), (None, "2025-11-25")],
+)
+def test_initialize(asked: str | None, answered: str) -> None:
+    result = _legacy("initialize", protocolVersion=asked, capabilities={}, clientInfo={})["result"]
+    assert result["protocolVersion"] == answered
+    assert result["serverInfo"]["name"] == "capability-studio"
+    assert result["capabilities"]["extensions"] == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
+
+
+def test_a_notification_is_taken_and_not_answered() -> None:
+    response = _post({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert (response.status_code, response.content) == (202, b"")
+
+
+@pytest.mark.parametrize("method", ["ping", "tools/list", "resources/templates/list", "prompts/list", "skills/list"])
+def test_an_old_answer_has_nothing_of_the_new_era(method: str) -> None:
+    result = _legacy(method)["result"]
+    assert not {"resultType", "ttlMs", "cacheScope"} & set(result)
+
+
+def test_unknown_methods_are_told_to_both_eras() -> None:
+    assert _legacy("nothing/here")["error"]["code"] == -32601
+    for method in ("nothing/here", "ping", "initialize"):
+        response = _modern(method)
+        assert (response.status_code, response.json()["error"]["code"]) == (404, -32601)
+    assert _legacy("server/discover")["error"]["code"] == -32601
+
+
+# The newer era
+
+
+def test_discover() -> None:
+    result = _result(_modern("server/discover"))
+    assert result["supportedVersions"][0] == MODERN
+    assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 0, "public")
+    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "capability-studio"
+
+
+def test_every_new_answer_is_complete() -> None:
+    publish("alpha")
+    for method in ("tools/list", "resources/list", "prompts/list", "skills/list", "resources/templates/list"):
+        result = _result(_modern(method))
+        assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 0, "public")
+    result = _result(_call())
+    assert result["resultType"] == "complete"
+    assert "ttlMs" not in result
+
+
+def _call() -> Any:
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "capability_registry_list"}
+    params = {"name": "capability_registry_list", "_meta": META}
+    return _post({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, **headers)
+
+
+@pytest.mark.parametrize(
+    ("headers", "meta", "code"),
+    [
+        ({"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}, None, -32602),
+        ({"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}, {}, -32602),
+        ({"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}, ODD_META, -32602),
+        ({"MCP-Protocol-Version": MODERN}, META, -32020),
+        ({"MCP-Protocol-Version": MODERN, "Mcp-Method": "ping"}, META, -32020),
+        ({"MCP-Protocol-Version": "2025-11-25", "Mcp-Method": "tools/list"}, META, -32020),
+        ({"Mcp-Method": "tools/list"}, META, -32020),
+        ({"MCP-Protocol-Version": "2099-01-01"}, None, -32022),
+    ],
+)  # fmt: skip
+def test_headers_and_body_must_agree(headers: dict[str, str], meta: Any, code: int) -> None:
+    params = {} if meta is None else {"_meta": meta}
+    response = _post({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params}, **headers)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
+
+
+def test_an_unknown_version_is_told_what_there_is() -> None:
+    response = _post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, **{"MCP-Protocol-Version": "1999-01-01"})
+    data = response.json()["error"]["data"]
+    assert (data["requested"], data["supported"][0]) == ("1999-01-01", MODERN)
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("skill://alpha/SKILL.md", 200),
+        ("=?base64?" + base64.b64encode(b"skill://alpha/SKILL.md").decode() + "?=", 200),
+        ("skill://beta/SKILL.md", 400),
+        ("=?base64?***?=", 400),
+        ("", 400),
+    ],
+)
+def test_the_name_in_the_header(name: str, status: int) -> None:
+    publish("alpha")
+    assert _modern("resources/read", name=name, uri="skill://alpha/SKILL.md").status_code == status
+
+
+# Tools
+
+
+def test_tools_are_closed_objects_with_words_for_everything() -> None:
+    tools = _legacy("tools/list")["result"]["tools"]
+    assert [row["name"] for row in tools] == [
+        "capability_registry_list",
+        "capability_skill_load",
+        "capability_match",
+        "capability_search",
+        "capability_feedback",
+    ]
+    assert [row["name"] for row in tools if not row["annotations"]["readOnlyHint"]] == ["capability_feedback"]
+    for row in tools:
+        schema = row["inputSchema"]
+        assert (schema["type"], schema["additionalProperties"]) == ("object", False)
+        assert all(value["description"] for value in schema["properties"].values())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "api"),
+    [
+        ("capability_registry_list", {}, "capability_registry_list"),
+        ("capability_registry_list", {"fields": "minimal"}, "capability_registry_list?fields=minimal"),
+        ("capability_registry_list", {"limit": 1}, "capability_registry_list?limit=1"),
+        ("capability_skill_load", {"capability_id": "alpha"}, "capability_skill_load?capability_id=alpha"),
+        ("capability_skill_load", {"capability_id": "nobody"}, "capability_skill_load?capability_id=nobody"),
+        ("capability_skill_load", {}, "capability_skill_load"),
+        ("capability_search", {"q": "alpha"}, "capability_search?q=alpha"),
+    ],
+)  # fmt: skip
+def test_a_tool_answers_as_the_api_does(name: str, arguments: dict[str, Any], api: str) -> None:
+    publish("alpha", [tool("alpha_list")])
+    publish("beta")
+    response = Client().get(f"/api/v1/{api}")
+    result = _legacy("tools/call", name=name, arguments=arguments)["result"]
+    assert result["structuredContent"] == response.json()
+    assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert result["isError"] == (response.status_code != 200)
+
+
+def test_a_message_is_matched() -> None:
+    publish("alpha")
+    arguments = {"message": "alpha please"}
+    result = _legacy("tools/call", name="capability_match", arguments=arguments)["result"]
+    assert result["structuredContent"]["matches"][0]["capability_id"] == "alpha"
+
+
+@pytest.mark.parametrize(
+    "params", [{"name": "nothing"}, {}, {"name": 7}, {"name": "capability_match", "arguments": []}]
+)
+def test_odd_calls_are_refused(params: dict[str, Any]) -> None:
+    assert _legacy("tools/call", **params)["error"]["code"] == -32602
+
+
+def test_feedback_is_taken_from_keys_that_may_give_it() -> None:
+    playbook = publication.publish(files=valid_bundle("playbook"), by=OLGA).capability_id
+    arguments = {"capability_id": playbook, "outcome": "confirmed_success", "revision": 1}
+    result = _legacy("tools/call", name="capability_feedback", arguments=arguments)["result"]
+    assert result["isError"] is True
+    assert result["structuredContent"]["error"]["code"] == "FORBIDDEN"
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    for name, given, is_error in (
+        ("read", arguments, True),
+        ("feedback", {**arguments, "outcome": "grand"}, True),
+        ("feedback", {**arguments, "capability_id": "nobody"}, True),
+        ("feedback", arguments, False),
+    ):
+        headers = {"Authorization": f"Bearer {agent_key('read', name)}"}
+        params = {"name": "capability_feedback", "arguments": given}
+        result = _post({**body, "params": params}, **headers).json()["result"]
+        assert result["isError"] is is_error
+    assert result["structuredContent"]["confidence"]["score"] == 0.6
+
+
+# Prompts
+
+
+def test_each_capability_is_a_prompt() -> None:
+    publish("alpha", name="Alpha")
+    unlisted("hidden")
+    (prompt,) = _legacy("prompts/list")["result"]["prompts"]
+    assert (prompt["name"], prompt["title"]) == ("alpha", "Alpha")
+    assert [(each["name"], each["required"]) for each in prompt["arguments"]] == [("arguments", False)]
+    result = _legacy("prompts/get", name="alpha", arguments={"arguments": "of today"})["result"]
+    body = {"capability_ids": ["alpha"], "arguments": {"alpha": "of today"}}
+    rendered = Client().post("/api/v1/prompt_render", body, content_type="application/json").json()["prompt"]
+    assert result["messages"] == [{"role": "user", "content": {"type": "text", "text": rendered}}]
+    assert "of today" in rendered
+    assert _legacy("prompts/get", name="alpha")["result"]["description"] == prompt["description"]
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "prompts/get", "Mcp-Name": "alpha"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "alpha", "_meta": META}}
+    assert _result(_post(asked, **headers))["resultType"] == "complete"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"name": "nobody"}, {"name": "hidden"}, {"name": "A!"}, {}, {"name": "alpha", "arguments": {"arguments": 1}},
+     {"name": "alpha", "arguments": []}, {"name": "alpha", "arguments": {"arguments": "x" * 5000}}],
+)  # fmt: skip
+def test_odd_prompts_are_refused(params: dict[str, Any]) -> None:
+    publish("alpha")
+    unlisted("hidden")
+    assert _legacy("prompts/get", **params)["error"]["code"] == -32602
+
+
+def test_pages_of_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prompts, "PAGE", 2)
+    for name in ("a", "b", "c"):
+        publish(name)
+    first = _legacy("prompts/list")["result"]
+    second = _legacy("prompts/list", cursor=first["nextCursor"])["result"]
+    assert [each["name"] for each in (*first["prompts"], *second["prompts"])] == ["a", "b", "c"]
+    assert "nextCursor" not in second
+    assert _legacy("prompts/list", cursor=7)["error"]["code"] == -32602
+
+
+# Skills
+
+
+def test_skills_say_what_their_files_hold() -> None:
+    publish("alpha_two", [tool("alpha_list")], metadata={"a": "1"}, utterances={"should_match": ["secret words"]})
+    (skill,) = _legacy("skills/list")["result"]["skills"]
+    assert skill["uri"] == "skill://alpha-two/SKILL.md"
+    assert [row["uri"].rpartition("alpha-two/")[2] for row in skill["resources"]] == [
+        "SKILL.md",
+        "references/capability.json",
+        "references/tools.json",
+    ]
+    for row in skill["resources"]:
+        (content,) = _legacy("resources/read", uri=row["uri"])["result"]["contents"]
+        raw = content["text"].encode()
+        assert (row["size"], row["digest"]) == (len(raw), f"sha256:{hashlib.sha256(raw).hexdigest()}")
+        assert b"secret" not in raw
+        if row["uri"].endswith("SKILL.md"):
+            assert yaml.safe_load(content["text"].split("---\n")[1]) == skill["frontmatter"]
+    assert _legacy("skills/get", uri=skill["uri"])["result"] == {"skill": skill}
+
+
+def test_directories() -> None:
+    publish("alpha", [tool("alpha_list")])
+    rows = _legacy("resources/directory/read", uri="skill://alpha")["result"]["resources"]
+    assert [(row["uri"], row["mimeType"]) for row in rows] == [
+        ("skill://alpha/SKILL.md", "text/markdown"),
+        ("skill://alpha/references", "inode/directory"),
+    ]
+    rows = _legacy("resources/directory/read", uri="skill://alpha/references/")["result"]["resources"]
+    assert [row["uri"] for row in rows] == [
+        "skill://alpha/references/capability.json",
+        "skill://alpha/references/tools.json",
+    ]
+
+
+@pytest.mark.parametrize("method", ["resources/read", "resources/directory/read", "skills/get"])
+@pytest.mark.parametrize(
+    "uri", ["skill://nobody/SKILL.md", "file:///etc/passwd", "skill://alpha/../x", "skill://", "x"]
+)
+def test_an_unknown_resource_is_told_with_its_address(method: str, uri: str) -> None:
+    publish("alpha")
+    error = _legacy(method, uri=uri)["error"]
+    assert (error["code"], error["data"]) == (-32602, {"uri": uri})
+
+
+def test_a_name_with_an_underscore_is_none() -> None:
+    publish("alpha_two")
+    assert "result" in _legacy("resources/read", uri="skill://alpha-two/SKILL.md")
+    assert "error" in _legacy("resources/read", uri="skill://alpha_two/SKILL.md")
+
+
+def test_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resources, "PAGE", 2)
+    for name in ("alpha", "beta", "gamma"):
+        publish(name)
+    first = _legacy("skills/list")["result"]
+    assert [row["frontmatter"]["name"] for row in first["skills"]] == ["alpha", "beta"]
+    second = _legacy("skills/list", cursor=first["nextCursor"])["result"]
+    assert [row["frontmatter"]["name"] for row in second["skills"]] == ["gamma"]
+    assert "nextCursor" not in second
+    assert _legacy("resources/list", cursor=7)["error"]["code"] == -32602
+
+
+def test_a_damaged_bundle_is_left_out() -> None:
+    from registry.models import Revision
+
+    publish("alpha")
+    damage(Revision.objects.get(), skill_md="x")
+    assert _legacy("skills/list")["result"] == {"skills": []}
+    assert "error" in _legacy("resources/read", uri="skill://alpha/SKILL.md")
+
+
+# The door
+
+
+def test_a_key_is_asked_for_where_reads_need_one(settings: Any) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    response = _post(body)
+    assert (response.status_code, response.headers["WWW-Authenticate"][:6]) == (401, "Bearer")
+    assert _post(body, Authorization=f"Bearer {agent_key()}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        ("http://testserver", 200),
+        ("https://app.example.com", 200),
+        ("https://evil.example", 403),
+        ("null", 403),
+        ("http://testserver.evil.example", 403),
+    ],
+)
+def test_pages_of_other_origins_are_kept_out(origin: str, status: int, settings: Any) -> None:
+    settings.CORS_ALLOWED_ORIGINS = ("https://app.example.com",)
+    assert _post({"jsonrpc": "2.0", "id": 1, "method": "ping"}, Origin=origin).status_code == status
+
+
+@pytest.mark.parametrize("method", ["get", "delete", "put"])
+def test_other_methods_are_405_at_once(method: str) -> None:
+    response = getattr(Client(), method)("/mcp")
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", -32700),
+        (b"\xff", -32700),
+        ([], -32600),
+        ([{"jsonrpc": "2.0", "id": 1, "method": "ping"}], -32600),
+        ({"id": 1, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1}, -32600),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": {}, "method": "ping"}, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, -32602),
+    ],
+)
+def test_odd_messages_are_refused(body: Any, code: int) -> None:
+    response = _post(body)
+    assert (response.status_code, response.json()["error"]["code"]) == (400, code)
+
+
+def test_what_is_not_listed_is_behind_no_method() -> None:
+    publish("alpha")
+    unlisted("hidden")
+    told = [
+        _legacy("resources/list"),
+        _legacy("tools/call", name="capability_registry_list", arguments={}),
+        _legacy("tools/call", name="capability_match", arguments={"message": "hidden please"}),
+        _legacy("tools/call", name="capability_search", arguments={"q": "hidden"}),
+        _legacy("tools/call", name="capability_skill_load", arguments={"capability_id": "hidden"}),
+    ]
+    for answer in told[:-1]:
+        assert "hidden" not in json.dumps(answer)
+    assert told[-1]["result"]["isError"] is True
+    assert told[-1]["result"]["structuredContent"]["error"]["code"] == "CAPABILITY_NOT_FOUND"

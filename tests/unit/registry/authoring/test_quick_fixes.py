@@ -1,0 +1,158 @@
+"""One-click mends: each makes its finding go away, touches nothing else, and is offered only where it is sure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
+from registry.bundles.json_edits import apply_edits
+from registry.validation import BUNDLE_FILES, Finding, validate_bundle
+from tests.factories import Files, bundle, to_json, tool
+
+CAPABILITY = json.loads(bundle()["capability.json"])
+
+
+def _with(**changes: Any) -> Files:
+    capability = {key: value for key, value in (CAPABILITY | changes).items() if value is not None}
+    return bundle() | {"capability.json": to_json(capability)}
+
+
+def _mend(files: Files, code: str) -> tuple[Finding, QuickFix] | None:
+    mends = quick_fixes_for(validate_bundle(files), "alpha")
+    return next(((finding, mend) for finding, mend in mends.items() if finding.code == code), None)
+
+
+def _mended(files: Files, mend: QuickFix) -> Files:
+    return files | {mend.file: apply_edits(files[mend.file], mend.edits)}
+
+
+_READ = tool("alpha_get", "read")
+_WRITE = {**tool("alpha_save", "write"), "policy": {"kind": "write"}}
+_SKILL = bundle()["skill.md"]
+MENDED: dict[str, tuple[Files, str, str]] = {
+    "a trailing comma": (bundle() | {"tools.json": "[\n  1,\n]\n"}, "JSON_INVALID", "Remove the comma"),
+    "a trailing comma in an object": (bundle() | {"tools.json": '[{"a": 1, }]'}, "JSON_INVALID", "Remove the comma"),
+    "no name": (_with(name=None), "FIELD_MISSING", "Add name"),
+    "no triggers": (_with(intent_triggers=None), "FIELD_MISSING", "Add intent_triggers"),
+    "no id": (_with(capability_id=None), "FIELD_MISSING", "Add capability_id"),
+    "no arguments": (
+        bundle(tools=[_READ]) | {"tools.json": to_json([{k: v for k, v in _READ.items() if k != "args_schema"}])},
+        "FIELD_MISSING",
+        "Add args_schema",
+    ),
+    "a misspelt key": (_with(emojis="x"), "FIELD_UNKNOWN", "Rename it to emoji"),
+    "a key of nobody": (_with(zzzzzzzz=[1, 2]), "FIELD_UNKNOWN", "Remove the key"),
+    "the last key": (
+        bundle() | {"capability.json": json.dumps(CAPABILITY | {"zzzzzz": 1})},
+        "FIELD_UNKNOWN",
+        "Remove the key",
+    ),
+    "a trigger twice": (_with(intent_triggers=["Lift", "lift", "up"]), "TRIGGER_DUPLICATE", "Remove the second one"),
+    "a version": (_with(version="1.2"), "VERSION_IGNORED", "Remove it"),
+    "no word on approval": (bundle(tools=[_WRITE]), "TOOL_APPROVAL_UNSET", "Ask a person first"),
+    "no title": (bundle() | {"skill.md": _SKILL.partition("\n\n")[2]}, "TITLE_MISSING", "Add the title"),
+    "two titles": (bundle() | {"skill.md": _SKILL + "\n# Again\n\nx\n"}, "TITLE_DUPLICATE", "Make it an H2"),
+    "no section": (
+        bundle() | {"skill.md": _SKILL.replace("## Default behavior\n\nAnswer in one sentence.\n\n", "")},
+        "SECTION_MISSING",
+        "Add Default behavior",
+    ),
+    "an unnamed tool": (
+        bundle(tools=[_READ]) | {"tools.json": to_json([_READ, tool("alpha_more", "read")])},
+        "TOOL_NOT_DOCUMENTED",
+        "Name it in skill.md",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MENDED)
+def test_a_mend_makes_its_finding_go_away_and_brings_no_other(case: str) -> None:
+    files, code, label = MENDED[case]
+    found = _mend(files, code)
+    assert found is not None
+    finding, mend = found
+    assert mend.label == label
+    after = validate_bundle(_mended(files, mend))
+    assert (finding.code, finding.message) not in {(one.code, one.message) for one in after.findings}
+    before = {(one.code, one.message) for one in validate_bundle(files).findings}
+    if code != "JSON_INVALID":
+        # A section that was put in is there for its author to write.
+        new = {(one.code, one.message) for one in after.findings if one.code != "PLACEHOLDER_LEFT"}
+        assert new <= before
+
+
+def test_a_section_is_put_where_the_profile_has_it() -> None:
+    files, code, _ = MENDED["no section"]
+    found = _mend(files, code)
+    assert found is not None
+    headings = [line for line in _mended(files, found[1])["skill.md"].split("\n") if line.startswith("## ")]
+    assert headings == ["## When to use", "## Default behavior", "## Examples"]
+
+
+def test_a_playbook_is_completed_step_by_step_until_nothing_is_missing() -> None:
+    capability = CAPABILITY | {
+        "skill_profile": "playbook",
+        "playbook": {"problem": "x", "conditions": [], "keywords": ["x"]},
+    }
+    files = {"capability.json": to_json(capability), "skill.md": "# Alpha\n\n## Steps\n\n### Look\n\n**Do:** look\n"}
+    for _ in range(12):
+        mends = quick_fixes_for(validate_bundle(files), "alpha")
+        if not mends:
+            break
+        files = _mended(files, next(iter(mends.values())))
+    assert {finding.code for finding in validate_bundle(files).findings} == {
+        "PLACEHOLDER_LEFT",
+        "STEP_CHECK_MISSING",
+        "STEP_SAY_MISSING",
+    }
+    assert "### 1. Look" in files["skill.md"]
+
+
+def test_the_id_of_another_capability_becomes_the_own_one(db: None) -> None:
+    from registry.catalog import drafts
+
+    files = _with(capability_id="beta")
+    report = drafts.validate_draft_files("alpha", files)
+    mend = next(mend for finding, mend in quick_fixes_for(report, "alpha").items() if finding.code == "FIELD_INVALID")
+    assert drafts.validate_draft_files("alpha", _mended(files, mend)).ok
+
+
+def test_what_only_the_author_can_know_has_no_mend() -> None:
+    for files in (_with(description=None), _with(name="x" * 81), bundle() | {"tools.json": "[1 2]"}):
+        assert quick_fixes_for(validate_bundle(files), "alpha") == {}
+
+
+def test_a_heading_of_another_level_is_left_to_the_author() -> None:
+    files = bundle() | {"skill.md": _SKILL.replace("## Examples", "### Examples")}
+    assert "SECTION_MISSING" in {finding.code for finding in validate_bundle(files).findings}
+    assert _mend(files, "SECTION_MISSING") is None
+
+
+def test_the_wrapper_and_the_front_matter_shift_nothing() -> None:
+    skill = "---\nlicense: x\n---\n" + _SKILL.partition("\n\n")[2]
+    files = bundle(tools=[_WRITE]) | {"tools.json": to_json({"tools": [_WRITE]})}
+    found = _mend(files, "TOOL_APPROVAL_UNSET")
+    assert found is not None
+    assert json.loads(_mended(files, found[1])["tools.json"])["tools"][0]["policy"]["requires_approval"] is True
+    found = _mend(bundle() | {"skill.md": skill}, "TITLE_MISSING")
+    assert found is not None
+    assert _mended(bundle() | {"skill.md": skill}, found[1])["skill.md"].startswith("---\nlicense: x\n---\n# Alpha\n")
+
+
+ODD = ["", "{", "[]", "null", '{"a": {"a": 1}}', "[[[[]]]]", "\x00", "{}" * 3, "\U0001d4b3" * 9, "# x\n# y"]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_texts_never_break_it(odd: str) -> None:
+    for name in BUNDLE_FILES:
+        files = bundle(tools=[_READ]) | {name: odd}
+        for mend in quick_fixes_for(validate_bundle(files), "alpha").values():
+            assert apply_edits(validate_bundle(files).files[mend.file], mend.edits)
+
+
+def test_a_large_file_has_no_mends() -> None:
+    skill = "word " * 50_000
+    assert quick_fixes_for(validate_bundle(bundle() | {"skill.md": skill}), "alpha") == {}

@@ -1,0 +1,82 @@
+"""Skill groups have words of their own, and messages are held against them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from registry.common.errors import InvalidRequest
+from registry.matching.skill_groups import list_groups, set_group
+from registry.models import AuditEvent, SkillGroup
+from tests.factories import OLGA, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_is_not_given_stays() -> None:
+    set_group(group_id="health", by=OLGA, name="Health", examples=["log my weight", "log my weight "])
+    set_group(group_id="health", by=OLGA, description="Body and food", is_exclusive=True)
+    group = SkillGroup.objects.get()
+    assert (group.name, group.description, group.examples, group.is_exclusive) == (
+        ("Health", "Body and food", ["log my weight"], True)
+    )
+    assert AuditEvent.objects.filter(verb="skill_group.set", subject="health").count() == 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"group_id": "Health"},
+        {"group_id": ""},
+        {"group_id": "a" * 65},
+        {"group_id": "a", "name": " "},
+        {"group_id": "a", "name": "x" * 81},
+        {"group_id": "a", "description": "x" * 1025},
+        {"group_id": "a", "examples": [""]},
+        {"group_id": "a", "examples": ["x"] * 51},
+    ],
+)
+def test_odd_values_are_refused_and_nothing_changes(odd: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest):
+        set_group(by=OLGA, **odd)
+    assert not SkillGroup.objects.exists()
+
+
+def test_orphans_and_groups_without_words_are_listed() -> None:
+    publish("weights", skill_groups=["health"])
+    set_group(group_id="music", by=OLGA)
+    assert [(row.group_id, row.is_described, row.members) for row in list_groups()] == [
+        ("health", False, 1),
+        ("music", True, 0),
+    ]
+
+
+def test_a_message_finds_a_group_by_its_examples() -> None:
+    publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
+    set_group(group_id="travel", by=OLGA, name="Travel", examples=["book a flight to Rome", "find me a hotel"])
+    answer = Client().post("/api/v1/capability_match", {"message": "book a flight"}, content_type="application/json")
+    document = answer.json()
+    assert document["decision"] == "none"
+    assert document["skill_groups"] == ["travel"]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    call_command(
+        "skill_group", "set", "health", "--name", "Health", "--example", "a b", "--example", "c", "--exclusive"
+    )
+    assert capsys.readouterr().out == "health: Health\n"
+    call_command("skill_group", "set", "health", "--no-exclusive", "--format", "json")
+    document = json.loads(capsys.readouterr().out)
+    assert document == {
+        "group_id": "health",
+        "name": "Health",
+        "description": "",
+        "examples": ["a b", "c"],
+        "exclusive": False,
+    }
+    call_command("skill_group", "list")
+    assert capsys.readouterr().out == "health  Health  0 published  orphan\n"

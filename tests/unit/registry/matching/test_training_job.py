@@ -1,0 +1,146 @@
+"""What a publish leaves to be learned, and what the job makes of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from registry.core.jobs import queue
+from registry.matching import index, kernel_classifier, training_job
+from registry.matching.embedders import get_embedder
+from registry.matching.index import PUBLISHED, MatchIndexCache
+from registry.matching.vector_store import text_digest
+from registry.models import Job, MatchHead, RegistryState, Revision, SentenceVector
+from registry.operations.worker import Worker
+from registry.snapshot import STORE as SNAPSHOTS
+from tests.factories import publish
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def minilm(settings: Any) -> None:
+    settings.EMBEDDER = "minilm"
+    get_embedder.cache_clear()
+
+
+def _run_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    Job.objects.filter(kind=training_job.KIND, state="queued").update(run_after="2020-01-01T00:00:00Z")
+    while queue.run_next_job():
+        pass
+
+
+def test_several_publishes_leave_one_job() -> None:
+    publish("alpha")
+    publish("beta")
+    assert Job.objects.filter(kind=training_job.KIND).count() == 1
+
+
+def test_the_job_makes_vectors_once_a_text(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha", utterances={"should_match": ["one sentence", "another sentence"]})
+    _run_due(monkeypatch)
+    assert Job.objects.get(kind=training_job.KIND).state == "done"
+    names = set(SentenceVector.objects.values_list("text_sha256", flat=True))
+    assert text_digest("one sentence") in names
+    made = SentenceVector.objects.count()
+    publish("beta", utterances={"should_match": ["one sentence"]})
+    _run_due(monkeypatch)
+    assert SentenceVector.objects.filter(text_sha256=text_digest("one sentence")).count() == 1
+    assert SentenceVector.objects.count() > made
+
+
+def test_a_head_that_takes_long_is_fitted_by_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_classifier, "_WORK_AT_ONCE", 0)
+    publish("alpha")
+    publish("beta")
+    before = PUBLISHED.get()
+    assert before.matcher.evidence is not None
+    assert not before.matcher.evidence.is_fitted
+    _run_due(monkeypatch)
+    row = MatchHead.objects.get()
+    assert row.fingerprint == before.matcher.evidence.samples.fingerprint
+    after = MatchIndexCache().get()
+    assert after.matcher.evidence is not None
+    assert after.matcher.evidence.weights is not None
+    assert np.isfinite(after.matcher.evidence.weights).all()
+
+
+def test_a_head_of_other_sentences_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_classifier, "_WORK_AT_ONCE", 0)
+    publish("alpha")
+    publish("beta")
+    _run_due(monkeypatch)
+    publish("gamma")
+    index = MatchIndexCache().get()
+    assert index.matcher.evidence is not None
+    assert not index.matcher.evidence.is_fitted
+
+
+def test_what_was_published_during_the_job_is_learned_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha")
+    Job.objects.update(run_after="2020-01-01T00:00:00Z")
+    lease = queue.claim_job(Job.objects.get().run_after)
+    assert lease is not None
+    write = training_job.train(lease)
+    publish("beta")
+    queue._finish(lease, write)
+    assert Job.objects.filter(kind=training_job.KIND, state="queued").count() == 1
+
+
+def test_a_vector_of_another_length_is_made_anew(minilm: None) -> None:
+    SentenceVector.objects.create(
+        model_id="all-MiniLM-L6-v2-onnx-int8", text_sha256=text_digest("Alpha"), dimension=3, vector=b"\0" * 12
+    )
+    publish("alpha")
+    index = PUBLISHED.get()
+    assert index.matcher.evidence is not None
+    assert index.matcher.evidence.vectors is not None
+    assert index.matcher.evidence.vectors.shape[1] == 384
+
+
+def test_without_time_words_answer_and_the_job_does_the_rest(minilm: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    publish("alpha")
+    index = PUBLISHED.build(SNAPSHOTS.refresh(), seconds=-1)
+    assert index.is_waiting
+    assert index.embedder is None
+    assert index.match("alpha please", top=3).matches[0].capability_id == "alpha"
+    Worker().run_due()
+    _run_due(monkeypatch)
+    assert not PUBLISHED.build(SNAPSHOTS.refresh(), seconds=-1).is_waiting
+
+
+def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
+    publish("alpha", intent_triggers=["walrus"])
+    before = PUBLISHED.get()
+    assert before.match("walrus", top=3).decision == "match"
+    # As a restore leaves it: the same row, another text, another history.
+    revision = Revision.objects.get()
+    revision.capability_json = (revision.capability_json or "").replace("walrus", "ostrich")
+    Revision.objects.update(capability_json=revision.capability_json)
+    RegistryState.objects.update(history="another")
+    assert PUBLISHED.get().match("ostrich", top=3).matches[0].triggers
+
+
+def test_while_vectors_are_waited_for_an_index_that_takes_long_is_made_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    publish()
+    holder = MatchIndexCache()
+    made: list[float] = []
+    make = holder.build
+
+    def slowly(*arguments: Any, **options: Any) -> Any:
+        made.append(time.monotonic())
+        time.sleep(0.1)
+        return replace(make(*arguments, **options), is_waiting=True)
+
+    monkeypatch.setattr(holder, "build", slowly)
+    monkeypatch.setattr(index, "_POLL_SECONDS", 0.0)
+    for _ in range(20):
+        holder.get()
+    assert len(made) == 1
+    publish(body="More of it.")
+    holder.get()
+    assert len(made) == 2

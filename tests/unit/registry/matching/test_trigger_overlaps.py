@@ -1,0 +1,37 @@
+"""Triggers of one bundle that another capability has too."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.bundles.profile import CapabilityProfile
+from registry.matching.trigger_overlaps import Overlap, find_trigger_overlaps
+from registry.publishing import publication
+from tests.factories import OLGA, bundle, publish
+
+
+def _known(capability_id: str, *triggers: str) -> CapabilityProfile:
+    return CapabilityProfile(capability_id, capability_id.title(), triggers=triggers)
+
+
+@pytest.mark.parametrize("other", ["sign-up", "Sign up", "signing up", "SIGNUP", "sign–up"])
+def test_the_same_words_however_they_are_written(other: str) -> None:
+    found = find_trigger_overlaps(_known("a", "invoice", "sign-up"), [_known("b", other), _known("c", "invoice total")])
+    assert found == [Overlap(1, "sign-up", ("b",))]
+
+
+def test_a_capability_does_not_overlap_with_itself() -> None:
+    assert find_trigger_overlaps(_known("a", "food"), [_known("a", "food")]) == []
+
+
+@pytest.mark.django_db
+def test_the_gate_warns_and_lets_it_pass() -> None:
+    publish("meals", intent_triggers=["calories", "food"])
+    publish("retired_one", intent_triggers=["food"])
+    publication.retire(capability_id="retired_one", by=OLGA)
+    outcome = publication.publish(files=bundle("diary", intent_triggers=["journal", "Foods"]), by=OLGA)
+    assert outcome.status == "published"
+    (finding,) = outcome.findings
+    assert (finding.code, finding.severity, finding.pointer) == ("TRIGGER_OVERLAP", "warning", "/intent_triggers/1")
+    assert finding.message == "The trigger 'Foods' is one of 'meals' as well"
+    assert (finding.file, finding.line) == ("capability.json", 7)

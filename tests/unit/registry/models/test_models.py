@@ -1,0 +1,325 @@
+"""Every constraint of the database bites: whatever the code above it does, what must hold holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+from django.utils import timezone
+
+from registry.access import agent_keys, install_codes, share_links, teams
+from registry.common.actors import Actor
+from registry.models import (
+    AgentKey,
+    AuditEvent,
+    Capability,
+    Confidence,
+    DemandMiss,
+    Draft,
+    DraftVersion,
+    GitImport,
+    GitSource,
+    GitSourceItem,
+    Incident,
+    Job,
+    KeptAnswer,
+    LoadCount,
+    MatchHead,
+    Operator,
+    Outcome,
+    Proposal,
+    Redemption,
+    RegistryState,
+    Release,
+    ReleaseRule,
+    Review,
+    ReviewEntry,
+    Revision,
+    ScheduledRelease,
+    SentenceVector,
+    ShareLink,
+    SkillGroup,
+    SkillUpload,
+    Team,
+    TeamMember,
+    ToolName,
+    UnmatchedMessage,
+    UploadedSkill,
+    Webhook,
+    WebhookDelivery,
+)
+from registry.models.install_code import new_code
+from registry.notifications import webhooks
+from registry.publishing import proposals, publication, release_rules
+from registry.usage import feedback
+from tests.factories import OLGA, bundle, publish, tool
+
+pytestmark = pytest.mark.django_db
+
+Break = Callable[[], Any]
+
+
+def _alpha() -> Capability:
+    return Capability.objects.get(capability_id="alpha")
+
+
+def _set(model: type[models.Model], **columns: Any) -> Break:
+    return lambda: model._default_manager.update(**columns)
+
+
+def _again(model: type[models.Model], **changes: Any) -> Break:
+    """A second row like the first but for these columns."""
+
+    def insert() -> None:
+        row = model._default_manager.order_by("pk").first()
+        assert row is not None
+        automatic = isinstance(model._meta.pk, models.AutoField | models.BigAutoField)
+        if automatic:
+            row.pk = None
+        for name, value in changes.items():
+            setattr(row, name, value() if callable(value) else value)
+        row._state.adding = True
+        row.save(force_insert=True)
+
+    return insert
+
+
+BREAKS: dict[str, Break] = {
+    "operator_role_known": _set(Operator, role="root"),
+    "registry_state_single_row": lambda: RegistryState.objects.create(id=2),
+    "capability_status_known": _set(Capability, status="hidden"),
+    "capability_status_fits_revision": _set(Capability, status="draft"),
+    "capability_replacement_fits_status": lambda: Capability.objects.update(replaced_by=_beta()),
+    "capability_id_not_empty": _set(Capability, capability_id=""),
+    "revision_number_unique": _again(Revision),
+    "revision_number_positive": _set(Revision, number=0),
+    "revision_digest_form": _set(Revision, digest="md5:0"),
+    "release_status_known": _set(Release, status="draft"),
+    "release_revision_positive": _set(Release, registry_revision=0),
+    "draft_one_per_capability": _again(Draft, version=2),
+    "draft_version_unique": _again(Draft, discarded_at=timezone.now),
+    "draft_version_kept_once": _again(DraftVersion),
+    "agent_key_revocation_paired": _set(AgentKey, revoked_by="operator:olga"),
+    "agent_key_rotation_paired": _set(AgentKey, previous_key_hash="0" * 64),
+    "agent_key_previous_once": lambda: [_with_an_old_key(f"of {n}") for n in range(2)],
+    "team_name_not_empty": _set(Team, name=""),
+    "team_member_once": _again(TeamMember),
+    "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
+    "load_count_unique": _again(LoadCount),
+    "incident_open_once": _again(Incident),
+    "incident_kind_known": _set(Incident, kind="fire"),
+    "incident_revision_fits_kind": _set(Incident, revision=None),
+    "incident_subject_fits_kind": _set(Incident, capability=None),
+    "incident_of_source_open_once": lambda: [_of_source(cause) for cause in ("one", "another")],
+    "release_rule_loosening_known": _set(ReleaseRule, loosening="anybody"),
+    "review_state_known": _set(Review, state="lost"),
+    "review_one_per_capability": _again(Review),
+    "review_decision_paired": _set(Review, decided_by="operator:olga"),
+    "review_decision_fits_state": _set(Review, state="approved"),
+    "review_revision_fits_state": _set(Review, state="published"),
+    "review_entry_kind_known": _set(ReviewEntry, kind="sung"),
+    "review_entry_line_has_file": _set(ReviewEntry, line=1),
+    # It is a question, which answers nothing.
+    "review_entry_reply_is_a_comment_of_no_place": _set(ReviewEntry, reply_to=models.F("pk")),
+    "review_entry_resolved_paired": _set(ReviewEntry, kind="comment", resolved_at=timezone.now()),
+    "scheduled_release_state_known": _set(ScheduledRelease, state="lost", ended_at=timezone.now()),
+    "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
+    "scheduled_release_one_waiting": _again(ScheduledRelease),
+    "job_state_known": _set(Job, state="asleep"),
+    "job_lease_fits_state": _set(Job, leased_until=timezone.now()),
+    "job_end_fits_state": _set(Job, state="done"),
+    "job_kind_not_empty": _set(Job, kind=""),
+    "job_open_once": _again(Job),
+    "webhook_disabling_paired": _set(Webhook, disabled_why="gone"),
+    "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
+    "webhook_secret_form": _set(Webhook, secret="hunter2"),
+    "webhook_delivery_once": _again(WebhookDelivery),
+    "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
+    "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
+    "sentence_vector_once": _again(SentenceVector),
+    "match_head_once": _again(MatchHead),
+    "outcome_known": _set(Outcome, outcome="great"),
+    "outcome_revision_positive": _set(Outcome, revision=0),
+    "kept_answer_once": _again(KeptAnswer),
+    "kept_answer_key_not_empty": _set(KeptAnswer, idempotency_key=""),
+    "proposal_status_known": _set(Proposal, status="lost", decided_at=timezone.now(), decided_by="operator:olga"),
+    "proposal_decision_fits_status": _set(Proposal, status="rejected"),
+    "proposal_revision_fits_status": _set(Proposal, published_revision=1),
+    "proposal_open_once": _again(Proposal, proposal_id=uuid4),
+    "capability_visibility_known": _set(Capability, visibility="hidden"),
+    "capability_install_code_form": _set(Capability, install_code="hunter2"),
+    "release_visibility_known": _set(Release, visibility="hidden"),
+    "redemption_once": _again(Redemption),
+    "confidence_once": _again(Confidence),
+    "confidence_within_bounds": _set(Confidence, hundredths=101),
+    "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
+    "demand_miss_dismissal_paired": _set(DemandMiss, dismissed_by="operator:olga"),
+    "unmatched_dismissal_paired": _set(UnmatchedMessage, dismissed_at=timezone.now()),
+    "unmatched_decision_known": _set(UnmatchedMessage, decision="match"),
+    "unmatched_text_not_empty": _set(UnmatchedMessage, text=""),
+    "git_import_state_known": _set(GitImport, state="lost"),
+    "git_import_end_fits_state": _set(GitImport, state="stored"),
+    "UnmatchedMessage.form": _again(UnmatchedMessage),
+    "skill_upload_key_not_empty": _set(SkillUpload, key_name=""),
+    "skill_upload_path_not_empty": _set(SkillUpload, path=""),
+    "uploaded_skill_once": _again(UploadedSkill),
+    "git_source_once": _again(GitSource),
+    "git_source_mode_known": _set(GitSource, mode="guess"),
+    "git_source_pause_positive": _set(GitSource, every_minutes=0),
+    "git_source_failure_paired": _set(GitSource, failures=1),
+    "git_source_kind_known": _set(GitSource, kind="svn"),
+    "git_source_columns_fit_kind": _set(GitSource, read_key="csk_"),
+    "git_source_secret_paired": _set(GitSource, hook_secret="s"),
+    "git_source_secret_rotation_paired": _set(GitSource, previous_hook_secret="s"),
+    "git_source_doubt_fits_kind": _set(GitSource, doubted_list="sha256:"),
+    "git_source_push_paired": _set(GitSource, push_words="queued"),
+    "git_source_item_there_known": _set(GitSourceItem, there="nowhere"),
+    "git_source_item_once": _again(GitSourceItem),
+    "git_source_item_status_known": _set(GitSourceItem, status="lost"),
+    # Columns that are unique by themselves.
+    "SkillUpload.upload_id": _again(SkillUpload),
+    "SkillGroup.group_id": _again(SkillGroup),
+    "ReleaseRule.group_id": _again(ReleaseRule),
+    "Webhook.name": _again(Webhook),
+    "Capability.capability_id": _again(Capability, install_code=new_code),
+    "AgentKey.name": _again(AgentKey, key_hash="0" * 64),
+    "AgentKey.key_hash": _again(AgentKey, name="another"),
+    "Team.name": _again(Team),
+    "ShareLink.name": _again(ShareLink, token_hash="0" * 64),
+    "ShareLink.token_hash": _again(ShareLink, name="another"),
+    "AuditEvent.previous_hash": _again(AuditEvent, hash="0" * 64),
+    "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
+    "Proposal.proposal_id": _again(Proposal, key_name="another"),
+    "Capability.install_code": _again(Capability, capability_id="another"),
+    "Outcome.event_id": _again(Outcome),
+    "Operator.username": _again(Operator),
+    # Tables whose key is the rule.
+    "ToolName.name": _again(ToolName),
+    "Release.registry_revision": _again(Release),
+    "DemandMiss.capability_id": _again(DemandMiss),
+    "RegistryState.id": _again(RegistryState),
+}
+
+
+def _with_an_old_key(name: str) -> AgentKey:
+    return AgentKey.objects.create(
+        name=name, key_hash=name, created_by="operator:olga", previous_key_hash="0" * 64, previous_until=timezone.now()
+    )
+
+
+def _beta() -> Capability:
+    return Capability.objects.create(capability_id="beta")
+
+
+def _of_source(cause: str) -> Incident:
+    return Incident.objects.create(kind="source", source=GitSource.objects.get(), cause=cause, message="m", details="d")
+
+
+@pytest.fixture(autouse=True)
+def one_of_each() -> None:
+    """A row in every table."""
+    publish(tools=[tool("alpha_list")])
+    Draft.objects.create(capability=_alpha(), version=1, saved_by="operator:olga")
+    DraftVersion.objects.create(
+        capability=_alpha(), version=0, content=b"", size_bytes=0, saved_at=timezone.now(), replaced_by="operator:olga"
+    )
+    agent_keys.create_key(name="agent", by=OLGA)
+    share_links.create_link(name="share", by=OLGA)
+    Operator.objects.create(username="vera")
+    teams.add_member(key=teams.create_team(name="Team", by=OLGA).pk, username="vera", by=OLGA)
+    revision = Revision.objects.get()
+    Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
+    LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
+    DemandMiss.objects.create(capability_id="gamma")
+    UnmatchedMessage.objects.create(form="0" * 64, text="hello", decision="none")
+    GitImport.objects.create(source="https://git.example/a", created_by="operator:olga")
+    SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
+    MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
+    SkillGroup.objects.create(group_id="health", name="Health")
+    release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=OLGA)
+    review = Review.objects.create(
+        capability=_alpha(), draft_version=1, texts_digest="sha256:", asked_by="operator:olga"
+    )
+    ReviewEntry.objects.create(review=review, kind="asked", round=1, by="operator:olga")
+    ScheduledRelease.objects.create(
+        capability=_alpha(),
+        draft_version=1,
+        texts_digest="sha256:",
+        due_at=timezone.now(),
+        scheduled_by="operator:olga",
+    )
+    Job.objects.create(kind="revalidate", dedupe_key="revalidate:alpha")
+    feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
+    proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
+    install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
+    KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
+    SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
+    UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
+    source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
+    GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
+    webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
+
+
+def _declared() -> Iterator[str]:
+    for model in apps.get_app_config("registry").get_models():
+        yield from (constraint.name for constraint in model._meta.constraints)
+        for field in model._meta.local_fields:
+            if field.unique and not isinstance(field, models.AutoField | models.BigAutoField):
+                yield f"{model.__name__}.{field.name}"
+
+
+def test_every_constraint_has_a_case_here() -> None:
+    assert set(_declared()) <= set(BREAKS)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_constraint_bites(name: str) -> None:
+    with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        BREAKS[name]()
+    # PostgreSQL names the constraint, SQLite the columns of a unique one.
+    message = str(caught.value).lower()
+    assert name.rpartition(".")[2].lower() in message or "pkey" in message or _columns_of(name) in message
+
+
+def _columns_of(name: str) -> str:
+    for model in apps.get_app_config("registry").get_models():
+        for constraint in model._meta.constraints:
+            if constraint.name == name and isinstance(constraint, models.UniqueConstraint):
+                columns = {field.name: field.column for field in model._meta.local_fields}
+                return ", ".join(f"{model._meta.db_table}.{columns[field]}" for field in constraint.fields)
+    return name
+
+
+def test_half_a_revocation_is_refused_on_either_side() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AgentKey.objects.update(revoked_at=timezone.now())
+
+
+def test_nothing_replaces_itself() -> None:
+    publication.deprecate(capability_id="alpha", by=OLGA)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Capability.objects.update(replaced_by=_alpha())
+
+
+def test_a_published_one_has_a_revision() -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Capability.objects.update(published_revision=None)
+
+
+def test_what_history_rests_on_cannot_be_deleted() -> None:
+    for row in (Revision.objects.get(), _alpha()):
+        with pytest.raises(models.ProtectedError):
+            row.delete()
+
+
+def test_absent_and_empty_files_are_two_things() -> None:
+    revision = Revision()
+    revision.files = {"skill.md": "", "tools.json": "[]"}
+    assert (revision.capability_json, revision.skill_md) == (None, "")
+    assert revision.files == {"skill.md": "", "tools.json": "[]"}

@@ -1,0 +1,125 @@
+"""What Home tells."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from registry.catalog import drafts, incidents
+from registry.common.actors import Actor
+from registry.models import Job, LoadCount, Revision
+from registry.publishing import publication
+from registry.selectors import home
+from registry.selectors.onboarding import completed_steps
+from registry.usage import usage_counters
+from tests.factories import OLGA, agent_key, bundle, publish
+
+pytestmark = pytest.mark.django_db
+
+
+def test_drafts_wait_with_whether_they_pass() -> None:
+    publish()
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Another."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="beta", files={"skill.md": ""}, based_on=None, by=Actor("operator", "bob"))
+    drafts.save_draft(capability_id="gone", files={"skill.md": ""}, based_on=None, by=OLGA)
+    drafts.discard_draft(capability_id="gone", by=OLGA)
+    found = home.list_drafts()
+    assert [(one.capability_id, one.saved_by, one.passes) for one in found.shown] == [
+        ("beta", "operator:bob", False),
+        ("alpha", "operator:olga", True),
+    ]
+    assert found.total == 2
+
+
+def test_a_section_shows_the_first_few_and_counts_all() -> None:
+    for number in range(home.SHOWN_MAX + 3):
+        publish(f"c{number}")
+        drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
+    assert (len(home.list_drafts().shown), home.list_drafts().total) == (home.SHOWN_MAX, home.SHOWN_MAX + 3)
+    assert [one.capability_id for one in home.list_recent_publishes()] == ["c7", "c6", "c5", "c4", "c3"]
+    for revision in Revision.objects.all():
+        incidents.open_incident(revision=revision, message="m", details="d", findings=())
+    assert (len(home.list_incidents().shown), home.list_incidents().total) == (home.SHOWN_MAX, home.SHOWN_MAX + 3)
+
+
+def test_publishes_say_who_when_and_why() -> None:
+    publication.publish(files=bundle(name="The First"), by=OLGA, note="because")
+    (one,) = home.list_recent_publishes()
+    assert (one.name, one.number, one.note, one.created_by) == ("The First", 1, "because", "operator:olga")
+    assert datetime.now(UTC) - one.created_at < timedelta(minutes=1)
+
+
+def test_misses_are_those_that_are_still_not_there() -> None:
+    for wanted, count in (("sleep", 3), ("alpha", 9), ("beta", 5)):
+        for _ in range(count):
+            usage_counters.count_miss(wanted)
+    usage_counters.flush()
+    publish("alpha")
+    publish("beta")
+    publication.retire(capability_id="beta", by=OLGA)
+    assert [(one.capability_id, one.count) for one in home.list_unmet_requests()] == [("beta", 5), ("sleep", 3)]
+
+
+def test_loads_have_every_day_and_nothing_older() -> None:
+    today = date(2026, 3, 1)
+    for day, count in ((today, 2), (today - timedelta(days=29), 5), (today - timedelta(days=30), 7)):
+        LoadCount.objects.create(day=day, capability_id="alpha", revision=1, count=count)
+    LoadCount.objects.create(day=today, capability_id="beta", revision=1, key_name="k", count=3)
+    found = home.count_loads_by_day(today)
+    assert [day for day, _ in found] == [date(2026, 1, 31) + timedelta(days=number) for number in range(30)]
+    assert (found[0][1], found[-1][1], sum(count for _, count in found)) == (5, 5, 10)
+
+
+def test_every_status_has_its_number() -> None:
+    publish()
+    assert home.count_statuses() == {"draft": 0, "published": 1, "deprecated": 0, "retired": 0}
+
+
+def test_the_number_of_queries_does_not_grow() -> None:
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            home.build_home()
+        return len(queries)
+
+    publish()
+    few = count()
+    for number in range(10):
+        publish(f"c{number}")
+        drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
+        usage_counters.count_miss(f"m{number}")
+        usage_counters.count_load(f"c{number}", 1, key_name="")
+    usage_counters.flush()
+    assert count() == few <= 19
+
+
+def test_the_first_steps_are_what_one_has_written_oneself() -> None:
+    bob = Actor("operator", "bob")
+    assert completed_steps(by=OLGA) == frozenset()
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
+    assert completed_steps(by=OLGA) == {"make"}
+    publish()
+    agent_key()
+    assert completed_steps(by=OLGA) == {"make", "publish", "key"}
+    assert completed_steps(by=bob) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_told"),
+    [
+        ({"run_after": timedelta(minutes=-3)}, True),
+        ({"run_after": timedelta(minutes=-1)}, False),
+        ({"run_after": timedelta(minutes=3)}, False),
+        ({"state": "running", "leased_until": timedelta(minutes=-3)}, True),
+        ({"state": "running", "leased_until": timedelta(seconds=30)}, False),
+        ({"state": "parked", "finished_at": timedelta(minutes=-3), "run_after": timedelta(minutes=-9)}, False),
+    ],
+)
+def test_jobs_that_nobody_does_are_seen(columns: dict[str, Any], is_told: bool) -> None:
+    now = datetime.now(UTC)
+    row = {name: now + value if isinstance(value, timedelta) else value for name, value in columns.items()}
+    Job.objects.create(kind="revalidate", **row)
+    assert (home.find_stalled_jobs(now) is not None) == is_told

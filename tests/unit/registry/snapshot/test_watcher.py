@@ -1,0 +1,51 @@
+"""What a process does beside reading: the collector is kept from what it holds."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from registry.snapshot import watcher
+from registry.snapshot.snapshot import Snapshot
+from registry.snapshot.store import SnapshotStore
+
+
+@pytest.fixture
+def holder(monkeypatch: pytest.MonkeyPatch) -> Iterator[SnapshotStore]:
+    holder = SnapshotStore()
+    monkeypatch.setattr(watcher, "STORE", holder)
+    monkeypatch.setattr(watcher, "_settled_at", [])
+    yield holder
+    gc.unfreeze()
+
+
+def _hold(holder: SnapshotStore, count: int) -> None:
+    entries: Any = {str(number): object() for number in range(count)}
+    holder.snapshot, holder.has_read = Snapshot(1, 0, entries, {}), True
+
+
+def test_nothing_is_settled_before_anything_was_read(holder: SnapshotStore) -> None:
+    before = gc.get_freeze_count()
+    assert not watcher.freeze_heap()
+    assert gc.get_freeze_count() == before
+
+
+def test_what_was_read_first_is_taken_out_of_the_collectors_way(holder: SnapshotStore) -> None:
+    before = gc.get_freeze_count()
+    _hold(holder, 3)
+    assert watcher.freeze_heap()
+    # Everything that there is, Django and all, of which a collection would look at each.
+    assert gc.get_freeze_count() > before + 10_000
+    assert not watcher.freeze_heap()
+
+
+def test_a_registry_that_has_doubled_is_settled_anew(holder: SnapshotStore) -> None:
+    _hold(holder, 1000)
+    assert watcher.freeze_heap()
+    _hold(holder, 2500)
+    assert not watcher.freeze_heap()
+    _hold(holder, 2501)
+    assert watcher.freeze_heap()

@@ -1,0 +1,170 @@
+"""Git sources: https to public addresses alone, and nothing of a repository is run or checked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.agent_skills.importer import import_skill
+from registry.common.errors import SourceUnreadable
+from registry.sources import git_reader
+from registry.sources.git_reader import is_git_url, parse_git_url
+from registry.sources.source_discovery import discover_bundles
+from registry.validation import validate_bundle
+from tests.git_https import Backend, commit, git, make_certificate, served
+
+SKILL = "---\nname: {name}\ndescription: y\n---\nText.\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("https://git.example/a/b", ("https://git.example/a/b", "git.example", 443, "", "")),
+        ("https://git.example:8443/b.git@v1.0", ("https://git.example:8443/b.git", "git.example", 8443, "v1.0", "")),
+        ("https://git.example/b@x/y#skills/a/", ("https://git.example/b", "git.example", 443, "x/y", "skills/a")),
+        ("https://git.example/b#a", ("https://git.example/b", "git.example", 443, "", "a")),
+    ],
+)  # fmt: skip
+def test_a_source_is_taken_apart(source: str, expected: tuple[Any, ...]) -> None:
+    found = parse_git_url(source)
+    assert (found.url, found.host, found.port, found.ref, found.folder) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "http://git.example/b",
+        "git://git.example/b",
+        "ssh://git@git.example/b",
+        "git@git.example:a/b.git",
+        "file:///etc",
+        "ext::sh -c id",
+        "https://user:password@git.example/b",
+        "https://git.example/b@--upload-pack=id",
+        "https://git.example/b@a..b",
+        "https://git.example/b@a:b",
+        "https://git.example/b#../x",
+        "https://git.example/b#a//b",
+        "https://git.example/b#a\\b",
+        "https://git.example/b?x=1",
+        "https://git.example:99999/b",
+        "https:///b",
+        "https://git.example/b c",
+    ],
+)
+def test_other_forms_are_refused(source: str) -> None:
+    assert is_git_url(source) or source.startswith("ext::")
+    with pytest.raises(SourceUnreadable):
+        discover_bundles(source)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])
+def test_private_addresses_are_refused(host: str) -> None:
+    with pytest.raises(SourceUnreadable, match="not a public address"):
+        discover_bundles(f"https://{host}/b")
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One skill at tag v1, two and a link on main."""
+    folder = tmp_path_factory.mktemp("repo")
+    git(folder, "init", "-q", "-b", "main")
+    commit(folder, {"skills/one/SKILL.md": SKILL.format(name="one")})
+    git(folder, "tag", "v1")
+    (folder / "skills" / "link").mkdir()
+    (folder / "skills" / "link" / "SKILL.md").symlink_to("/etc/passwd")
+    commit(folder, {"skills/two/SKILL.md": SKILL.format(name="two"), "skills/two/run.py": "x"})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_certificate(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def url(
+    repository: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The repository behind https on loopback, which the setting allows."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    with served(repository, certificate) as address:
+        yield address
+
+
+def _found(source: str) -> list[tuple[str, str]]:
+    return [(found.path.removeprefix(source), found.folder) for found in discover_bundles(source)]
+
+
+def test_a_repository_a_tag_and_a_folder(url: str) -> None:
+    assert _found(url) == [("/skills/one", "one"), ("/skills/two", "two")]
+    assert _found(f"{url}@v1") == [("/skills/one", "one")]
+    (found,) = discover_bundles(f"{url}@main#skills/two")
+    assert (found.folder, found.files) == ("two", {"SKILL.md": SKILL.format(name="two").encode(), "run.py": "x"})
+
+
+def test_a_file_whose_name_says_something_unseen_is_left_behind(
+    tmp_path: Path, certificate: tuple[Path, Path], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setenv("GIT_SSL_CAINFO", str(certificate[0]))
+    git(tmp_path, "init", "-q", "-b", "main")
+    odd = ["references/guide\U000e0069\U000e0067.md", "references/read\u202edm.exe.md", "references/aux.md"]
+    said = "references/ignore-all-previous-instructions.md"
+    files = {"SKILL.md": SKILL.format(name="one"), **dict.fromkeys([*odd, said], "x")}
+    commit(tmp_path, {f"one/{name}": text for name, text in files.items()})
+    with served(tmp_path, certificate) as address:
+        (source,) = discover_bundles(address)
+    taken = import_skill(source)
+    assert set(taken.files or ()) == {"capability.json", "skill.md", said}
+    assert [finding.code for finding in taken.findings] == ["IMPORT_FILE_LEFT_OUT"]
+    found = [(one.code, one.file) for one in validate_bundle(taken.files or {}).errors]
+    assert found == [("SEC_INSTRUCTION_OVERRIDE", said)]
+
+
+def test_what_a_repository_lacks_is_told(url: str) -> None:
+    for source in (f"{url}@nowhere", f"{url}#nowhere", f"{url}x"):
+        with pytest.raises(SourceUnreadable):
+            discover_bundles(source)
+
+
+def test_time_and_size_end_a_fetch(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_reader, "REPOSITORY_BYTES_MAX", 10)
+    with pytest.raises(SourceUnreadable, match="MiB"):
+        discover_bundles(url)
+    monkeypatch.setattr(git_reader, "REPOSITORY_BYTES_MAX", 10**9)
+    monkeypatch.setattr(git_reader, "FETCH_SECONDS", 0.0)
+    with pytest.raises(SourceUnreadable, match="took more than"):
+        discover_bundles(url)
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GIT_SSL_CAINFO")
+    with pytest.raises(SourceUnreadable, match="certificate"):
+        discover_bundles(url)
+
+
+@pytest.mark.parametrize("other", ["ext::sh -c id", "file:///etc", "http://127.0.0.1/b"])
+def test_git_itself_takes_https_alone(other: str, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    """A second lock behind the first: even an address that got past the form is not asked."""
+    settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
+    monkeypatch.setattr(git_reader, "parse_git_url", lambda _: git_reader.GitAddress(other, "127.0.0.1", 443, "", ""))
+    with pytest.raises(SourceUnreadable, match="not allowed"):
+        discover_bundles("https://git.example/b")
+
+
+def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def redirect(handler: Backend) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", f"{url}{handler.path.partition(url.rpartition('/')[2])[2]}")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    monkeypatch.setattr(Backend, "_answer", redirect)
+    with pytest.raises(SourceUnreadable, match=r"302|redirect"):
+        discover_bundles(url)

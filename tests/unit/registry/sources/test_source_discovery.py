@@ -1,0 +1,144 @@
+"""Bundles and Agent Skills are found at any depth, and what belongs to a skill is no bundle of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from registry.agent_skills.exporter import export_skill_files
+from registry.agent_skills.importer import import_skill
+from registry.bundles.archives import write_tar_gz, write_zip
+from registry.bundles.supporting_files import COUNT_MAX
+from registry.common.errors import SourceUnreadable
+from registry.sources.source_discovery import discover_bundles, discover_in_files
+from registry.validation import validate_bundle
+from tests.factories import bundle, tool
+
+SKILL = "---\nname: x\ndescription: y\n---\nText.\n"
+
+
+def _write(root: Path, files: dict[str, str]) -> str:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return str(root)
+
+
+def _found(source: str) -> dict[str, list[str]]:
+    return {found.path.removeprefix(source): sorted(found.files) for found in discover_bundles(source)}
+
+
+TREE = {
+    "skills/deep/down/x/SKILL.md": SKILL,
+    "skills/deep/down/x/references/api.md": "x",
+    "skills/deep/down/x/inner/skill.md": SKILL,
+    "skills/b/capability.json": "{}",
+    "skills/b/skill.md": "# B",
+    "skills/b/notes.txt": "x",
+    "README.md": "x",
+    ".git/SKILL.md": SKILL,
+    "node_modules/y/SKILL.md": SKILL,
+}
+FOUND = {
+    "/skills/b": ["capability.json", "notes.txt", "skill.md"],
+    "/skills/deep/down/x": ["SKILL.md", "references/api.md"],
+    "/skills/deep/down/x/inner": ["skill.md"],
+}
+
+
+def test_a_tree(tmp_path: Path) -> None:
+    assert _found(_write(tmp_path, TREE)) == FOUND
+    folders = [found.folder for found in discover_bundles(str(tmp_path))]
+    assert folders == ["b", "x", "inner"]
+
+
+@pytest.mark.parametrize("write", [write_zip, write_tar_gz])
+def test_a_tree_in_an_archive(write: object, tmp_path: Path) -> None:
+    archive = tmp_path / "a.bin"
+    assert callable(write)
+    archive.write_bytes(write({name: text.encode() for name, text in TREE.items()}))
+    assert _found(str(archive)) == FOUND
+
+
+def test_one_skill_in_an_archive_has_the_path_of_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "x.zip"
+    archive.write_bytes(write_zip({"top/x/SKILL.md": SKILL.encode()}))
+    (found,) = discover_bundles(str(archive))
+    assert (found.path, found.folder) == (str(archive), "x")
+
+
+def test_a_folder_and_a_bare_file(tmp_path: Path) -> None:
+    path = _write(tmp_path / "x", {"SKILL.md": SKILL})
+    (found,) = discover_bundles(path)
+    assert (found.path, found.folder, found.files) == (path, "x", {"SKILL.md": SKILL.encode()})
+    (bare,) = discover_bundles(f"{path}/SKILL.md")
+    assert (bare.folder, bare.files) == ("", {"SKILL.md": SKILL.encode()})
+
+
+def test_bundles_as_before(tmp_path: Path) -> None:
+    path = _write(tmp_path, {f"alpha/{name}": text for name, text in bundle().items()} | {"half/tools.json": "[]"})
+    assert list(_found(path)) == ["/alpha", "/half"]
+
+
+def test_what_a_skill_holds_is_no_bundle(tmp_path: Path) -> None:
+    path = _write(tmp_path, {"SKILL.md": SKILL, "references/capability.json": "{}", "references/tools.json": "[]"})
+    assert _found(path) == {"": ["SKILL.md", "references/capability.json", "references/tools.json"]}
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SKILL)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "SKILL.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(SourceUnreadable, match="link"):
+        discover_bundles(str(tmp_path / "x"))
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    _write(tmp_path, {"x/SKILL.md": SKILL})
+    (tmp_path / "x" / "loop").symlink_to(tmp_path / "x")
+    assert list(_found(str(tmp_path))) == ["/x"]
+
+
+def test_nothing_there_is_told(tmp_path: Path) -> None:
+    for source in (str(tmp_path), f"{tmp_path}/nowhere"):
+        with pytest.raises(SourceUnreadable):
+            discover_bundles(source)
+
+
+def test_images_take_nothing_from_the_texts_behind_them() -> None:
+    image = b"\x89PNG\r\n" + b"\xff" * 1024 * 1024
+    files = {f"assets/{number:03}.png": image[: 2**20 if number < 3 else 100] for number in range(COUNT_MAX + 5)}
+    (found,) = discover_in_files({"SKILL.md": SKILL.encode(), "references/api.md": b"text", **files}, "x.zip")
+    assert [name for name, content in found.files.items() if content] == ["SKILL.md", "references/api.md"]
+    assert len(found.files) == COUNT_MAX + 7
+
+
+def test_a_bundle_with_as_many_files_as_it_may_have_comes_back_whole() -> None:
+    beside = {f"assets/{number:03}.md": "text" for number in range(COUNT_MAX)}
+    given = validate_bundle(bundle("alpha", [tool("alpha_get")]) | beside).bundle
+    assert given is not None
+    (found,) = discover_in_files({name: text.encode() for name, text in export_skill_files(given).items()}, "x.zip")
+    again = validate_bundle(import_skill(found).files or {}).bundle
+    assert again is not None
+    assert again.content_digest == given.content_digest
+
+
+def test_the_files_of_a_skill_inside_are_its_own_and_a_bundle_keeps_what_stands_below_it() -> None:
+    skills = {
+        "a/SKILL.md": SKILL,
+        "a/references/b/SKILL.md": SKILL,
+        "a/references/b/scripts/x.py": "x",
+        "a/scripts/y.py": "y",
+    }
+    bundles = {"c/capability.json": "{}", "c/references/d/SKILL.md": SKILL, "ab/references/no.md": "x"}
+    found = {
+        one.path: sorted(one.files)
+        for one in discover_in_files({k: v.encode() for k, v in (skills | bundles).items()}, "x")
+    }
+    assert found == {
+        "x/a": ["SKILL.md", "scripts/y.py"],
+        "x/a/references/b": ["SKILL.md", "scripts/x.py"],
+        "x/c": ["capability.json", "references/d/SKILL.md"],
+        "x/c/references/d": ["SKILL.md"],
+    }

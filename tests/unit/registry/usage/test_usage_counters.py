@@ -1,0 +1,113 @@
+"""What is counted in memory reaches the database, is bounded, and outlives a database that is away."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from registry.access import agent_keys
+from registry.models import AgentKey, DemandMiss, LoadCount
+from registry.usage import usage_counters
+from tests.factories import OLGA
+
+pytestmark = pytest.mark.django_db
+
+
+def _loads() -> dict[tuple[str, int, str], int]:
+    rows = LoadCount.objects.values_list("capability_id", "revision", "key_name", "count")
+    return {(name, revision, key): count for name, revision, key, count in rows}
+
+
+def _misses() -> dict[str, int]:
+    return dict(DemandMiss.objects.values_list("capability_id", "count"))
+
+
+def test_loads_are_counted_by_revision_and_key() -> None:
+    for _ in range(2):
+        for key_name in ("", "agent", "agent"):
+            usage_counters.count_load("alpha", 1, key_name=key_name)
+        usage_counters.count_load("alpha", 2, key_name="")
+        usage_counters.flush()
+    assert _loads() == {("alpha", 1, ""): 2, ("alpha", 1, "agent"): 4, ("alpha", 2, ""): 2}
+
+
+def test_nothing_is_written_where_nothing_was_counted(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        usage_counters.flush()
+
+
+def test_the_use_of_a_key_is_noted() -> None:
+    agent_keys.create_key(name="agent", by=OLGA)
+    usage_counters.record_key_use("agent")
+    usage_counters.record_key_use("somebody who was deleted")
+    usage_counters.flush()
+    assert AgentKey.objects.get().last_used_at is not None
+
+
+def test_misses_are_counted() -> None:
+    for _ in range(2):
+        usage_counters.count_miss("sleep")
+        usage_counters.count_miss("Größe 👋")
+        usage_counters.count_miss("x" * 200)
+        usage_counters.flush()
+    assert _misses() == {"sleep": 2, "Größe 👋": 2, "x" * 64: 2}
+
+
+def test_misses_in_memory_are_bounded() -> None:
+    for number in range(usage_counters.BUFFERED_MISSES_MAX + 50):
+        usage_counters.count_miss(f"made_up_{number}")
+        usage_counters.count_miss("x" * 64 + str(number))
+    usage_counters.count_miss("made_up_0")
+    assert len(usage_counters._held.misses) == usage_counters.BUFFERED_MISSES_MAX
+    assert usage_counters._held.misses["made_up_0"] == 2
+
+
+def test_misses_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage_counters, "STORED_MISSES_MAX", 2)
+    for name in ("a", "b", "c"):
+        usage_counters.count_miss(name)
+    usage_counters.flush()
+    usage_counters.count_miss("d")
+    usage_counters.count_miss("a")
+    usage_counters.flush()
+    assert _misses() == {"a": 2, "b": 1}
+
+
+def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent_keys.create_key(name="agent", by=OLGA)
+    usage_counters.count_load("alpha", 1, key_name="")
+    usage_counters.count_miss("sleep")
+    usage_counters.record_key_use("agent")
+
+    def away() -> None:
+        raise OperationalError("the server closed the connection")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(usage_counters, "try_write_transaction", away)
+        usage_counters.flush()
+        usage_counters.count_load("alpha", 1, key_name="")
+        usage_counters.flush()
+    assert _loads() == {}
+    usage_counters.flush()
+    assert (_loads(), _misses()) == ({("alpha", 1, ""): 2}, {"sleep": 1})
+    assert AgentKey.objects.get().last_used_at is not None
+
+
+def test_counting_from_many_threads_loses_nothing() -> None:
+    def count() -> None:
+        for _ in range(500):
+            usage_counters.count_load("alpha", 1, key_name="")
+            usage_counters.record_key_use("agent")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        usage_counters.flush()
+    for thread in threads:
+        thread.join()
+    usage_counters.flush()
+    assert _loads() == {("alpha", 1, ""): 2000}

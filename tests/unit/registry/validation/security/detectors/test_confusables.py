@@ -1,0 +1,78 @@
+"""Ids and names that pass for published ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.validation.security import check_identity
+from registry.validation.security.detectors.confusables import confusable_similarity
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ("weight_l0g", "weight_log", "error"),
+        ("weight_1og", "weight_log", "error"),
+        ("weight5", "weights", "error"),
+        ("surnmary", "summary", "error"),
+        ("weightlog", "weight_log", "error"),
+        ("weight_loog", "weight_log", "warning"),
+        ("wieght_log", "weight_log", "warning"),
+        ("weigt_log", "weight_log", "warning"),
+        ("weight_log", "weight_log", None),
+        ("weights", "weight", None),
+        ("weights_v2", "weights", None),
+        ("report_2024", "report_2025", None),
+        ("report_v1", "report_v2", None),
+        ("meal_log", "weight_log", None),
+        ("cat", "car", None),
+    ],
+)
+def test_likeness(own: str, other: str, expected: str | None) -> None:
+    assert confusable_similarity(own, other) == expected
+
+
+def test_a_lookalike_is_reported_at_the_id() -> None:
+    (problem,) = check_identity({"capability_id": "weight_l0g", "name": "Weight"}, ["meal_log", "weight_log"])
+    assert (problem.code, problem.path, problem.severity) == ("SEC_LOOKALIKE_ID", ("capability_id",), "error")
+
+
+def test_a_new_revision_is_no_lookalike_of_itself() -> None:
+    assert check_identity({"capability_id": "weight_log", "name": "Weight log"}, ["weight_log"]) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["W\u0435ight Log", "We\u200bight Log", "Ｗｅｉｇｈｔ Log", "\U0001d416eig\U0001d421t Log", "P\u0430yP\u0430l"],
+)
+def test_a_name_that_passes_for_another_is_an_error(name: str) -> None:
+    (problem,) = check_identity({"capability_id": "other", "name": name}, ["weight_log"])
+    assert (problem.code, problem.path, problem.severity) == ("SEC_LOOKALIKE_NAME", ("name",), None)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Weight Log",
+        "Вес",
+        "体重記録",
+        "Gewichts-Übersicht",
+        "API-ключи",
+        "Ωmega",
+        "ثبت\u200cوزن",
+        "Family 👨\u200d👩\u200d👧",
+        "CO₂ log",
+    ],
+)
+def test_an_honest_name_is_left_alone(name: str) -> None:
+    assert check_identity({"capability_id": "other", "name": name}, ["weight_log"]) == []
+
+
+def test_the_name_it_reads_like_is_said() -> None:
+    (problem,) = check_identity({"capability_id": "x_log", "name": "W\u0435ight Log"}, ["weight_log"])
+    assert "weight_log" in problem.message
+
+
+def test_junk_is_passed_over() -> None:
+    assert check_identity({}, []) == []
+    assert check_identity({"capability_id": 3, "name": []}, ["a"]) == []

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import pytest
+
+from registry.validation.codes import list_codes
+from registry.validation.findings_reference import render_findings_page
+
+PAGE = Path(__file__).parents[4] / "docs" / "findings.md"
+
+
+def test_the_committed_page_is_what_the_tables_say() -> None:
+    assert PAGE.read_text("utf-8") == render_findings_page(), "run: python3 run.py manage findings_page"
+
+
+@pytest.mark.parametrize("code", sorted(list_codes()))
+def test_every_code_has_its_section_with_cause_example_and_mend(code: str) -> None:
+    section = PAGE.read_text("utf-8").split(f"### {code}\n")[1].split("\n#")[0]
+    row = list_codes()[code]
+    assert row.cause in section
+    assert f"- Example: {row.example}" in section
+    assert f"- Mend: {row.mend}" in section
+    assert all(len(text.strip()) > 3 for text in (row.cause, row.mend))

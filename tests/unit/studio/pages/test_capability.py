@@ -1,0 +1,244 @@
+"""One capability: what agents get of it, and the verbs that change its status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from registry.catalog import drafts, incidents
+from registry.models import AuditEvent, Capability, Revision
+from registry.publishing import publication
+from tests.factories import OLGA, bundle, damage, publish, tool
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import confirm, form_with, forms_in
+
+pytestmark = pytest.mark.django_db
+
+PAGE = "/capabilities/alpha/"
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("publisher")
+
+
+def _status() -> str:
+    return Capability.objects.get(capability_id="alpha").status
+
+
+def _press(client: Client, button: str, **changes: Any) -> str:
+    form = form_with(client.get(PAGE), button)
+    # What takes it from agents is asked about first.
+    answer = (
+        form.submit(client, **changes) if form.method == "post" else confirm(client, form.submit(client), **changes)
+    )
+    assert answer["Location"] == PAGE
+    return str(client.get(PAGE).content.decode())
+
+
+def test_it_shows_what_agents_get(client: Client) -> None:
+    tools = [tool("alpha_list"), tool("alpha_save", "write", {"text": {"type": "string", "description": "A text."}})]
+    outcome = publish("alpha", tools, name="Alpha & more")
+    page = client.get(PAGE).content.decode()
+    for words in (
+        "Alpha &amp; more",
+        "alpha please",
+        str(outcome.digest),
+        "alpha_save",
+        "needs approval",
+        "by <bdi>olga",
+    ):
+        assert words in page
+
+
+def test_each_role_is_offered_what_it_may_do(signed_in: SignIn) -> None:
+    publish()
+    drafts.save_draft(capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA)
+    incidents.open_incident(revision=Revision.objects.get(), message="m", details="d", findings=())
+    offered = {}
+    for role in ("viewer", "author", "publisher"):
+        page = signed_in(role).get(PAGE).content.decode()
+        offered[role] = [words for words in ("Edit the draft", "Mend it", "and publish", "Retire") if words in page]
+    assert offered == {
+        "viewer": [],
+        "author": ["Edit the draft", "Mend it"],
+        "publisher": ["Edit the draft", "Mend it", "and publish", "Retire"],
+    }
+
+
+def test_one_that_was_never_published_says_so(client: Client) -> None:
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
+    page = client.get(PAGE)
+    assert "Never published" in page.content.decode()
+    assert "Change its status" not in page.content.decode()
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    assert client.get(PAGE).status_code == 200
+
+
+def test_deprecate_retire_and_restore_without_scripts(client: Client) -> None:
+    publish()
+    publish("beta")
+    assert "alpha is deprecated" in _press(client, "Deprecate", replaced_by="beta", note="Use beta.")
+    assert Capability.objects.get(capability_id="alpha").replaced_by_id is not None
+    assert "Replaced by" in client.get(PAGE).content.decode()
+    assert "alpha is retired" in _press(client, "Retire", note="Nobody needs it.")
+    assert "alpha is published again" in _press(client, "Restore")
+    assert _status() == "published"
+    written = AuditEvent.objects.filter(actor_name="the-publisher").values_list("verb", "detail__note")
+    assert list(written) == [
+        ("capability.deprecate", "Use beta."),
+        ("capability.retire", "Nobody needs it."),
+        ("capability.restore", ""),
+    ]
+
+
+def test_a_restore_that_todays_rules_refuse_says_why(client: Client) -> None:
+    publish("alpha", [tool("list_things")])
+    publication.retire(capability_id="alpha", by=OLGA)
+    publish("beta", [tool("list_things")])
+    assert "Refused by today" in _press(client, "Restore")
+    assert _status() == "retired"
+
+
+@pytest.mark.parametrize("replaced_by", ["alpha", "nowhere", "a\0b", "x" * 5000, "<b>"])
+def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client) -> None:
+    publish()
+    page = _press(client, "Deprecate", replaced_by=replaced_by)
+    assert "message-error" in page
+    assert "<b>'" not in page
+    assert _status() == "published"
+
+
+@pytest.mark.parametrize("note", ["a\0b", "x" * 100_000, "\u202e<script>alert(1)</script>", "🍎" * 3000])
+def test_an_odd_note_is_kept_as_far_as_it_goes(note: str, client: Client) -> None:
+    publish()
+    assert "<script>alert" not in _press(client, "Retire", note=note)
+    kept = AuditEvent.objects.get(verb="capability.retire").detail["note"]
+    assert kept == note.replace("\0", "")[:2000]
+
+
+def test_a_verb_that_does_not_fit_the_status_is_refused_in_words(client: Client) -> None:
+    publish()
+    assert "there is nothing to restore" in client.post(f"{PAGE}restore/", follow=True).content.decode()
+    publication.retire(capability_id="alpha", by=OLGA)
+    assert "alpha is already retired." in client.post(f"{PAGE}retire/", follow=True).content.decode()
+    drafts.save_draft(capability_id="beta", files={"skill.md": ""}, based_on=None, by=OLGA)
+    page = client.get("/capabilities/beta/retire/", follow=True).content.decode()
+    assert "beta is not published" in page
+
+
+@pytest.mark.parametrize("name", ["nowhere", "Alpha", "alpha_", "a%00b", "x" * 65, "x" * 3000, "%E2%80%AE", "..", "-"])
+@pytest.mark.parametrize("rest", ["", "edit/", "publish/", "history/", "history/1/"])
+def test_an_unknown_id_is_a_page_that_says_so(name: str, rest: str, client: Client) -> None:
+    answer = client.get(f"/capabilities/{name}/{rest}")
+    assert answer.status_code == 404
+    assert b"Nothing here" in answer.content
+
+
+@pytest.mark.parametrize(
+    "verb", ["retire", "restore", "deprecate", "draft/save", "draft/discard", "draft/restore", "publish"]
+)
+def test_a_verb_on_an_unknown_id_makes_nothing(verb: str, client: Client) -> None:
+    assert client.post(f"/capabilities/nowhere/{verb}/", {"note": "x"}).status_code == 404
+    assert Capability.objects.count() == 0
+
+
+DAMAGED: list[dict[str, Any]] = [
+    {"tools_json": "{"},
+    {"tools_json": '[1, {"name": 2}]'},
+    {"tools_json": '{"a": 1}'},
+    {"capability_json": "[]"},
+    {"capability_json": None, "skill_md": None},
+    {"capability_json": '{"name": 1, "intent_triggers": 5}'},
+    {"skill_md": "---\na: [\n---\n"},
+    {"ui_schemas_json": "nothing"},
+]
+
+
+@pytest.mark.parametrize("columns", DAMAGED)
+def test_a_damaged_revision_can_be_looked_at_and_mended(columns: dict[str, Any], client: Client) -> None:
+    publish("alpha", [tool("alpha_list")])
+    publish("alpha", [tool("alpha_list")], body="Second.")
+    damage(Revision.objects.get(number=2), **columns)
+    for rest in ("", "edit/", "history/", "history/1/", "history/2/"):
+        assert client.get(f"{PAGE}{rest}").status_code == 200, rest
+    files = bundle("alpha", [tool("alpha_list")], body="Third.")
+    drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
+    gate = client.get(f"{PAGE}publish/")
+    assert gate.status_code == 200
+    assert form_with(gate, "Publish").submit(client, note="Mended").status_code == 302
+    assert Capability.objects.get().published_revision.number == 3  # type: ignore[union-attr]
+
+
+def test_what_an_author_wrote_is_text(client: Client) -> None:
+    nasty = "</pre><script>alert(1)</script>"
+    publish(
+        "alpha",
+        [tool("alpha_list", description=nasty)],
+        name=nasty[:80],
+        description=nasty,
+        intent_triggers=[nasty],
+        body=nasty,
+    )
+    page = client.get(PAGE).content.decode()
+    assert "<script>alert" not in page
+    assert page.count("&lt;script&gt;alert(1)") >= 5
+
+
+def test_a_draft_that_was_put_away_can_be_brought_back(client: Client) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Kept."), based_on=None, by=OLGA)
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    assert "The draft is back." in _press(client, "Bring back")
+    assert drafts.get_draft("alpha").files == bundle(body="Kept.")
+
+
+def test_it_does_not_take_the_place_of_another_draft(client: Client) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Old."), based_on=None, by=OLGA)
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA)
+    assert "There is a draft already" in _press(client, "Bring back")
+    assert drafts.get_draft("alpha").files == bundle(body="New.")
+
+
+@pytest.mark.parametrize("version", ["", "x", "0", "99", "-1", "9" * 30, "\0", "²"])
+def test_an_odd_version_brings_nothing_back(version: str, client: Client) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    answer = client.post(f"{PAGE}draft/restore/", {"version": version}, follow=True)
+    assert answer.status_code == 200
+    assert "has no discarded draft" in answer.content.decode()
+
+
+def test_a_viewer_is_offered_no_form_but_the_sign_out(signed_in: SignIn) -> None:
+    publish()
+    publish(body="Second.")
+    assert [form.action for form in forms_in(signed_in("viewer").get(PAGE))] == ["/sign-out/"]
+
+
+def test_what_was_never_published_says_what_its_draft_is(signed_in: SignIn) -> None:
+    files = bundle("desks", name="Desk Booking", description="Finds a <b>desk</b>.", intent_triggers=["hot desk"])
+    drafts.save_draft(capability_id="desks", files=files, based_on=None, by=OLGA)
+    page = signed_in("viewer").get("/capabilities/desks/").content.decode()
+    assert "<bdi>Desk Booking</bdi>" in page
+    assert "Finds a &lt;b&gt;desk&lt;/b&gt;." in page
+    assert '<bdi class="tag">hot desk</bdi>' in page
+    assert "Never published" in page
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"name": 7, "intent_triggers": {}, "description": []}'])
+def test_a_draft_of_odd_metadata_has_its_page(text: str, signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="desks", files={"capability.json": text}, based_on=None, by=OLGA)
+    page = signed_in("viewer").get("/capabilities/desks/")
+    assert page.status_code == 200
+    assert "<bdi>desks</bdi>" in page.content.decode()
+
+
+def test_its_id_and_digest_can_be_copied(client: Client) -> None:
+    publish()
+    page = client.get(PAGE).content.decode()
+    assert '<code id="capability-id">alpha</code>' in page
+    assert 'data-copy="capability-id"' in page
+    assert 'data-copy="digest"' in page
+    assert "studio/copy.js" in page

@@ -1,0 +1,300 @@
+"""The four-file editor: open, check, save, discard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from registry.catalog import drafts
+from registry.models import AuditEvent, Draft
+from studio.pages.views.draft import FIELDS
+from tests.factories import OLGA, Files, bundle, publish, to_json, tool
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import Form, confirm, form_with
+
+pytestmark = pytest.mark.django_db
+
+EDIT = "/capabilities/alpha/edit/"
+CHECK = "/capabilities/alpha/draft/check/"
+SAVE = "/capabilities/alpha/draft/save/"
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("author")
+
+
+def _save(files: Files, based_on: int | None = None) -> int:
+    return drafts.save_draft(capability_id="alpha", files=files, based_on=based_on, by=OLGA).version
+
+
+def _stored() -> Files:
+    return drafts.get_draft("alpha").files
+
+
+def _form(client: Client) -> Form:
+    return form_with(client.get(EDIT), "Save draft")
+
+
+def _sent(files: Files, **more: Any) -> dict[str, Any]:
+    return {FIELDS[name]: text for name, text in files.items()} | more
+
+
+def test_it_opens_the_published_texts_where_there_is_no_draft(client: Client) -> None:
+    publish()
+    form = _form(client)
+    assert form.values["skill_md"] == bundle()["skill.md"]
+    assert form.values["based_on"] == ""
+
+
+def test_it_opens_the_draft_where_there_is_one(client: Client) -> None:
+    publish()
+    version = _save(bundle(body="New."))
+    form = _form(client)
+    assert form.values["skill_md"] == bundle(body="New.")["skill.md"]
+    assert form.values["based_on"] == str(version)
+
+
+def test_saving_without_scripts_keeps_the_draft_and_comes_back(client: Client) -> None:
+    publish()
+    answer = _form(client).submit(client, skill_md="# Changed\n")
+    assert answer["Location"] == EDIT
+    assert _stored() == bundle() | {"skill.md": "# Changed\n"}
+    assert AuditEvent.objects.filter(verb="draft.save", actor_name="the-author").count() == 1
+
+
+def test_save_and_review_leads_to_the_gate(client: Client) -> None:
+    publish()
+    assert _form(client).submit(client, then="publish")["Location"] == "/capabilities/alpha/publish/"
+
+
+ODD_TEXTS = [
+    "\n\n two leading newlines",
+    "trailing spaces   \n\t tabs\t\n\n\n",
+    "no newline at the end",
+    "a lone \r carriage return, and \r\n another",
+    "</textarea><script>alert(1)</script>&amp;&lt;",
+    "\u202e bidi \u2066 isolates \u200b zero width \ufeff bom inside \u2028 line separator \x0c form feed",
+    "🍎 \U0010ffff 漢字 a\u0301",
+    "   ",
+    "\n",
+]
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_an_untouched_save_changes_no_byte(text: str, client: Client) -> None:
+    files = {"capability.json": to_json({"capability_id": "alpha"}), "skill.md": text, "tools.json": "[]"}
+    _save(files)
+    before = _stored()
+    for _ in range(2):
+        assert _form(client).submit(client).status_code == 302
+        assert _stored() == before
+    assert "<script>alert" not in client.get(EDIT).content.decode()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"capability.json": "{}", "skill.md": "# A"},
+        {"capability.json": "{}", "skill.md": "# A", "tools.json": "[]", "ui_schemas.json": "[]\n"},
+        {"capability.json": "{}", "skill.md": "# A", "ui_schemas.json": ""},
+        {"skill.md": ""},
+        {"tools.json": "[]"},
+        {},
+    ],
+)
+def test_a_file_that_is_absent_stays_absent_and_an_empty_one_empty(files: Files, client: Client) -> None:
+    _save(files)
+    _form(client).submit(client)
+    assert _stored() == files
+
+
+def test_emptying_a_file_takes_it_away(client: Client) -> None:
+    _save(bundle("alpha", [tool("alpha_list")]))
+    _form(client).submit(client, tools_json="")
+    assert _stored() == {
+        name: text for name, text in bundle("alpha", [tool("alpha_list")]).items() if name != "tools.json"
+    }
+
+
+def test_checking_finds_and_stores_nothing(client: Client) -> None:
+    publish()
+    answer = client.post(CHECK, _sent(bundle() | {"tools.json": '[\n  {"name": 🍎 1}]'}), headers=HTMX)
+    page = answer.content.decode()
+    assert "JSON_INVALID" in page
+    assert 'data-file="tools.json"' in page
+    assert 'data-line="2"' in page
+    assert "<html" not in page
+    assert Draft.objects.count() == 0
+
+
+def test_the_findings_are_the_same_part_of_the_page(client: Client) -> None:
+    _save(bundle() | {"tools.json": "["})
+    page = client.get(EDIT).content
+    fragment = client.post(CHECK, _form(client).values, headers=HTMX).content
+    assert b"JSON_INVALID" in fragment
+    assert fragment.strip() in page
+
+
+def test_a_check_never_tells_the_version(client: Client) -> None:
+    """Its answer may come after that of a save: the next save would then be taken for a stale one."""
+    version = _save(bundle())
+    assert b"based_on" not in client.post(CHECK, _sent(bundle(), based_on=str(version)), headers=HTMX).content
+
+
+def test_what_the_gate_would_refuse_is_found_while_typing(client: Client) -> None:
+    publish()
+    publish("beta", [tool("beta_list")])
+    taken = client.post(CHECK, _sent(bundle("alpha", [tool("beta_list")])), headers=HTMX).content.decode()
+    assert "TOOL_NAME_COLLISION" in taken
+    renamed = client.post(CHECK, _sent(bundle("gamma")), headers=HTMX).content.decode()
+    assert "this is the draft of &#x27;alpha&#x27;" in renamed
+    assert 'data-line="2" data-column="' in renamed.replace("\n", " ").replace("  ", "")
+
+
+def test_saving_with_htmx_answers_findings_and_the_new_version(client: Client) -> None:
+    version = _save(bundle())
+    answer = client.post(SAVE, _sent(bundle(body="New."), based_on=str(version)), headers=HTMX)
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'hx-swap-oob="innerHTML:#save-state"' in page
+    assert f'value="{version + 1}"' in page
+    assert "Draft saved" in page
+    assert "<html" not in page
+
+
+def test_a_stale_save_shows_both_texts_and_loses_neither(client: Client) -> None:
+    first = _save(bundle())
+    form = _form(client)
+    second = _save(bundle(body="Theirs."), first)
+    conflict = form.submit(client, skill_md="\n# Mine\n")
+    page = conflict.content.decode()
+    assert conflict.status_code == 409
+    assert "Theirs." in page
+    assert "# Mine" in page
+    assert _stored() == bundle(body="Theirs.")
+    assert page.count("<h2>") == 1, "a file that is the same in both is not shown"
+    mine = form_with(conflict, "Keep mine")
+    assert mine.values["based_on"] == str(second)
+    assert mine.submit(client)["Location"] == EDIT
+    assert _stored() == bundle() | {"skill.md": "\n# Mine\n"}
+
+
+def test_a_first_draft_beside_another_first_draft_is_a_conflict_too(client: Client) -> None:
+    publish()
+    form = _form(client)
+    _save(bundle(body="Theirs."))
+    assert form.submit(client).status_code == 409
+
+
+def test_a_save_after_the_draft_was_published_is_a_conflict_that_can_be_resolved(client: Client) -> None:
+    _save(bundle())
+    form = _form(client)
+    publish()
+    conflict = form.submit(client, skill_md="# Mine\n")
+    assert conflict.status_code == 409
+    form_with(conflict, "Keep mine").submit(client)
+    assert _stored()["skill.md"] == "# Mine\n"
+
+
+def test_what_others_wrote_is_text_in_a_conflict(client: Client) -> None:
+    first = _save(bundle())
+    form = _form(client)
+    _save(bundle() | {"skill.md": "</textarea><script>alert(1)</script>"}, first)
+    page = form.submit(client, skill_md="</textarea><script>alert(2)</script>").content.decode()
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize("based_on", ["", "0", "99", "-1", "x", "1.0", "9" * 400, "\0", "²", " 1"])
+def test_an_odd_version_is_a_conflict_and_no_error(based_on: str, client: Client) -> None:
+    _save(bundle())
+    assert client.post(SAVE, _sent(bundle(body="New."), based_on=based_on)).status_code == 409
+    assert _stored() == bundle()
+
+
+LARGE = "x" * (1024 * 1024 + 1)
+
+
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_text_that_is_too_large_is_refused_in_words(headers: dict[str, str], client: Client) -> None:
+    version = _save(bundle())
+    answer = client.post(SAVE, _sent(bundle() | {"skill.md": LARGE}, based_on=str(version)), headers=headers)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Not saved: skill.md is too large" in page
+    assert f'value="{version}"' in page
+    assert _stored() == bundle()
+    if not headers:
+        assert LARGE in page
+        assert "data-unsaved" in page
+
+
+def test_two_mebibytes_of_text_are_stored_and_checked(client: Client) -> None:
+    files = {"capability.json": "{}", "skill.md": "ü" * 500_000, "tools.json": '"' + "x" * 1_000_000 + '"'}
+    version = _save(bundle())
+    assert client.post(CHECK, _sent(files), headers=HTMX).status_code == 200
+    assert client.post(SAVE, _sent(files, based_on=str(version)), headers=HTMX).status_code == 200
+    assert _stored() == files
+
+
+def test_a_body_beyond_the_bound_is_refused_before_it_is_read(client: Client) -> None:
+    publish()
+    body = b"skill_md=" + b"x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    answer = client.post(SAVE, body, content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 400
+    assert b"at most 2 MiB" in answer.content
+
+
+def test_nul_is_named_and_never_breaks_the_store(client: Client) -> None:
+    version = _save(bundle())
+    sent = _sent(bundle() | {"skill.md": "# A\0B\n"}, based_on=str(version))
+    assert "TEXT_NUL" in client.post(CHECK, sent, headers=HTMX).content.decode()
+    assert client.post(SAVE, sent).status_code == 302
+    assert _stored()["skill.md"] == "# A\ufffdB\n"
+
+
+def test_many_findings_are_shown_as_far_as_anybody_reads(client: Client) -> None:
+    _save(bundle() | {"tools.json": to_json([{} for _ in range(200)])})
+    page = client.get(EDIT).content.decode()
+    assert page.count('<li class="finding') == 200
+    assert "more, shown as these are mended." in page
+
+
+def test_a_missing_field_is_an_absent_file(client: Client) -> None:
+    version = _save(bundle())
+    client.post(SAVE, {"skill_md": "# A\n", "based_on": str(version)})
+    assert _stored() == {"skill.md": "# A\n"}
+
+
+def test_discarding_puts_the_draft_away(client: Client) -> None:
+    publish()
+    _save(bundle(body="New."))
+    answer = confirm(client, form_with(client.get(EDIT), "Discard draft").submit(client))
+    assert answer["Location"] == "/capabilities/alpha/"
+    assert Draft.objects.get(version=1).discarded_at is not None
+    assert client.post("/capabilities/alpha/draft/discard/", follow=True).status_code == 200
+
+
+def test_there_is_nothing_to_discard_before_the_first_save(client: Client) -> None:
+    publish()
+    assert "Discard draft" not in client.get(EDIT).content.decode()
+
+
+def test_a_finding_leads_to_its_place(client: Client) -> None:
+    _save(bundle() | {"tools.json": "[\n  1,\n]"})
+    page = client.get(EDIT).content.decode()
+    assert "?file=tools.json&amp;line=3&amp;column=1#file-toolsjson" in page
+
+
+def test_a_finding_names_the_field_that_writes_it_or_the_row_that_holds_it(client: Client) -> None:
+    limit = {"type": "whole", "description": "How many."}
+    files = bundle() | {"tools.json": to_json([tool("alpha_list", properties={"limit": limit}, odd=1)])}
+    _save(files)
+    for page in (client.get(EDIT), client.post(CHECK, _sent(files), headers=HTMX)):
+        text = " ".join(page.content.decode().split()).replace(" >", ">")
+        assert 'data-field="/0/args_schema/properties/limit/type">tools.json' in text
+        assert 'data-field="/0" data-unwritten>tools.json' in text

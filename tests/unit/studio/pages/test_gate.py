@@ -1,0 +1,297 @@
+"""The gate: everything to know before publishing, and the button."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from registry.catalog import drafts
+from registry.models import AuditEvent, Capability, Revision
+from registry.publishing import publication, reviews
+from tests.factories import OLGA, Files, bundle, publish, to_json, tool
+from tests.unit.registry.publishing.test_release_rules import set_rule
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import form_with
+
+pytestmark = pytest.mark.django_db
+
+GATE = "/capabilities/alpha/publish/"
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("publisher")
+
+
+def _draft(files: Files, based_on: int | None = None) -> None:
+    drafts.save_draft(capability_id="alpha", files=files, based_on=based_on, by=OLGA)
+
+
+def _publish(client: Client, **changes: Any) -> Any:
+    return form_with(client.get(GATE), "Publish").submit(client, **{"note": "Why not"} | changes)
+
+
+def _revision() -> int | None:
+    revision = Capability.objects.get(capability_id="alpha").published_revision
+    return revision.number if revision else None
+
+
+def test_it_publishes_with_a_note(client: Client) -> None:
+    _draft(bundle())
+    answer = _publish(client, note="  The first.  ")
+    assert answer["Location"] == "/capabilities/alpha/"
+    assert "Published as revision 1." in client.get("/capabilities/alpha/").content.decode()
+    revision = Revision.objects.get()
+    assert (revision.note, revision.created_by) == ("The first.", "operator:the-publisher")
+
+
+def test_it_shows_findings_changes_in_words_and_the_diff(client: Client) -> None:
+    publish("alpha", [tool("alpha_list")])
+    changed = tool("alpha_list", properties={"day": {"type": "string"}}, required=["day"])
+    _draft(bundle("alpha", [changed], body="Two\nlines."))
+    page = client.get(GATE).content.decode()
+    assert "CONTRACT_BROKEN" in page
+    assert "<code>day</code> of <code>alpha_list</code> became required" in page
+    assert "<ins>Two</ins>" in page
+    assert "<del>Answer in one sentence.</del>" in page
+
+
+def test_a_first_release_says_what_agents_get(client: Client) -> None:
+    _draft(bundle("alpha", [tool("alpha_save", "write")]))
+    page = client.get(GATE).content.decode()
+    assert "What agents get" in page
+    assert "The tool <code>alpha_save</code> is new: it writes, and each call needs approval" in page
+    assert "Reaches further" not in page
+    publish("alpha", [tool("alpha_save", "write")])
+    assert "What agents get" not in client.get(GATE).content.decode()
+
+
+def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: SignIn) -> None:
+    _draft(bundle() | {"tools.json": "[\n  1,\n]"})
+    link = 'href="/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=1#file-toolsjson"'
+    assert link in client.get(GATE).content.decode()
+    viewer = signed_in("viewer").get(GATE).content.decode()
+    assert "tools.json:3:1" in viewer
+    assert "/edit/" not in viewer
+
+
+def test_an_error_blocks_the_button_and_the_verb(client: Client) -> None:
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = client.get(GATE).content.decode()
+    assert "disabled>Publish" in page
+    assert "3 errors must be mended first." in page
+    answer = _publish(client)
+    assert answer.status_code == 422
+    assert "It was not published" in answer.content.decode()
+    assert _revision() is None
+
+
+def test_an_author_is_told_that_errors_come_before_a_review(signed_in: SignIn) -> None:
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = signed_in("author").get(GATE).content.decode()
+    assert "3 errors must be mended before somebody can be asked to review it." in page
+    assert 'name="note"' not in page
+    assert "Ask for a review" not in page
+
+
+@pytest.mark.parametrize("note", ["", "   ", "\0", "\t\n"])
+def test_a_note_is_asked_for_and_a_tick_is_kept(note: str, client: Client) -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write", requires_approval=False)]))
+    answer = _publish(client, note=note, acknowledge=["POLICY_LOOSENED"])
+    assert answer.status_code == 400
+    assert "Write a note" in answer.content.decode()
+    assert form_with(answer, "Publish").values["acknowledge"] == ["POLICY_LOOSENED"]
+    assert _revision() == 1
+
+
+def test_a_loosened_policy_needs_the_tick(client: Client) -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write", requires_approval=False)]))
+    refused = _publish(client, note="Faster")
+    assert refused.status_code == 422
+    assert form_with(refused, "Publish").values["note"] == "Faster"
+    assert _revision() == 1
+    assert _publish(client, acknowledge=["POLICY_LOOSENED"]).status_code == 302
+    assert _revision() == 2
+    assert AuditEvent.objects.filter(verb="capability.publish").last().detail["acknowledged"] == ["POLICY_LOOSENED"]  # type: ignore[union-attr]
+
+
+def _loosen() -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle("alpha", [tool("alpha_save", "write", requires_approval=False)]))
+
+
+def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_in: SignIn) -> None:
+    _loosen()
+    client = signed_in("author")
+    answer = client.get(GATE)
+    page = answer.content.decode()
+    assert page.count("This release loosens a policy. A publisher has to confirm it.") == 1
+    assert "1 error" not in page
+    assert '<li class="finding' not in page
+    assert "tools.json:" not in page
+    assert 'name="acknowledge"' not in page
+    assert page.count("<code>alpha_save</code> no longer needs approval") == 1
+    form = form_with(answer, "Ask for a review")
+    form.action = f"{GATE}review/"
+    assert form.submit(client, note="Faster").status_code == 302
+
+
+def test_a_publisher_is_asked_once_to_confirm_a_loosened_policy(client: Client) -> None:
+    _loosen()
+    page = client.get(GATE).content.decode()
+    assert page.count('name="acknowledge"') == 1
+    assert "I confirm that it is meant." in page
+    assert "A publisher has to confirm it" not in page
+    assert page.count("no longer needs approval") == 1
+    assert "1 error" not in page
+    assert "No findings." not in page
+    assert "disabled>Publish" not in page
+    refused = _publish(client, note="Faster").content.decode()
+    assert "Not published yet. Confirm that the release is meant to loosen a policy." in refused
+
+
+def test_what_needs_a_second_person_says_who_that_can_be_and_leads_to_no_line(
+    client: Client, signed_in: SignIn
+) -> None:
+    set_rule(four_eyes=True)
+    _draft(bundle())
+    for each in (client, signed_in("author")):
+        page = each.get(GATE).content.decode()
+        assert "approval by a second person: a publisher or an admin who has not worked on them." in page
+        assert "capability.json:1:1" not in page
+        assert "1 error" not in page
+        assert "Ask for a review" in page
+    assert "disabled>Publish" in client.get(GATE).content.decode()
+
+
+def test_where_only_an_admin_may_loosen_nobody_else_is_offered_the_tick(client: Client, signed_in: SignIn) -> None:
+    set_rule(loosening="admin")
+    _loosen()
+    page = client.get(GATE).content.decode()
+    assert page.count("This release loosens a policy. Only an admin may publish it here.") == 1
+    assert "A publisher has to confirm it" not in page
+    assert 'name="acknowledge"' not in page
+    assert "disabled>Publish" in page
+    page = signed_in("admin").get(GATE).content.decode()
+    assert 'name="acknowledge"' in page
+    assert "Only an admin" not in page
+
+
+def test_a_fault_of_the_texts_is_still_an_error_with_its_place(client: Client) -> None:
+    publish("alpha", [tool("alpha_save", "write")])
+    _draft(bundle() | {"skill.md": "# A\n"})
+    page = client.get(GATE).content.decode()
+    assert "3 errors" in page
+    assert "skill.md:1:1" in page
+
+
+@pytest.mark.parametrize("codes", [["JSON_INVALID"], ["a\0b"], ["x" * 100_000], ["\ud800"]])
+def test_a_tick_that_was_never_offered_lifts_nothing_and_is_not_kept(codes: list[str], client: Client) -> None:
+    _draft(bundle())
+    codes = [code.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for code in codes]
+    assert _publish(client, acknowledge=codes).status_code == 302
+    assert AuditEvent.objects.get(verb="capability.publish").detail["acknowledged"] == []
+
+
+@pytest.mark.parametrize("version", ["", "0", "2", "x", "9" * 400, "\0"])
+def test_another_version_than_the_one_looked_at_is_not_published(version: str, client: Client) -> None:
+    _draft(bundle())
+    answer = _publish(client, draft_version=version)
+    assert answer.status_code == 409
+    assert "look again" in answer.content.decode()
+    assert form_with(answer, "Publish").values["draft_version"] == "1"
+    assert _revision() is None
+
+
+def test_a_draft_that_moves_on_meanwhile_is_not_published(client: Client) -> None:
+    _draft(bundle())
+    form = form_with(client.get(GATE), "Publish")
+    _draft(bundle(body="Something else."), 1)
+    assert form.submit(client, note="x").status_code == 409
+    assert _revision() is None
+
+
+def test_the_button_pressed_twice_publishes_once(client: Client) -> None:
+    _draft(bundle())
+    form = form_with(client.get(GATE), "Publish")
+    assert [form.submit(client, note="x").status_code for _ in range(2)] == [302, 302]
+    assert "There is no draft to publish." in client.get("/capabilities/alpha/").content.decode()
+    assert Revision.objects.count() == 1
+
+
+def test_without_a_draft_there_is_no_gate(client: Client) -> None:
+    publish()
+    answer = client.get(GATE, follow=True)
+    assert answer.redirect_chain == [("/capabilities/alpha/", 302)]
+    assert "There is no draft to publish." in answer.content.decode()
+
+
+def test_nothing_new_says_so_and_offers_no_button(client: Client) -> None:
+    publish()
+    _draft(bundle() | {"capability.json": bundle()["capability.json"].replace("\n", " \n")})
+    page = client.get(GATE).content.decode()
+    assert "Already up to date" in page
+    assert 'name="note"' not in page
+
+
+def test_it_says_what_publishing_does_to_one_that_is_retired(client: Client) -> None:
+    publish()
+    publication.retire(capability_id="alpha", by=OLGA)
+    _draft(bundle(body="New."))
+    assert "It is retired" in client.get(GATE).content.decode()
+    assert _publish(client).status_code == 302
+    assert Capability.objects.get().status == "published"
+
+
+@pytest.mark.parametrize("role", ["viewer", "author"])
+def test_who_may_not_publish_may_look(role: str, signed_in: SignIn) -> None:
+    _draft(bundle())
+    client = signed_in(role)
+    page = client.get(GATE).content.decode()
+    assert f"your role is {role}" in page
+    assert ('name="note"' in page) == (role == "author")
+    assert ">Publish</button>" not in page
+    assert client.post(GATE, {"draft_version": "1", "note": "x"}).status_code == 403
+    assert _revision() is None
+
+
+def test_two_hundred_findings_leave_the_rest_in_reach(client: Client) -> None:
+    _draft(bundle() | {"tools.json": to_json([{} for _ in range(70)])})
+    page = client.get(GATE).content.decode()
+    shown, _, folded = page.partition('<details class="more">')
+    assert shown.count('<li class="finding') == 20
+    assert folded.count('<li class="finding') > 180
+    assert "more errors</summary>" in page
+
+
+def test_very_long_and_very_many_lines_are_no_error(client: Client) -> None:
+    publish()
+    _draft(bundle(body="x" * 200_000))
+    assert client.get(GATE).status_code == 200
+    _draft(bundle(body="x\n" * 30_000), 1)
+    assert "lines replaced by" in client.get(GATE).content.decode()
+
+
+def test_what_an_author_wrote_is_text(client: Client) -> None:
+    nasty = "`<script>alert(1)</script>`"
+    publish("alpha", [tool("alpha_list")], intent_triggers=["one"])
+    changed = tool("alpha_list", properties={nasty: {"type": "string"}}, required=[nasty])
+    _draft(bundle("alpha", [changed], body=nasty, intent_triggers=[nasty]))
+    page = client.get(GATE).content.decode()
+    assert "<script>alert" not in page
+    assert "<code>&lt;script&gt;alert(1)&lt;/script&gt;</code>" in page
+
+
+def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle("alpha"), based_on=None, by=OLGA)
+    client = signed_in("author")
+    assert 'id="note"' in client.get("/capabilities/alpha/publish/").content.decode()
+    reviews.request_review(capability_id="alpha", draft_version=1, note="Please", by=OLGA)
+    page = client.get("/capabilities/alpha/publish/").content.decode()
+    assert 'id="note"' not in page
+    assert "Open the review" in page
+    assert "A publisher can publish this draft; your role is author." in page

@@ -1,0 +1,155 @@
+"""Home and the first-run tour."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from registry.catalog import drafts, incidents
+from registry.models import Job, Revision
+from registry.publishing import publication
+from registry.usage import usage_counters
+from studio.pages.charts import HEIGHT, WIDTH, build_bar_chart
+from tests.factories import OLGA, bundle, publish
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import form_with
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_empty_registry_says_so_in_each_section(signed_in: SignIn) -> None:
+    page = signed_in("viewer").get("/").content.decode()
+    for words in (
+        "every published bundle can be loaded",
+        "everything that was written is published",
+        "no agent has loaded anything",
+        "agents have nothing to load",
+        "agents found every id",
+    ):
+        assert words in page
+
+
+def test_it_tells_what_needs_a_person(signed_in: SignIn) -> None:
+    publication.publish(files=bundle(name="<b>First</b>"), by=OLGA, note="a <i>note</i>")
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
+    incidents.open_incident(revision=Revision.objects.get(), message="m", details="what is wrong", findings=())
+    usage_counters.count_miss("sleep_<x>")
+    usage_counters.count_load("alpha", 1, key_name="")
+    usage_counters.flush()
+    page = signed_in("viewer").get("/").content.decode()
+    assert "what is wrong" in page
+    assert "has errors" in page
+    assert "&lt;b&gt;First&lt;/b&gt;" in page
+    assert "a &lt;i&gt;note&lt;/i&gt;" in page
+    assert "sleep_&lt;x&gt;" in page
+    assert "1 loads in 30 days" in page
+    assert 'href="/capabilities/alpha/publish/"' in page
+    assert "New capability" not in page
+    assert "New capability" in signed_in("author").get("/").content.decode()
+
+
+def test_it_says_that_no_worker_runs(signed_in: SignIn) -> None:
+    assert "No worker is running" not in signed_in("viewer").get("/").content.decode()
+    Job.objects.create(kind="revalidate", run_after=timezone.now() - timedelta(minutes=5))
+    page = signed_in("viewer").get("/").content.decode()
+    assert "No worker is running" in page
+    assert "5\xa0minutes ago" in page
+
+
+def test_the_number_of_queries_does_not_grow(signed_in: SignIn) -> None:
+    client = signed_in()
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/")
+        return len(queries)
+
+    publish()
+    few = count()
+    for number in range(10):
+        publish(f"c{number}")
+        drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
+    assert count() == few <= 23
+
+
+@pytest.mark.parametrize(("role", "steps"), [("viewer", 3), ("author", 4), ("publisher", 5), ("admin", 6)])
+def test_the_tour_has_the_steps_of_a_role(role: str, steps: int, signed_in: SignIn) -> None:
+    tour = signed_in(role).get("/").context["tour"]
+    assert (len(tour.steps), tour.done) == (steps, 1)
+
+
+def test_the_tour_knows_what_was_looked_at_and_what_was_written(signed_in: SignIn) -> None:
+    client = signed_in("author")
+    assert client.get("/tour/to/example/")["Location"] == "/capabilities/"
+    assert client.get("/tour/to/playground/")["Location"] == "/playground/"
+    tour = client.get("/").context["tour"]
+    assert [(step.key, done) for step, done in tour.steps][1:] == [
+        ("example", True), ("playground", True), ("make", False),
+    ]  # fmt: skip
+    client.post(
+        "/new-capability/",
+        {"name": "N", "capability_id": "mine", "description": "d", "skill_profile": "capability"},
+    )
+    page = client.get("/")
+    assert page.context["tour"].is_over
+    assert "Done: hide this" in page.content.decode()
+
+
+def test_a_page_that_was_found_without_the_tour_counts(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    publish("alpha")
+    for page in ("/playground/", "/capabilities/alpha/"):
+        client.get(page)
+    assert client.get("/").context["tour"].done == 3
+    assert "studio_tour" not in str(client.get("/playground/").cookies)
+
+
+def test_who_left_the_tour_is_noticed_no_more(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    client.post("/tour/leave/")
+    assert "studio_tour" not in str(client.get("/playground/").cookies)
+
+
+def test_the_tour_can_be_left_and_found_again(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    client.get("/tour/to/example/")
+    assert form_with(client.get("/"), "Leave the tour").submit(client)["Location"] == "/"
+    assert client.get("/").context["tour"] is None
+    client.post("/tour/show/")
+    assert client.get("/").context["tour"].done == 2
+
+
+@pytest.mark.parametrize("value", ["", "left.left", "x" * 5000, "%00", "example.nothing", "\u00e9"])
+def test_an_odd_cookie_is_no_error(value: str, signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    user = client.get("/").context["user"]
+    client.cookies[f"studio_tour_{user.pk}"] = value
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("step", ["make", "nothing", "sign-in"])
+def test_a_step_that_is_not_looked_at_has_no_address(step: str, signed_in: SignIn) -> None:
+    assert signed_in("viewer").get(f"/tour/to/{step}/").status_code == 404
+
+
+def test_strangers_get_no_cookie() -> None:
+    assert "studio_tour" not in str(Client().get("/tour/to/example/").cookies)
+
+
+@pytest.mark.parametrize(
+    ("counts", "top"),
+    [([0], 1), ([1], 1), ([2], 2), ([7], 8), ([11, 3], 15), ([150], 150), ([151], 200), ([10**12 + 1], 15 * 10**11)],
+)
+def test_a_chart_ends_at_a_round_number(counts: list[int], top: int) -> None:
+    day = date(2026, 1, 1)
+    drawn = build_bar_chart([(day + timedelta(days=place), count) for place, count in enumerate(counts)])
+    assert (drawn.top, drawn.total) == (top, sum(counts))
+    for bar in drawn.bars:
+        assert 0 <= bar.x < bar.x + bar.width <= WIDTH
+        assert 0 <= bar.y <= bar.y + bar.height <= HEIGHT
+        assert (bar.height > 0) == (bar.count > 0)

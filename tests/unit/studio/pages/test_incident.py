@@ -1,0 +1,76 @@
+"""Bundles that agents could not be given."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from registry.catalog import incidents
+from registry.models import Revision
+from registry.validation import Finding
+from tests.factories import publish
+from tests.unit.studio.conftest import SignIn
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("author")
+
+
+def _open(
+    capability_id: str = "alpha", details: str = "Missing required field 'args_schema'", message: str = "Bad"
+) -> None:
+    finding = Finding("FIELD_MISSING", "error", "tools.json", "/0", 3, 7, details, "")
+    revision = Revision.objects.get(capability__capability_id=capability_id, number=1)
+    incidents.open_incident(revision=revision, message=message, details=details, findings=[finding])
+
+
+def test_an_open_one_shows_cause_and_place(client: Client) -> None:
+    publish()
+    _open()
+    _open()
+    page = client.get("/incidents/").content.decode()
+    assert "Missing required field" in page
+    assert "Seen 2 times" in page
+    assert "/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=7" in page
+
+
+def test_one_that_is_mended_is_closed(client: Client) -> None:
+    publish()
+    _open()
+    publish(body="Mended.")
+    answer = client.get("/incidents/")
+    assert "No open incidents" in answer.content.decode()
+    assert "<h2>Closed</h2>" in answer.content.decode()
+
+
+def test_a_viewer_sees_it_without_the_way_to_the_editor(signed_in: SignIn) -> None:
+    publish()
+    _open()
+    page = signed_in("viewer").get("/incidents/").content.decode()
+    assert "tools.json:3:7" in page
+    assert "/edit/" not in page
+
+
+def test_what_an_author_wrote_is_text(client: Client) -> None:
+    publish()
+    _open(details="`<script>alert(1)</script>`", message="<script>alert(2)</script>")
+    for address in ("/incidents/", "/capabilities/alpha/"):
+        assert "<script>alert" not in client.get(address).content.decode()
+
+
+def test_the_number_of_queries_does_not_grow(client: Client) -> None:
+    counts = []
+    for amount in (5, 60):
+        for number in range(amount):
+            name = f"c{amount}x{number}"
+            publish(name)
+            _open(name)
+        with CaptureQueriesContext(connection) as queries:
+            client.get("/incidents/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 5

@@ -1,0 +1,350 @@
+"""Every address and who may open it: a new one without a rule here fails."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from registry.access import agent_keys, operators, teams
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.matching import skill_groups
+from registry.models import AgentKey, AuditEvent, GitImport, GitSource, Proposal, Review, Team, Webhook
+from registry.notifications import webhooks
+from registry.publishing import proposals, reviews
+from registry.sources import git_import_jobs, source_sync
+from studio.pages.urls import urlpatterns
+from tests.factories import OLGA, bundle, publish
+from tests.unit.studio.conftest import SignIn
+
+pytestmark = pytest.mark.django_db
+
+ROLES = ("viewer", "author", "publisher", "admin")
+# The least role that may GET and POST; None where that method is none of the page's.
+RULES: dict[str, tuple[str | None, str | None]] = {
+    "home": ("viewer", None),
+    "tour_leave": ("viewer", "viewer"),
+    "tour_show": ("viewer", "viewer"),
+    "tour_step": ("viewer", None),
+    "palette_find": ("viewer", None),
+    "password": ("viewer", "viewer"),
+    "capability_list": ("viewer", None),
+    "capability_matrix": ("viewer", None),
+    "capability_ids": ("viewer", None),
+    "bulk_deprecate": ("publisher", "publisher"),
+    "bulk_revalidate": ("publisher", "publisher"),
+    "bulk_export": ("viewer", "viewer"),
+    "skill_group_list": ("viewer", None),
+    "skill_group_new": ("publisher", "publisher"),
+    "skill_group_show": ("viewer", None),
+    "skill_group_save": ("publisher", "publisher"),
+    "skill_group_remove": ("publisher", "publisher"),
+    "help_show": ("viewer", None),
+    "finding_list": ("viewer", None),
+    "finding_show": ("viewer", None),
+    "gallery_show": ("viewer", None),
+    "capability_new": ("author", "author"),
+    "capability_copy": ("author", "author"),
+    "capability_files": ("author", "author"),
+    "capability_git": ("author", "author"),
+    "capability_git_show": ("author", None),
+    "demand_list": ("viewer", None),
+    "demand_dismiss": ("author", "author"),
+    "demand_bring_back": ("author", "author"),
+    "sentence_add": ("author", "author"),
+    "capability_show": ("viewer", None),
+    "draft_edit": ("author", None),
+    "draft_check": (None, "author"),
+    # Whoever opens the address of a form is led to the page that has it.
+    "draft_save": ("author", "author"),
+    "draft_merge": ("author", "author"),
+    "draft_preview": (None, "author"),
+    "draft_action": (None, "author"),
+    "draft_form": (None, "author"),
+    "draft_discard": ("author", "author"),
+    "draft_restore": ("author", "author"),
+    "draft_version_list": ("author", None),
+    "draft_version_show": ("author", None),
+    "draft_version_restore": ("author", "author"),
+    "gate_show": ("viewer", "publisher"),
+    "revision_list": ("viewer", None),
+    "revision_show": ("viewer", None),
+    "rollback": ("publisher", "publisher"),
+    "capability_deprecate": ("publisher", "publisher"),
+    "capability_retire": ("publisher", "publisher"),
+    "capability_restore": ("publisher", "publisher"),
+    "agent_key_list": ("admin", "admin"),
+    "agent_key_revoke": ("admin", "admin"),
+    "agent_key_show": ("admin", None),
+    "agent_key_change": ("admin", "admin"),
+    "agent_key_rotate": ("admin", "admin"),
+    "feedback_list": ("viewer", None),
+    "feedback_show": ("viewer", None),
+    "proposal_list": ("viewer", None),
+    "proposal_show": ("viewer", None),
+    "proposal_accept": ("author", "author"),
+    "proposal_reject": ("author", "author"),
+    "usage_show": ("viewer", None),
+    "usage_export": ("viewer", None),
+    "audit_list": ("admin", None),
+    "audit_export": ("admin", None),
+    "operator_list": ("admin", "admin"),
+    "operator_reset": ("admin", "admin"),
+    "operator_role": ("admin", "admin"),
+    "operator_disable": ("admin", "admin"),
+    "operator_enable": ("admin", "admin"),
+    "team_list": ("viewer", None),
+    "team_create": ("admin", "admin"),
+    "team_show": ("viewer", None),
+    "team_change": ("admin", "admin"),
+    "team_add_member": ("admin", "admin"),
+    "team_remove_member": ("admin", "admin"),
+    "team_own": ("admin", "admin"),
+    "team_disown": ("admin", "admin"),
+    "team_delete": ("admin", "admin"),
+    "webhook_list": ("admin", "admin"),
+    "webhook_show": ("admin", None),
+    "webhook_change": ("admin", "admin"),
+    "webhook_test": ("admin", "admin"),
+    "webhook_disable": ("admin", "admin"),
+    "webhook_enable": ("admin", "admin"),
+    "webhook_redeliver": ("admin", "admin"),
+    "webhook_rotate": ("admin", "admin"),
+    "webhook_delete": ("admin", "admin"),
+    "source_list": ("viewer", None),
+    "source_create": ("admin", "admin"),
+    "source_show": ("viewer", None),
+    "source_change": ("admin", "admin"),
+    "source_look": ("publisher", "publisher"),
+    "source_secret": ("admin", "admin"),
+    "source_secret_keep": ("admin", "admin"),
+    "source_accept": ("admin", "admin"),
+    "source_secret_end": ("admin", "admin"),
+    "source_secret_drop": ("admin", "admin"),
+    "source_remove": ("admin", "admin"),
+    "revision_compare": ("viewer", None),
+    "revision_download": ("viewer", None),
+    "release_schedule": ("viewer", "publisher"),
+    "release_list": ("viewer", None),
+    "release_change": ("publisher", "publisher"),
+    "release_cancel": ("publisher", "publisher"),
+    "release_rule_list": ("admin", "admin"),
+    "release_rule_drop": ("admin", "admin"),
+    "supporting_list": ("viewer", None),
+    "supporting_show": ("viewer", None),
+    "supporting_save": ("author", "author"),
+    "supporting_remove": ("author", "author"),
+    "review_ask": ("viewer", "author"),
+    "review_list": ("viewer", None),
+    "review_show": ("viewer", None),
+    "review_comment": ("viewer", "author"),
+    "review_reply": ("viewer", "author"),
+    "review_resolve": ("viewer", "author"),
+    "review_reopen": ("viewer", "author"),
+    "review_approve": ("viewer", "publisher"),
+    "review_send_back": ("viewer", "publisher"),
+    # Of olga's review: only the author of a review and admins.
+    "review_withdraw": ("admin", "admin"),
+    "incident_list": ("viewer", None),
+    "playground_show": ("viewer", None),
+    "playground_action": ("viewer", "viewer"),
+}
+# Open to strangers: the way in and the way out.
+OPEN = {"sign_in", "sign_out", "welcome"}
+# Rows whose number stands in an address.
+OF_NUMBER = {
+    "agent_key": AgentKey,
+    "capability_git_show": GitImport,
+    "review_": Review,
+    "source": GitSource,
+    "team": Team,
+    "webhook": Webhook,
+}
+
+
+@pytest.fixture(autouse=True)
+def alpha(db: None) -> None:
+    """Two revisions, a draft and a review, so that every page has something to show."""
+    publish()
+    skill_groups.set_group(group_id="health", by=OLGA)
+    publish(body="Answer in two sentences.")
+    files = {**bundle(body="Answer in three."), "references/units.md": "# Units"}
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in four."), based_on=None, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=files, based_on=1, by=OLGA)
+    reviews.request_review(capability_id="alpha", draft_version=2, by=OLGA, note="Please look")
+    agent_keys.create_key(name="agent", by=OLGA)
+    teams.create_team(name="Team", by=OLGA)
+    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
+    proposals.propose(files=bundle("beta"), by=Actor("agent_key", "agent"))
+    git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
+    source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
+
+
+def _address(name: str) -> str:
+    route = str(next(pattern for pattern in urlpatterns if pattern.name == name).pattern)
+    there: dict[str, Any] = {
+        "capability_id": "alpha",
+        "number": 1,
+        "path": "references/units.md",
+        "step": "example",
+        "group_id": "health",
+        "code": "FILE_MISSING",
+        "token": "none",
+        "proposal_id": Proposal.objects.get().proposal_id,
+    }
+    numbered = next((model for noun, model in OF_NUMBER.items() if name.startswith(noun)), None)
+    there |= {"number": numbered._default_manager.get().pk} if numbered else {}
+    return reverse(f"studio:{name}", kwargs={key: value for key, value in there.items() if f":{key}>" in route})
+
+
+def test_every_address_has_a_rule() -> None:
+    assert {pattern.name for pattern in urlpatterns} == set(RULES) | OPEN
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_stranger_is_led_to_the_sign_in(name: str) -> None:
+    written = AuditEvent.objects.count()
+    for method in ("get", "head", "post", "put", "delete", "patch"):
+        answer = getattr(Client(), method)(_address(name))
+        assert answer.status_code == 302, method
+        back_to = _address(name) if method in ("get", "head") else "/"
+        assert answer["Location"] == f"/sign-in/?next={quote(back_to)}", method
+    assert AuditEvent.objects.count() == written
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_role_may_do_what_the_rule_says(name: str, role: str, signed_in: SignIn) -> None:
+    client, written = signed_in(role), AuditEvent.objects.count()
+    for method, least in zip(("get", "post"), RULES[name], strict=True):
+        answer = getattr(client, method)(_address(name))
+        if least is not None and ROLES.index(role) < ROLES.index(least):
+            assert answer.status_code == 403, method
+            assert AuditEvent.objects.count() == written, method
+        elif least is None:
+            assert answer.status_code in (403, 405), method
+        else:
+            assert answer.status_code in (200, 302, 400, 409), method
+            assert "sign-in" not in answer.headers.get("Location", ""), method
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_no_other_method_is_taken(name: str, signed_in: SignIn) -> None:
+    client = signed_in()
+    assert [getattr(client, method)(_address(name)).status_code for method in ("put", "delete", "patch")] == [405] * 3
+
+
+@pytest.mark.parametrize("name", sorted({*RULES, *OPEN}))
+def test_a_get_never_writes(name: str, signed_in: SignIn) -> None:
+    client = signed_in()
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        client.get(_address(name))
+    # PostgreSQL hands rows out of a cursor that is declared for a SELECT.
+    verbs = {re.sub(r"^DECLARE .*? FOR (?=SELECT)", "", query["sql"]).split()[0] for query in queries.captured_queries}
+    assert verbs <= {"SELECT"}
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_form_from_elsewhere_is_refused(name: str, signed_in: SignIn) -> None:
+    client = signed_in(enforce_csrf_checks=True)
+    written = AuditEvent.objects.count()
+    answer = client.post(_address(name), {"note": "x", "name": "x"})
+    assert answer.status_code == 403
+    assert b"This page was too old" in answer.content
+    assert AuditEvent.objects.count() == written
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"password"}))
+def test_the_first_password_is_changed_before_anything_else(name: str, signed_in: SignIn) -> None:
+    client = signed_in(must_change_password=True)
+    written = AuditEvent.objects.count()
+    for method in ("get", "post"):
+        answer = getattr(client, method)(_address(name))
+        assert (answer.status_code, answer["Location"]) == (302, "/password/")
+    assert AuditEvent.objects.count() == written
+
+
+def test_who_is_disabled_is_shut_out_at_once(signed_in: SignIn) -> None:
+    client = signed_in("publisher")
+    assert client.get("/capabilities/").status_code == 200
+    operators.disable_operator(username="the-publisher", by=OLGA)
+    assert client.get("/capabilities/")["Location"] == "/sign-in/?next=/capabilities/"
+    assert client.post("/capabilities/alpha/retire/").status_code == 302
+    assert client.login(username="the-publisher", password="Correct-horse-battery-9") is False
+
+
+def test_a_fragment_sends_the_whole_browser_to_the_sign_in() -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/capabilities/?q=a"}
+    answer = Client().get("/capabilities/?q=ab", headers=headers)
+    assert (answer.status_code, answer.content) == (401, b"")
+    assert answer["HX-Redirect"] == "/sign-in/?next=/capabilities/%3Fq%3Da"
+
+
+@pytest.mark.parametrize("name", ["draft_check", "draft_save"])
+def test_a_text_is_never_taken_away_by_a_redirect(name: str, signed_in: SignIn) -> None:
+    answers = [
+        client.post(_address(name), {"skill_md": "typed"}, headers={"HX-Request": "true"})
+        for client in (Client(), signed_in(must_change_password=True))
+    ]
+    assert [(answer.status_code, "HX-Redirect" in answer.headers) for answer in answers] == [(401, False)] * 2
+
+
+def test_without_scripts_a_text_is_shown_when_the_session_has_ended() -> None:
+    text = "\n two\r\n<b>lines</b>"
+    answer = Client().post(
+        _address("draft_save"),
+        {"skill_md": text, "based_on": "1"},
+        headers={"Referer": "http://testserver/capabilities/alpha/edit/"},
+    )
+    assert answer.status_code == 401
+    page = answer.content.decode()
+    assert "&lt;b&gt;lines&lt;/b&gt;" in page
+    assert "/sign-in/?next=/capabilities/alpha/edit/" in page
+    assert "based_on" not in page
+
+
+def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no_secret() -> None:
+    written = {"tool-0-name": "room_find", "tool-0-arg-1-meaning": "The day", "note": "Why", "url": "https://a.example"}
+    carried = {"csrfmiddlewaretoken": "c-s-r-f", "draft_version": "7777", "old_password": "hunter-2", "empty": ""}
+    page = Client().post("/new-capability/", written | carried).content.decode()
+    assert all(f">\n{text}</textarea>" in page for text in written.values())
+    assert not any(text in page for text in carried.values() if text)
+    assert ">tool 0 name</label>" in page
+
+
+@pytest.mark.parametrize("address", ["/members/", "/keys/", "/webhooks/", "/audit/", "/settings/publishing/"])
+def test_who_may_not_is_told_so_of_any_page_of_admins(address: str, signed_in: SignIn) -> None:
+    answer = signed_in("viewer").get(address)
+    assert answer.status_code == 403
+    assert "may not do what admins do" in answer.content.decode()
+
+
+@pytest.mark.parametrize("before", ["https://elsewhere.example/x", "javascript:alert(1)", "http://testserver"])
+def test_an_odd_page_before_is_not_come_back_to(before: str) -> None:
+    answer = Client().post(_address("capability_retire"), headers={"Referer": before})
+    assert answer["Location"] == "/sign-in/?next=/"
+
+
+def test_pages_are_kept_by_nobody_else(signed_in: SignIn) -> None:
+    answer = signed_in().get("/capabilities/")
+    assert answer["Cache-Control"] == "private, no-cache"
+    assert "Cookie" in answer["Vary"]
+
+
+@pytest.mark.parametrize("name", ["draft_save", "capability_restore", "rollback", "agent_key_revoke"])
+def test_the_address_of_a_form_leads_to_the_page_that_has_it(name: str, signed_in: SignIn) -> None:
+    pages = {
+        "draft_save": "/capabilities/alpha/edit/",
+        "rollback": "/capabilities/alpha/history/1/",
+        "agent_key_revoke": "/keys/",
+    }
+    assert signed_in().get(_address(name))["Location"] == pages.get(name, "/capabilities/alpha/")

@@ -1,0 +1,256 @@
+"""What a user would say, and what an agent would make of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from registry.authoring import form_generator
+from registry.catalog import drafts
+from registry.publishing import publication
+from tests.factories import OLGA, bundle, publish, tool
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import form_with
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("viewer")
+
+
+def _page(client: Client, **query: str | list[str]) -> str:
+    response = client.get("/playground/", query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_an_empty_one_asks_for_a_message(client: Client) -> None:
+    page = _page(client)
+    assert "What would a user say?" in page
+    assert "The prompt at this point" not in page
+
+
+def test_a_message_shows_the_decision_its_trigger_and_the_prompt(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
+    page = _page(client, m="I just weighed 80 kg")
+    assert '<mark title="trigger: weigh-in">weighed</mark>' in page
+    assert "Skill groups: health." in page
+    assert "weights (4 more turns" in page
+    assert "READY" in page
+    assert "weights" in page.partition('<pre class="prompt"')[2]
+
+
+def test_turns_are_counted_down_and_a_skill_is_forgotten(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    page = _page(client, m=["weigh-in", "one", "two"])
+    assert "weights (2 more turns" in page
+    page = _page(client, m=["weigh-in", "one", "two", "three", "four", "five"])
+    assert "nothing" in page.rpartition("In use:")[2]
+
+
+def test_what_is_missing_is_said_with_the_mend(client: Client) -> None:
+    publish("films", intent_triggers=["video"], dependencies={"bins": ["ffmpeg"]}, dependency_level="external")
+    assert "NEED_SETUP" in _page(client, m="cut this video")
+    assert "READY" in _page(client, m="cut this video", has="ffmpeg")
+
+
+def test_nothing_fits(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    assert ">none<" in _page(client, m="1 + 1")
+
+
+def test_what_is_typed_is_text(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    page = _page(client, m="<script>alert(1)</script> weigh-in", has='"><b>', os="<i>")
+    assert "<script>alert" not in page
+    assert "<b>" not in page
+    assert "<i>" not in page
+
+
+def test_long_and_many_messages_are_cut(client: Client) -> None:
+    page = _page(client, m=["x" * 5000] + [f"message {n}" for n in range(25)])
+    assert "Only the last messages are shown." in page
+    assert "message 24" in page
+    assert "message 3<" not in page
+
+
+def test_a_stranger_signs_in_first() -> None:
+    assert Client().get("/playground/").status_code == 302
+
+
+FORM_TOOL = tool("weight_save", "write", {"kilos": {"type": "number"}}, required=["kilos"])
+
+
+def _files(**fields: Any) -> dict[str, str]:
+    files = bundle("weights", [FORM_TOOL], **({"intent_triggers": ["weigh-in"]} | fields))
+    files |= form_generator.generate_form(files=files, tool_name="weight_save").texts
+    files["skill.md"] += "\n## UI\n\n- `WeightSaveForm.v1`: to save a weight.\n"
+    return files
+
+
+def _publish_with_form() -> None:
+    outcome = publication.publish(files=_files(), by=OLGA)
+    assert outcome.status == "published", outcome.findings
+
+
+def test_scores_are_shown_in_parts_and_near_misses_are_named(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"], description="Logs what somebody weighs.")
+    publish("meals", intent_triggers=["lunch"], description="Logs what somebody eats at lunch.")
+    response = client.get("/playground/", {"m": "log my lunch please"})
+    first = response.context["steps"][0].candidates[0]
+    assert (first.capability_id, first.standing, first.triggers) == ("meals", "fits", ("lunch",))
+    assert [bar.label for bar in first.parts] == ["Trigger", "Sentence", "Probability"]
+    assert first.parts[0].percent > 0
+    assert f'width="{first.parts[0].percent}"' in response.content.decode()
+
+
+def test_two_that_are_as_good_are_a_tie(client: Client) -> None:
+    publish("weights", intent_triggers=["log it"])
+    publish("meals", intent_triggers=["log it"], description="Everything about Weights.")
+    step = client.get("/playground/", {"m": "log it"}).context["steps"][0]
+    assert step.verdict.decision == "ambiguous"
+    assert {one.standing for one in step.candidates if one.standing != "near miss"} == {"tie"}
+
+
+def test_each_kind_of_thing_that_is_there_is_told_apart(client: Client) -> None:
+    needs = {"bins": ["ffmpeg"], "env": ["FILM_KEY"]}
+    publish("films", intent_triggers=["video"], dependencies=needs, dependency_level="external")
+    page = _page(client, m="cut this video", python="ffmpeg")
+    assert "<strong>program ffmpeg</strong>: install ffmpeg" in page
+    assert "NEED_AUTH" in _page(client, m="cut this video", bins="ffmpeg")
+    assert "READY" in _page(client, m="cut this video", bins="ffmpeg, git", env="FILM_KEY")
+
+
+def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
+    publish("meals", intent_triggers=["lunch"])
+    drafts.save_draft(capability_id="weights", files=_files(), based_on=None, by=OLGA)
+    assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("talk-say")[0]
+    page = _page(client, m="weigh-in", drafts="yes")
+    assert '<span class="tag">draft</span>' in page
+    assert "weights (4 more turns" in page
+    drafts.save_draft(
+        capability_id="weights", files=_files(intent_triggers=["kilos"]), based_on=1, by=OLGA
+    )  # fmt: skip
+    response = client.get("/playground/", {"m": "kilos", "drafts": "yes"})
+    assert response.context["steps"][0].verdict.decision == "match"
+
+
+def test_a_skill_that_does_not_fit_into_the_budget_is_told(client: Client) -> None:
+    for name in ("weights", "meals"):
+        publish(name, intent_triggers=[f"{name} now"], body="word " * 2000)
+    step = client.get("/playground/", {"m": ["weights now", "meals now"]}).context["steps"][1]
+    assert step.budget.used > 10_000
+    assert [name for name, _ in step.budget.omitted] == ["weights"]
+
+
+def test_an_author_keeps_a_sentence_and_comes_back(signed_in: SignIn) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    author = signed_in("author")
+    form = form_with(author.get("/playground/", {"m": "weigh-in today", "os": "darwin"}), "Add to its draft")
+    assert form.values["capability_id"] == "weights"
+    answer = author.post(form.action, form.values)
+    assert answer["Location"] == "/playground/?os=darwin&m=weigh-in+today"
+    assert "weigh-in today" in drafts.get_draft("weights").files["capability.json"]
+    evil = author.post(form.action, form.values | {"query": "//elsewhere.example", "sentence": "b"})
+    assert evil["Location"] == "/playground/?//elsewhere.example"
+
+
+def test_a_viewer_keeps_nothing(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    assert "Add to its draft" not in _page(client, m="weigh-in")
+    assert client.post("/sentences/add/", {"capability_id": "weights", "sentence": "a"}).status_code == 403
+
+
+def test_a_form_of_what_is_in_use_is_shown_with_what_it_calls(client: Client) -> None:
+    _publish_with_form()
+    response = client.get("/playground/", {"m": "weigh-in"})
+    (form,) = response.context["forms"]
+    assert (form.schema_id, form.calls) == ("WeightSaveForm.v1", (("send", "weight_save"),))
+    assert "<code>send</code> calls <code>weight_save</code>" in response.content.decode()
+
+
+def _act(client: Client, **changes: str) -> dict[str, str]:
+    sent = {
+        "capability_id": "weights",
+        "schema_id": "WeightSaveForm.v1",
+        "action": "send",
+        "context": '{"kilos": "80"}',
+    }
+    answer = client.post("/playground/action/", sent | changes, headers={"HX-Request": "true"})
+    assert answer.status_code == 200
+    told: dict[str, str] = answer.json()
+    return told
+
+
+def test_what_a_form_sends_is_held_against_its_tool(client: Client) -> None:
+    _publish_with_form()
+    told = _act(client)
+    assert (told["standing"], told["tool"]) == ("approval", "weight_save")
+    assert told["policy"] == "writes, needs a person's approval"
+    assert json.loads(told["arguments"]) == {"kilos": 80}
+    assert _act(client, context='{"kilos": "many"}')["standing"] == "refused"
+    assert _act(client, action="cancel")["words"] == "The form closes; no tool is called."
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"capability_id": "nobody"},
+        {"schema_id": "Nothing.v1"},
+        {"action": "odd"},
+        {"context": "{"},
+        {"context": "[]"},
+        {"context": "[" * 100_000},
+        {"context": '{"kilos": NaN}'},
+    ],
+)
+def test_an_odd_event_is_refused_in_words(changes: dict[str, str], client: Client) -> None:
+    _publish_with_form()
+    told = _act(client, **changes)
+    assert told["standing"] == "refused"
+    assert told["words"]
+
+
+def test_without_scripts_a_form_is_filled_in_and_sent(client: Client) -> None:
+    _publish_with_form()
+    page = client.get("/playground/", {"m": "weigh-in", "os": "darwin"})
+    (button,) = [one for one in page.context["forms"][0].plain.buttons if one.event["name"] == "send"]
+    form = form_with(page, button.label)
+    (name,) = [name for name in form.values if name.startswith("/")]
+    answer = form.submit(client, **{name: "81", "press": button.number})
+    words = " ".join(answer.content.decode().split())
+    assert "The call waits until a person approves exactly this." in words
+    assert "<code>weight_save</code> writes, needs a person&#x27;s approval" in words
+    assert "&quot;kilos&quot;: 81" in words
+    assert answer.context["messages_said"] == ["weigh-in"], "the conversation is where it was"
+    assert answer.context["system"] == "darwin"
+    refused = form.submit(client, **{name: "many", "press": button.number}).content.decode()
+    assert "do not fit" in refused
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"capability_id": "nobody"},
+        {"schema_id": "Nothing.v1"},
+        {"press": "9"},
+        {"press": "x"},
+        {"query": "%%%&m=" * 99},
+    ],
+)
+def test_an_odd_plain_form_is_no_error(changes: dict[str, str], client: Client) -> None:
+    _publish_with_form()
+    sent = {"capability_id": "weights", "schema_id": "WeightSaveForm.v1", "press": "0", "query": "m=weigh-in"}
+    assert client.post("/playground/action/", sent | changes).status_code == 200
+
+
+def test_an_address_stays_short_enough_to_be_sent(client: Client) -> None:
+    response = client.get("/playground/", {"m": [f"{n} " + "ü" * 400 for n in range(9)]})
+    assert len(response.context["query"]) <= 6500
+    assert response.context["messages_said"][-1].startswith("8 ")
+    assert "Only the last messages are shown." in response.content.decode()

@@ -1,0 +1,70 @@
+"""What publishing asks for, set by admins."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from registry.models import AuditEvent, ReleaseRule, SkillGroup
+from tests.unit.registry.publishing.test_release_rules import set_rule
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import confirm, form_with, forms_in
+
+pytestmark = pytest.mark.django_db
+
+RULES = "/settings/publishing/"
+
+
+@pytest.fixture
+def client(signed_in: SignIn) -> Client:
+    return signed_in("admin")
+
+
+def test_the_registrys_rule_is_set_and_shown_again(client: Client) -> None:
+    form = form_with(client.get(RULES), "Save")
+    assert form.values["loosening"] == "publisher"
+    assert form.submit(client, four_eyes=["on"], comments_resolved=["on"], loosening="second_person").status_code == 302
+    rule = ReleaseRule.objects.get(group_id="")
+    assert (rule.four_eyes, rule.loosening, rule.note_required) == (True, "second_person", False)
+    assert rule.comments_resolved
+    again = form_with(client.get(RULES), "Save")
+    assert again.values["comments_resolved"] == ["on"]
+    assert (again.values["four_eyes"], again.values["loosening"]) == (["on"], "second_person")
+    event = AuditEvent.objects.get(verb="release_rule.set")
+    assert (event.actor_name, event.subject) == ("the-admin", "registry")
+
+
+def test_a_groups_rule_comes_and_goes(client: Client) -> None:
+    SkillGroup.objects.create(group_id="health", name="Health")
+    page = client.get(RULES)
+    assert '<option value="health"></option>' in page.content.decode()
+    assert form_with(page, "Add the rule").submit(client, group_id="health", note_required=["on"]).status_code == 302
+    assert ReleaseRule.objects.get().group_id == "health"
+    form = form_with(client.get(RULES), "Remove policy")
+    assert form.values["group_id"] == "health"
+    asked = form.submit(client)
+    assert "A release note is no longer required by this policy." in asked.content.decode()
+    assert confirm(client, asked).status_code == 302
+    assert not ReleaseRule.objects.exists()
+    confirm(client, asked)
+    assert "There is no policy for" in client.get(RULES).content.decode()
+
+
+@pytest.mark.parametrize("group_id", ["", "Not An Id", "x" * 65])
+def test_an_odd_group_is_refused_and_sets_nothing_for_the_registry(group_id: str, client: Client) -> None:
+    answer = form_with(client.get(RULES), "Add the rule").submit(client, group_id=group_id, four_eyes=["on"])
+    assert answer.status_code == 400
+    assert form_with(answer, "Add the rule").values["group_id"] == group_id
+    assert not ReleaseRule.objects.exists()
+
+
+def test_an_odd_choice_is_refused(client: Client) -> None:
+    assert form_with(client.get(RULES), "Save").submit(client, loosening="anybody").status_code == 400
+
+
+def test_every_rule_has_its_own_form(client: Client) -> None:
+    set_rule("health", four_eyes=True)
+    set_rule("food")
+    forms = [form for form in forms_in(client.get(RULES)) if "Save" in form.buttons]
+    ids = [form.values["group_id"] for form in forms if form.values.get("group_id")]
+    assert ids == ["food", "health"]

@@ -1,0 +1,418 @@
+"""Reviews in the browser: asked for, talked about, decided; and what becomes of words that were typed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from registry.catalog import drafts
+from registry.common.actors import Actor
+from registry.models import Operator, Review, Revision
+from registry.publishing import review_comments, reviews
+from tests.factories import OLGA, bundle, publish
+from tests.unit.registry.publishing.test_release_rules import set_rule
+from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import Form, confirm, form_with
+
+pytestmark = pytest.mark.django_db
+
+GATE = "/capabilities/alpha/publish/"
+AUTHOR = Actor("operator", "the-author")
+
+
+def _draft(by: Actor = AUTHOR, *, version: int | None = None, **fields: Any) -> None:
+    files = bundle(**({"body": "New."} | fields))
+    drafts.save_draft(capability_id="alpha", files=files, based_on=version, by=by)
+
+
+def _asked(client: Client) -> str:
+    """The address of a review that is asked for at the gate."""
+    form = form_with(client.get(GATE), "Ask for a review")
+    form.action = "/capabilities/alpha/publish/review/"
+    answer = form.submit(client, note="Please look")
+    assert answer.status_code == 302, answer.content.decode()
+    address: str = answer["Location"]
+    return address
+
+
+def _say(client: Client, address: str, verb: str, **values: Any) -> Any:
+    form: Form = form_with(client.get(address), "Comment")
+    form.action = f"{address}{verb}/"
+    return form.submit(client, **values)
+
+
+def test_an_author_asks_a_publisher_approves_and_the_author_cannot(signed_in: SignIn) -> None:
+    publish()
+    set_rule(four_eyes=True)
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    assert "A publisher decides" in author.get(address).content.decode()
+    assert author.post(f"{address}approve/", {"round": "1"}).status_code == 403
+    listed = publisher.get("/reviews/").content.decode()
+    assert f'href="{address}"' in listed
+    gate = publisher.get(GATE).content.decode()
+    assert "A second person must approve these texts first." in gate
+    assert "disabled>Publish" in gate
+    assert _say(publisher, address, "approve", words="Fine").status_code == 302
+    assert "approved" in author.get(address).content.decode()
+    assert form_with(publisher.get(GATE), "Publish").submit(publisher, note="Out").status_code == 302
+    assert Revision.objects.get(number=2).approved_by == "operator:the-publisher"
+    assert "approved by <bdi>the-publisher</bdi>" in publisher.get("/capabilities/alpha/history/2/").content.decode()
+    assert "revision 2" in author.get(address).content.decode()
+
+
+def test_a_publisher_cannot_approve_their_own(signed_in: SignIn) -> None:
+    set_rule(four_eyes=True)
+    client = signed_in("publisher")
+    _draft(Actor("operator", "the-publisher"))
+    address = _asked(client)
+    page = client.get(address).content.decode()
+    assert "A second person has to approve" in page
+    assert ">Approve</button>" not in page
+    answer = _say(client, address, "approve", words="Mine is fine")
+    assert answer.status_code == 403
+    assert "somebody else has to approve" in answer.content.decode()
+    assert form_with(answer, "Comment").values["words"] == "Mine is fine"
+    assert Review.objects.get().state == "open"
+
+
+def test_a_role_that_was_lost_while_the_page_was_open_keeps_the_words(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    client = signed_in("publisher")
+    form = form_with(client.get(address), "Approve")
+    Operator.objects.filter(username="the-publisher").update(role="author")
+    for verb, right in (("approve", "approve"), ("send-back", "send back")):
+        form.action = f"{address}{verb}/"
+        answer = form.submit(client, words="Long and well considered")
+        assert answer.status_code == 403
+        page = answer.content.decode()
+        assert f"Your role, author, may not {right}." in page
+        assert "Long and well considered" in page
+    assert Review.objects.get().state == "open"
+
+
+def test_sent_back_with_words_and_handed_in_again(signed_in: SignIn) -> None:
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    answer = _say(publisher, address, "send-back", words=" ")
+    assert answer.status_code == 400
+    assert "Say what should change" in answer.content.decode()
+    assert _say(publisher, address, "send-back", words="Shorter, please").status_code == 302
+    assert "Shorter, please" in author.get(address).content.decode()
+    assert "Changes requested by <bdi>the-publisher</bdi>" in author.get(GATE).content.decode()
+    _draft(version=1, body="Short.")
+    assert _asked(author) == address
+    assert "Round 2" in author.get(address).content.decode()
+
+
+def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requested(signed_in: SignIn) -> None:
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    pages = ("/", "/capabilities/alpha/", "/capabilities/alpha/edit/", "/reviews/")
+    words = "Changes requested by <bdi>the-publisher</bdi>"
+    assert not [page for page in pages if words in author.get(page).content.decode()]
+    _say(publisher, address, "send-back", words="Say <b>how</b> often")
+    for page in pages:
+        shown = author.get(page).content.decode()
+        assert words in shown, page
+        assert "Say &lt;b&gt;how&lt;/b&gt; often" in shown
+        assert f'href="{address}"' in shown
+    home = author.get("/").content.decode()
+    assert "Submitted by you" in home
+    assert '<span class="tag tag-warning">Changes requested</span>' in home
+    assert ">passes<" not in home
+    assert "Submitted by you" not in publisher.get("/").content.decode()
+    # What others have submitted is listed under its own tab.
+    assert words not in publisher.get("/reviews/").content.decode()
+    # An edit alone is not the answer; submitting again is.
+    _draft(version=1, body="Twice a day.")
+    assert words in author.get("/capabilities/alpha/").content.decode()
+    _asked(author)
+    assert not [page for page in pages if words in author.get(page).content.decode()]
+    assert ">passes<" in author.get("/").content.decode()
+
+
+def test_a_viewer_reads_what_is_asked_for_and_is_offered_nothing(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    _say(signed_in("publisher"), address, "send-back", words="Shorter")
+    viewer = signed_in("viewer")
+    for page in ("/", "/capabilities/alpha/"):
+        shown = viewer.get(page).content.decode()
+        assert "Changes requested by <bdi>the-publisher</bdi>" in shown
+        assert "Submit again" not in shown
+        assert "/edit/" not in shown
+
+
+def test_a_comment_on_a_line_stands_below_it(signed_in: SignIn) -> None:
+    publish()
+    _draft(body="New <b>words</b>.")
+    client = signed_in("author")
+    address = _asked(client)
+    review = Review.objects.get()
+    line = review.files["skill.md"].split("\n").index("New <b>words</b>.") + 1
+    page = client.get(address).content.decode()
+    link = f"{address}?file=skill.md&amp;line={line}#say"
+    assert f'href="{link}"' in page
+    form = form_with(client.get(f"{address}?file=skill.md&line={line}"), "Comment")
+    assert (form.values["file"], form.values["line"]) == ("skill.md", str(line))
+    assert form.submit(client, words="Which <i>words</i>?").status_code == 302
+    page = client.get(address).content.decode()
+    below = page.partition("New &lt;b&gt;words&lt;/b&gt;.</")[2]
+    assert '<tr class="is-said">' in below[:300]
+    assert "Which &lt;i&gt;words&lt;/i&gt;?" in below
+    assert f"<code>skill.md:{line}</code>" in page
+
+
+def test_a_comment_of_an_earlier_round_stands_in_the_conversation_alone(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    review_comments.add_comment(review_id=Review.objects.get().pk, by=OLGA, words="Which?", file="skill.md", line=1)
+    assert '<tr class="is-said">' in client.get(address).content.decode()
+    _draft(version=1, body="Newer.")
+    _asked(client)
+    page = client.get(address).content.decode()
+    assert '<tr class="is-said">' not in page
+    assert "of round 1" in page
+
+
+def test_a_comment_on_a_finding(signed_in: SignIn) -> None:
+    publish("beta", intent_triggers=["same words"])
+    _draft(intent_triggers=["same words"])
+    client = signed_in("author")
+    address = _asked(client)
+    assert f'href="{address}?code=TRIGGER_OVERLAP#say"' in client.get(address).content.decode()
+    form = form_with(client.get(f"{address}?code=TRIGGER_OVERLAP"), "Comment")
+    assert form.submit(client, words="Meant").status_code == 302
+    assert Review.objects.get().entries.filter(code="TRIGGER_OVERLAP", words="Meant").exists()
+
+
+@pytest.mark.parametrize(
+    "query", ["?file=x&line=1", "?file=skill.md&line=x", "?code=%3Cscript%3E", "?file=skill.md&line=-1"]
+)
+def test_an_odd_place_is_none(query: str, signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    page = client.get(_asked(client) + query)
+    assert page.status_code == 200
+    assert set(form_with(page, "Comment").values) == {"csrfmiddlewaretoken", "round", "words"}
+
+
+def test_an_edit_since_cannot_be_approved(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    _draft(version=1, body="Else.")
+    client = signed_in("publisher")
+    page = client.get(address).content.decode()
+    assert "cannot be approved any more" in page
+    assert ">Approve</button>" not in page
+    answer = _say(client, address, "approve")
+    assert answer.status_code == 409
+    assert "asked for again" in answer.content.decode()
+
+
+def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
+    _draft(body="New.")
+    client = signed_in("author")
+    form = form_with(client.get(GATE), "Ask for a review")
+    assert form.action == "/capabilities/alpha/publish/review/"
+    answer = form.submit(client, note=" ")
+    assert answer.status_code == 400
+    assert "a few words are needed" in answer.content.decode()
+    _draft(version=1, body="Newer.")
+    answer = form.submit(client, note="Please look")
+    assert answer.status_code == 409
+    assert form_with(answer, "Ask for a review").values["note"] == "Please look"
+    drafts.discard_draft(capability_id="alpha", by=OLGA)
+    assert form.submit(client, note="x")["Location"] == "/capabilities/alpha/"
+    assert not Review.objects.exists()
+
+
+def test_a_draft_with_errors_offers_no_review(signed_in: SignIn) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle() | {"skill.md": "# A\n"}, based_on=None, by=OLGA)
+    client = signed_in("author")
+    assert "Ask for a review</button>" not in client.get(GATE).content.decode()
+    answer = client.post("/capabilities/alpha/publish/review/", {"draft_version": "1", "note": "x"})
+    assert answer.status_code == 422
+    assert "mend them before" in answer.content.decode()
+
+
+def test_withdrawn_and_who_reads_along(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    viewer = signed_in("viewer").get(address).content.decode()
+    assert "You may read along" in viewer
+    assert "<form" not in viewer.partition("<main")[2]
+    asked = _say(client, address, "withdraw", words="Too early")
+    assert ">\nToo early</textarea>" in asked.content.decode()
+    assert Review.objects.get().state == "open"
+    assert confirm(client, asked).status_code == 302
+    assert Review.objects.get().state == "withdrawn"
+    assert "The review has already ended" in client.get(confirm(client, asked)["Location"]).content.decode()
+    assert Review.objects.get().entries.filter(kind="withdrawn").count() == 1
+
+
+def test_the_list_by_state_and_asker(signed_in: SignIn) -> None:
+    client = signed_in("author")
+    for name in ("alpha", "beta", "gamma"):
+        draft = drafts.save_draft(capability_id=name, files=bundle(name), based_on=None, by=OLGA)
+        asker = AUTHOR if name == "beta" else OLGA
+        reviews.request_review(capability_id=name, draft_version=draft.version, by=asker, note=f"For {name}")
+    reviews.send_back(
+        review_id=Review.objects.get(capability__capability_id="gamma").pk, round_seen=1, by=OLGA, words="x"
+    )
+
+    def listed(show: str) -> list[str]:
+        page = client.get(f"/reviews/?show={show}").content.decode()
+        return [name for name in ("alpha", "beta", "gamma") if f"For {name}" in page]
+
+    assert listed("waiting") == listed("nonsense") == ["alpha", "beta"]
+    assert listed("work") == listed("all") == ["alpha", "beta", "gamma"]
+    assert listed("mine") == ["beta"]
+
+
+def test_its_queries_do_not_grow_and_read_no_texts(signed_in: SignIn) -> None:
+    client = signed_in("viewer")
+    counts = []
+    for first, amount in ((0, 2), (2, 10)):
+        for number in range(first, first + amount):
+            draft = drafts.save_draft(
+                capability_id=f"c{number}", files=bundle(f"c{number}"), based_on=None, by=OLGA
+            )  # fmt: skip
+            reviews.request_review(capability_id=f"c{number}", draft_version=draft.version, by=OLGA, note="x")
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("/reviews/").status_code == 200
+        counts.append(len(queries))
+        assert not [query for query in queries.captured_queries if "skill_md" in query["sql"]]
+    assert counts[0] == counts[1] <= 5
+
+
+def test_there_is_no_such_review(signed_in: SignIn) -> None:
+    client = signed_in("admin")
+    assert client.get("/reviews/999999/").status_code == 404
+    assert client.post("/reviews/999999/comment/", {"words": "x"}).status_code == 404
+
+
+def _comment(words: str = "Why?", **place: Any) -> int:
+    return review_comments.add_comment(review_id=Review.objects.get().pk, by=OLGA, words=words, **place).pk
+
+
+def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> None:
+    publish()
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    entry = _comment("Which <b>words</b>?", file="skill.md", line=1)
+    assert "1 comment is open." in client.get(GATE).content.decode()
+    answer = form_with(client.get(address), "Send the answer").submit(client, words="These <i>words</i>")
+    assert answer["Location"] == f"{address}#comment-{entry}"
+    page = client.get(address).content.decode()
+    assert "These &lt;i&gt;words&lt;/i&gt;" in page
+    assert ">1 open</span>" in page
+    assert form_with(client.get(address), "Resolve").submit(client).status_code == 302
+    page = client.get(address).content.decode()
+    assert ">1 resolved</span>" in page
+    assert "1 open" not in page
+    assert "Resolved by <bdi>the-author</bdi>" in " ".join(page.split())
+    assert "comment is open" not in client.get(GATE).content.decode()
+    assert form_with(client.get(address), "Open again").submit(client).status_code == 302
+    assert ">1 open</span>" in client.get(address).content.decode()
+
+
+def test_whoever_decides_is_told_of_open_comments(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    publisher = signed_in("publisher")
+    assert "are open." not in publisher.get(address).content.decode()
+    _comment()
+    _comment("And this?")
+    assert "2 comments are open." in publisher.get(address).content.decode()
+    assert _say(publisher, address, "approve").status_code == 302
+
+
+def test_a_viewer_reads_comments_and_changes_nothing_about_them(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    entry = _comment()
+    viewer = signed_in("viewer")
+    page = viewer.get(address).content.decode()
+    assert "Why?" in page
+    assert not any(word in page for word in ("Resolve</button>", "Send the answer"))
+    for verb in ("reply", "resolve", "reopen"):
+        answer = viewer.post(f"{address}{verb}/", {"entry": entry, "words": "Kept words"})
+        assert answer.status_code == 403
+        assert "may not comment" in answer.content.decode()
+    assert review_comments.count_open_threads(Review.objects.get().capability) == 1
+
+
+@pytest.mark.parametrize("entry", ["", "x", "0", "999999", "9" * 30])
+def test_an_odd_comment_number_is_refused(signed_in: SignIn, entry: str) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    for verb in ("reply", "resolve", "reopen"):
+        answer = client.post(f"{address}{verb}/", {"entry": entry, "words": "x"})
+        assert answer.status_code == 400
+        assert "has no comment" in answer.content.decode()
+
+
+def test_two_who_resolve_at_once_are_told(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    entry = _comment()
+    form = form_with(client.get(address), "Resolve")
+    review_comments.resolve_thread(review_id=Review.objects.get().pk, entry_id=entry, by=OLGA)
+    answer = form.submit(client)
+    assert answer.status_code == 409
+    assert "resolved already" in answer.content.decode()
+
+
+def test_an_answer_that_is_refused_keeps_its_place(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    _comment()
+    too_long = "y" * 4001
+    answer = form_with(client.get(address), "Send the answer").submit(client, words=too_long)
+    assert answer.status_code == 400
+    assert form_with(answer, "Send the answer").values["words"] == too_long
+    assert form_with(answer, "Comment").values["words"] == ""
+
+
+def test_a_long_conversation_takes_no_more_queries(signed_in: SignIn) -> None:
+    _draft()
+    client = signed_in("author")
+    address = _asked(client)
+    client.get(address)
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for number in range(5):
+        entry = _comment(f"Number {number}", file="skill.md", line=1)
+        review_comments.add_reply(review_id=Review.objects.get().pk, entry_id=entry, by=AUTHOR, words="Yes")
+    with CaptureQueriesContext(connection) as many:
+        client.get(address)
+    assert len(many) == len(few)
+
+
+def test_a_line_that_somebody_spoke_about_is_not_folded_away(signed_in: SignIn) -> None:
+    long = "\n".join(f"Line {number}." for number in range(60))
+    publish(body=long)
+    _draft(body=f"{long}\nOne more.")
+    client = signed_in("author")
+    address = _asked(client)
+    assert '<details class="sides-fold" >' in client.get(address).content.decode()
+    _comment("About the beginning", file="skill.md", line=2)
+    page = client.get(address).content.decode()
+    assert '<details class="sides-fold" open>' in page
+    assert '<details class="sides-fold" >' not in page

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class RegistryConfig(AppConfig):
     name = "registry"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # Models can be imported once Django has loaded every app.
+        from registry.wiring import wire
+
+        wire()

@@ -1,38 +1,46 @@
-"""Who does which kind of job."""
+"""What the packages of the registry do for each other across layers. The only module that may name all of them.
+
+Everything is a dotted path, imported on first use.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from registry.catalog import revalidation
-from registry.core import idempotency
-from registry.core.jobs.queue import Handler, JobObserver
-from registry.matching import training_job
-from registry.notifications import email, webhook_delivery
-from registry.operations import housekeeping
-from registry.publishing import scheduled_releases
-from registry.sources import git_import_jobs, skill_uploads, source_sync
-from registry.usage import demand, rollup
+from registry.core import audit, transactions
+from registry.core.jobs import queue
+from registry.publishing import events
 
-HANDLERS: Final[dict[str, Handler]] = {
-    demand.KIND: demand.prune_messages,
-    git_import_jobs.KIND: git_import_jobs.run_import,
-    git_import_jobs.PRUNE_KIND: git_import_jobs.prune_imports,
-    source_sync.KIND: source_sync.sync_job,
-    housekeeping.KIND: housekeeping.prune_jobs,
-    training_job.KIND: training_job.train,
-    email.KIND: email.send_email,
-    housekeeping.DELIVERIES_KIND: housekeeping.prune_deliveries,
-    idempotency.KIND: idempotency.prune_records,
-    revalidation.KIND: revalidation.revalidate_revision,
-    scheduled_releases.KIND: scheduled_releases.publish_scheduled,
-    skill_uploads.KIND: skill_uploads.prune_uploads,
-    rollup.KIND: rollup.roll_up_loads,
-    webhook_delivery.KIND: webhook_delivery.deliver_event,
+HANDLERS: Final = {
+    "demand.prune": "registry.usage.demand.prune_messages",
+    "git_source.sync": "registry.sources.source_sync.sync_job",
+    "import.git": "registry.sources.git_import_jobs.run_import",
+    "import.prune": "registry.sources.git_import_jobs.prune_imports",
+    "jobs.prune": "registry.operations.housekeeping.prune_jobs",
+    "mail.send": "registry.notifications.email.send_email",
+    "matching.learn": "registry.matching.training_job.train",
+    "release.publish": "registry.publishing.scheduled_releases.publish_scheduled",
+    "repeats.prune": "registry.core.idempotency.prune_records",
+    "revalidate": "registry.catalog.revalidation.revalidate_revision",
+    "skill_uploads.prune": "registry.sources.skill_uploads.prune_uploads",
+    "usage.rollup": "registry.usage.rollup.roll_up_loads",
+    "webhook.deliver": "registry.notifications.webhook_delivery.deliver_event",
+    "webhook.prune": "registry.operations.housekeeping.prune_deliveries",
 }
-OBSERVERS: Final[dict[str, JobObserver]] = {
-    git_import_jobs.KIND: git_import_jobs.on_job_state_change,
-    source_sync.KIND: source_sync.on_job_state_change,
-    scheduled_releases.KIND: scheduled_releases.on_job_state_change,
-    webhook_delivery.KIND: webhook_delivery.on_job_state_change,
+OBSERVERS: Final = {
+    "git_source.sync": "registry.sources.source_sync.on_job_state_change",
+    "import.git": "registry.sources.git_import_jobs.on_job_state_change",
+    "release.publish": "registry.publishing.scheduled_releases.on_job_state_change",
+    "webhook.deliver": "registry.notifications.webhook_delivery.on_job_state_change",
 }
+
+
+def wire() -> None:
+    """Register every function; a second call changes nothing."""
+    queue.HANDLERS.register(HANDLERS)
+    queue.OBSERVERS.register(OBSERVERS)
+    audit.RECORDED.register(
+        "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
+    )
+    transactions.COMMITTED.register("registry.snapshot.store.refresh_if_watched")
+    events.PUBLISHED.register("registry.publishing.scheduled_releases.cancel_pending")

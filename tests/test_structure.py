@@ -63,6 +63,38 @@ def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
     assert not faults, faults
 
 
+# A client and its server speak of the same thing.
+_PAIRED_MODULES = {
+    "agent_api.http.parsers",
+    "agent_client.errors",
+    "registry.common.errors",
+    "registry.common.rate_limits",
+}
+# Django finds these by their names.
+_FRAMEWORK_CLASSES = {"Command", "Migration"}
+
+
+def test_no_class_name_is_used_twice() -> None:
+    modules_by_name: dict[str, set[str]] = {}
+    for room in ROOMS:
+        for path in _modules(room):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            for node in ast.parse(path.read_text("utf-8")).body:
+                if isinstance(node, ast.ClassDef) and node.name not in _FRAMEWORK_CLASSES:
+                    modules_by_name.setdefault(node.name.lstrip("_"), set()).add(module)
+    twice = {
+        name: modules
+        for name, modules in modules_by_name.items()
+        if len(modules) > 1 and not modules <= _PAIRED_MODULES
+    }
+    assert not twice, twice
+
+
+def test_few_modules_lie_beside_the_packages_of_registry() -> None:
+    loose = [path.name for path in (ROOT / "registry").glob("*.py")]
+    assert len(loose) <= 5, loose
+
+
 def test_nobody_imports_the_tests() -> None:
     faults = [
         f"{path}:{line}"

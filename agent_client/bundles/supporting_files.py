@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_client.bundles.digest import text_digest
-from agent_client.client.disk_cache import write_atomically
+from agent_client.text.files import write_atomically
 
 FOLDERS: Final = ("references", "scripts", "assets")
 COUNT_MAX: Final = 100

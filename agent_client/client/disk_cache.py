@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from agent_client.text.files import write_atomically
 
 FORMAT: Final = 1
 # Some thousand bundles; the oldest go first.
@@ -89,19 +89,6 @@ def _write(path: Path, kept: CacheEntry) -> None:
         "body": kept.body.decode(),
     }
     write_atomically(path, json.dumps(values))
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old content or the new, and only this user can read it."""
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(scratch).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(scratch).unlink()
-        raise
 
 
 def _prune(folder: Path) -> None:

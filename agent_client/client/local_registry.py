@@ -17,8 +17,8 @@ from agent_client.bundles import front_matter
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry, is_capability_id
 from agent_client.bundles.digest import bundle_digest
 from agent_client.bundles.supporting_files import decode_texts, describe_files, write_files
-from agent_client.client.disk_cache import write_atomically
 from agent_client.errors import CapabilityNotFound, RegistryError, RevisionNotFound, SupportingFileNotFound
+from agent_client.text.files import write_atomically
 from agent_client.text.sanitize import one_line
 
 FILE_BYTES_MAX: Final = 1024 * 1024

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from agent_client.bundles.bundle import DIGEST, Bundle, is_capability_id
-from agent_client.client.disk_cache import write_atomically
 from agent_client.errors import LockMismatch
+from agent_client.text.files import write_atomically
 
 FORMAT: Final = 1
 

@@ -6,7 +6,13 @@ import { applied } from "./json-text.js";
 import { say } from "./say.js";
 
 const STEPS_MAX = 100;
-const TEXT_FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], .cm-editor *";
+const TEXT_FIELDS = [
+  "input:not([type=checkbox], [type=radio])",
+  "textarea",
+  "select",
+  "[contenteditable]",
+  ".cm-editor *",
+].join();
 
 // Where a stretch {from, to} stands after an edit {from, to, insert}; null where the edit changed the stretch itself.
 function moved(stretch, edit) {

@@ -9,8 +9,8 @@ from typing import Final
 from django.conf import settings
 from django.utils import timezone
 
+from agent_client.bundles.bundle import is_capability_id
 from registry.access.agent_keys import hash_key
-from registry.catalog.drafts import CAPABILITY_ID
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NameConflict, NotFound
 from registry.core import audit
@@ -30,7 +30,7 @@ def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():
         raise InvalidRequest(f"A share link's name has 1 to {NAME_LENGTH_MAX} printable characters")
-    if skill_group and (len(skill_group) > 64 or not CAPABILITY_ID.fullmatch(skill_group)):
+    if skill_group and not is_capability_id(skill_group):
         raise InvalidRequest("A skill group is named by lower-case words joined by _, at most 64 characters")
     if days is not None and not 1 <= days <= DAYS_MAX:
         raise InvalidRequest(f"A share link ends after 1 to {DAYS_MAX} days")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, zip_members
+from registry.bundles.parsed_bundle import BUNDLE_FILES
 from registry.bundles.supporting_files import FOLDERS, JUNK_FILES, is_in_folder, list_named_paths
 from registry.bundles.text import FILE_BYTES_MAX, NOT_TEXT, is_binary
 from registry.common.errors import SourceUnreadable
-from registry.validation import BUNDLE_FILES
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from django.utils import timezone
 
+from agent_client.bundles.bundle import is_capability_id
 from registry.access.teams import require_edit_permission
 from registry.bundles.finding import sort_findings
 from registry.bundles.json_locations import locate_pointers
@@ -37,7 +37,6 @@ from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle
 DISCARDED_RETENTION: Final = draft_versions.KEPT
 # What a draft could not keep.
 UNSTORABLE_CODES: Final = frozenset({"FILE_TOO_LARGE", "BUNDLE_TOO_LARGE", "TEXT_NOT_UTF8", "TEXT_NUL"})
-CAPABILITY_ID: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,7 @@ def replace_draft(
 def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Collection[str] = ()) -> dict[str, str]:
     """The texts as they are stored; `held` as in `require_known`. Raises `InvalidRequest` for an id, a file or a size
     that never can be."""
-    if len(capability_id) > 64 or not CAPABILITY_ID.fullmatch(capability_id):
+    if not is_capability_id(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
     require_known_files(files, held=held)
     total = 0

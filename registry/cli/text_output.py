@@ -28,7 +28,8 @@ class TerminalStyle:
 
 def format_findings(finding: Finding, path: str, files: Mapping[str, str], paint: TerminalStyle) -> Iterator[str]:
     """One finding: what, where, the line with an arrow, and the hint."""
-    yield f"{paint(finding.severity, finding.severity)}[{finding.code}] {paint('bold', escape_controls(finding.message))}"
+    message = paint("bold", escape_controls(finding.message))
+    yield f"{paint(finding.severity, finding.severity)}[{finding.code}] {message}"
     place = f"{path}/{finding.file}" if finding.file else path
     if finding.line is not None:
         place += f":{finding.line}:{finding.column}"

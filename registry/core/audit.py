@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Final
 
 import rfc8785
 from django.db import transaction
 from django.utils import timezone
 
 from registry.common.actors import Actor
+from registry.core.hooks import Hook
 from registry.models import AuditEvent
 
 GENESIS = "0" * 64
+# Called with each new event, in its transaction.
+RECORDED: Final = Hook()
 
 
 def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
-    """Append a row, and queue the deliveries of the event that it is. The caller holds the lock of the registry's
-    state, so that the chain cannot fork."""
+    """Append a row, and call the functions of `RECORDED`. The caller holds the lock of the registry's state, so that
+    the chain cannot fork."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit row is written in the transaction of the write that it tells of")
     last = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first()
@@ -32,11 +35,7 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     )
     event.hash = event_hash(event)
     event.save(force_insert=True)
-    # Deliveries and letters are jobs, and the jobs' module imports this one.
-    from registry.notifications import email, webhook_events
-
-    webhook_events.on_audit_event(event)
-    email.on_audit_event(event)
+    RECORDED(event)
     return event
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection, transaction
 
 from registry.common import database_errors
+from registry.core.hooks import Hook
 from registry.models import RegistryState
 
 CHANNEL = "registry"
+# Called after each commit that readers are to see.
+COMMITTED: Final = Hook()
 
 
 @contextmanager
@@ -65,17 +69,10 @@ def bump_feedback_revision(state: RegistryState) -> None:
 
 def _notify_listeners(payload: str) -> None:
     """Other processes hear it at the commit; this one looks for itself, so that whoever wrote reads what he wrote."""
-    transaction.on_commit(_refresh_snapshot, robust=True)
+    transaction.on_commit(COMMITTED, robust=True)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, payload])
-
-
-def _refresh_snapshot() -> None:
-    from registry.snapshot.store import STORE
-
-    if STORE.is_watched:
-        STORE.refresh()
 
 
 def get_registry_revision() -> int:

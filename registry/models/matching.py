@@ -25,7 +25,8 @@ class SentenceVector(models.Model):
 
 
 class MatchHead(models.Model):
-    """The weights of a head (registry/matching/kernel_classifier.py), float16, for exactly the samples with this fingerprint."""
+    """The weights of a classifier (registry/matching/kernel_classifier.py) as float16, for the samples with this
+    fingerprint."""
 
     fingerprint = models.CharField(max_length=64)
     model_id = models.CharField(max_length=200, blank=True, default="", help_text="Empty: words alone.")

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 
 class ScheduledRelease(models.Model):
-    """A draft that is to be published at a time, as it stood when that was settled (registry/publishing/scheduled_releases.py)."""
+    """A draft that will be published at a time, as it was when it was scheduled
+    (registry/publishing/scheduled_releases.py)."""
 
     class State(models.TextChoices):
         WAITING = "waiting"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.models import Count, Min
+from django.db.models import Count
 from django.utils import timezone
 
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
+from registry.core.jobs import admin
 from registry.models import Capability, Incident, Job
 from registry.snapshot import STORE
 
@@ -73,12 +74,5 @@ def _ask() -> StoredMetrics:
 def _oldest_due() -> timedelta:
     """For how long the job that is due longest has waited; zero where none is due."""
     now = timezone.now()
-    since = oldest_due_job(now)
+    since = admin.oldest_due_job(now)
     return now - since if since is not None else timedelta(0)
-
-
-def oldest_due_job(now: datetime) -> datetime | None:
-    """When the job that is due longest fell due, or a lease ended that nobody took over; None where none is due."""
-    queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
-    left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
-    return min((at for at in (queued, left) if at is not None), default=None)

@@ -1,1 +1,1 @@
-"""The way to a release: what stands before it, who looks at it, when it happens. `registry.publishing.publication` does it."""
+"""What comes before a release, who reviews it and when it happens; `registry.publishing.publication` publishes."""

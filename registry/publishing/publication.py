@@ -22,6 +22,7 @@ from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
 from registry.models import Capability, Draft, RegistryState, Revision, ToolName
 from registry.publishing import reviews
+from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
 from registry.publishing.proposals import mark_published
@@ -194,17 +195,9 @@ def _publish(
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
-    _notify_published(capability, report, revision, by)
-    return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
-
-
-def _notify_published(capability: Capability, report: Report, revision: Revision, by: Actor) -> None:
-    """A review or a scheduled release of the capability has nothing left to wait for."""
-    # Scheduled releases publish, so their module imports this one.
-    from registry.publishing.scheduled_releases import cancel_pending as note_overtaken
-
     reviews.close_active(capability, report, revision=revision.number, by=by)
-    note_overtaken(capability, revision=revision.number)
+    PUBLISHED(capability, revision=revision.number)
+    return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
 
 
 def _with_collisions(report: Report, bundle: SkillBundle) -> Report:

@@ -12,6 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Sum
 from django.utils import timezone
 
 from registry.catalog.facets import list_facets
+from registry.core.jobs.admin import oldest_due_job
 from registry.core.queries import list_open_incidents
 from registry.models import (
     Capability,
@@ -23,7 +24,6 @@ from registry.models import (
     Revision,
     ScheduledRelease,
 )
-from registry.operations.metrics import oldest_due_job
 from registry.publishing.reviews import list_changes_requested, list_reviews
 from registry.publishing.scheduled_releases import list_releases
 from registry.usage import demand

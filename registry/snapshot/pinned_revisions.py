@@ -10,6 +10,7 @@ from django.db import DatabaseError, InterfaceError
 from registry.common import database_errors
 from registry.common.errors import RegistryUnavailable
 from registry.models import Revision
+from registry.snapshot.store import STORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +54,6 @@ def _find(capability_id: str, number: int | None, digest: str | None, column: st
     if row is None:
         raise _Unknown
     return PinnedRevision(*row)
+
+
+STORE.on_epoch_change.append(clear_cache)

@@ -24,7 +24,7 @@ from registry.common.errors import RegistryUnavailable, SkillMalformed
 from registry.core.queries import build_load_response, load_bundle
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
-from registry.snapshot.store import is_stale
+from registry.snapshot.store import STORE, is_stale
 from registry.usage.confidence import ConfidenceScore
 
 BYTES_MAX: Final = 64 * 1024 * 1024
@@ -155,6 +155,7 @@ def _size(item: RenderedResponse | _Malformed) -> int:
 
 
 RESPONSE_CACHE: Final = ResponseCache()
+STORE.on_epoch_change.append(RESPONSE_CACHE.forget)
 
 
 def response_key(

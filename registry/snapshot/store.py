@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -40,6 +41,8 @@ class SnapshotStore:
     outage: DatabaseOutage = database_errors.AWAY
     confirmed_at: float | None = None
     read_at: float | None = None
+    # Clear what other modules have cached by numbers and keys that a restore gives to others.
+    on_epoch_change: list[Callable[[], None]] = field(default_factory=list)
     _past: OrderedDict[int, Snapshot] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -77,12 +80,9 @@ class SnapshotStore:
         return now != seen and not waits
 
     def _forget_past(self) -> None:
-        # Both read what they keep through this module's snapshot.
-        from registry.snapshot import pinned_revisions, response_cache
-
         self._past.clear()
-        response_cache.RESPONSE_CACHE.forget()
-        pinned_revisions.clear_cache()
+        for clear in self.on_epoch_change:
+            clear()
 
     def _failed(self, error: Exception) -> None:
         outage = self.outage = database_errors.record_outage(error)
@@ -149,6 +149,12 @@ def refresh_if_stale() -> Snapshot:
         return STORE.snapshot
     with CIRCUIT_BREAKER.within(REFRESH_SECONDS):
         return STORE.refresh(at_once=False)
+
+
+def refresh_if_watched() -> None:
+    """Read what a transaction of this process has just committed, where a watcher keeps the snapshot fresh."""
+    if STORE.is_watched:
+        STORE.refresh()
 
 
 def require_fresh() -> None:

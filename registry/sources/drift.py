@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, GitSource, GitSourceItem
-from registry.sources.source_reader import SourceBundleState, read_source
+from registry.sources.source_reader import read_source
+from registry.sources.source_state import SourceBundleState
 from registry.sources.source_sync import get_source
 
 FileDifference = Literal[

@@ -15,7 +15,7 @@ from typing import Final
 from agent_client.bundles.digest import text_digest
 from registry.common.errors import SourceSuspicious
 from registry.models import GitSource, GitSourceItem
-from registry.sources.source_reader import KnownState
+from registry.sources.source_state import KnownState
 
 # So few may be other for many reasons; from there on it takes more than half.
 SUSPICIOUS_SHARE_MIN: Final = 5

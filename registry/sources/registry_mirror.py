@@ -23,7 +23,7 @@ from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse
 from registry.models import GitSource, GitSourceItem
 from registry.sources.listing_plausibility import require_plausible_listing
-from registry.sources.source_reader import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
+from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 LIST_PATH: Final = "/api/v1/capability_registry_list"
 LOAD_PATH: Final = "/api/v1/capability_skill_load"

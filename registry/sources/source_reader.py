@@ -1,57 +1,19 @@
-"""What stands in a source that is followed, by one shape for repositories and other registries."""
+"""Reads a source: a git repository, or another registry."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator
 
-from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle_reader import SourceBundle
-from registry.bundles.supporting_files import split_path
-from registry.bundles.text import decode_text
-from registry.core.queries import get_validation_context, texts_digest
-from registry.models import GitSource, GitSourceItem
+from registry.models import GitSource
+from registry.sources.registry_mirror import read_registry
 from registry.sources.source_discovery import discover_in_git
-from registry.validation import validate_bundle
-
-KnownState = Mapping[str, GitSourceItem]
-
-
-@dataclass(frozen=True)
-class SourceBundleState:
-    """One bundle of a source as it is there now.
-
-    `source` is None where nothing has changed since it was taken in; `content_digest` is empty where it is no whole
-    bundle; `fault` says why it must not be taken in, whatever the gate would say; `told_digest` is what the list of
-    another registry says of it.
-    """
-
-    source: SourceBundle | None
-    path: str
-    capability_id: str
-    texts_digest: str
-    content_digest: str
-    there: Literal["present", "deprecated"] = "present"
-    fault: str = ""
-    told_digest: str = ""
-
-
-@dataclass(frozen=True)
-class SourceSnapshot:
-    """One reading of a source; `bundles` are read as they are asked for, which raises `SourceUnreadable` too."""
-
-    bundles: Iterable[SourceBundleState]
-    commit: str
-    etag: str = ""
+from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle
 
 
 def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
     """Read the source; `known` are the items of its last look, by their paths. Raises `SourceUnreadable`."""
     if source.kind == GitSource.Kind.REGISTRY:
-        # It reads bundles by what stands here.
-        from registry.sources.registry_mirror import read_registry
-
         return read_registry(source, known)
     bundles, commit = discover_in_git(source.spec)
     return SourceSnapshot(_each(bundles, source), commit)
@@ -59,23 +21,3 @@ def read_source(source: GitSource, known: KnownState) -> SourceSnapshot:
 
 def _each(bundles: Iterable[SourceBundle], source: GitSource) -> Iterator[SourceBundleState]:
     return (inspect_bundle(bundle, source) for bundle in bundles)
-
-
-def is_up_to_date(source: GitSource, item: GitSourceItem | None, digest: str) -> bool:
-    """Whether the bundle needs no further look: it is as it was, and was not refused."""
-    if item is None or item.texts_digest != digest or item.status == GitSourceItem.Status.REFUSED:
-        return False
-    return item.status != GitSourceItem.Status.FOREIGN or not source.may_adopt
-
-
-def inspect_bundle(bundle: SourceBundle, source: GitSource) -> SourceBundleState:
-    """What a bundle's files come to. A refused one has the digest of its own files, so that it is known again."""
-    taken = import_skill(bundle)
-    given = bundle.files if taken.files is None else taken.files
-    texts = {name: decode_text(content)[0] for name, content in given.items() if content}
-    path = bundle.path.removeprefix(source.spec).strip("/")
-    if taken.files is None:
-        return SourceBundleState(bundle, path, "", texts_digest(texts), "")
-    report = validate_bundle(split_path(texts), published=get_validation_context())
-    digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
-    return SourceBundleState(bundle, path, report.capability_id[:64], texts_digest(texts), digest)

@@ -35,7 +35,8 @@ from registry.publishing import batch
 from registry.publishing.batch import BatchResult
 from registry.publishing.gate import ACKNOWLEDGEABLE_CODES
 from registry.sources.git_reader import parse_git_url
-from registry.sources.source_reader import SourceBundleState, is_up_to_date, read_source
+from registry.sources.source_reader import read_source
+from registry.sources.source_state import SourceBundleState, is_up_to_date
 
 KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5

@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
 from registry.common.database_errors import record_outage
-from studio.pages.permissions import typed_fields
+from studio.middleware.typed_fields import typed_fields
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,8 @@ HEADER: Final = "X-Request-ID"
 
 
 class RequestIdMiddleware:
-    """Takes the id that a trusted proxy gave (`studio.middleware.proxies` has dropped any other), or makes one; logs the access.
+    """Takes the id that a trusted proxy gave (`studio.middleware.proxies` has dropped any other), or creates one.
+    Logs the access.
 
     Stands behind the forwarding headers, so that it sees the client's own address, and around all else.
     """

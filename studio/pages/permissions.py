@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_cache_control
 from django.utils.functional import Promise
@@ -24,26 +23,9 @@ from registry.common import log_context
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.models import Operator
-from studio.middleware.time_zones import ZONE_SUFFIX, typed_zone, zone_name
+from studio.middleware.typed_fields import typed_fields
 
 View = Callable[..., HttpResponse]
-# What a form carries beside what a person has written: all else is theirs, and a session that ended must not take it.
-TECHNICAL_FIELDS: Final = frozenset(
-    (
-        "csrfmiddlewaretoken",
-        "based_on",
-        "draft_version",
-        "step",
-        "next",
-        "back",
-        "round",
-        "query",
-        "paths",
-        "entry",
-        "chosen",
-    )
-)
-_NEVER_SHOWN: Final = re.compile(r"password|secret|token")
 
 
 class StudioRequest(HttpRequest):
@@ -114,24 +96,6 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
     if request.htmx or not texts:
         return _redirect(request, sign_in)
     return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": texts}, status=401)
-
-
-def typed_fields(sent: QueryDict) -> list[tuple[str, str]]:
-    """`(field, text)` in the order of the page, a time with the zone in which it was typed; a secret is typed again."""
-    return [
-        (_field_words(name, sent), "\n".join(texts))
-        for name, texts in sent.lists()
-        if any(texts)
-        and name not in TECHNICAL_FIELDS
-        and not _NEVER_SHOWN.search(name)
-        and not name.endswith(ZONE_SUFFIX)
-    ]
-
-
-def _field_words(name: str, sent: QueryDict) -> str:
-    zone = typed_zone(sent, name)
-    words = name.replace("_", " ").replace("-", " ")
-    return f"{words} ({zone_name(zone)})" if zone else words
 
 
 def _redirect(request: StudioRequest, address: str) -> HttpResponse:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from registry.bundles.text_diff import DiffBlock
 from registry.models import AuditEvent
 from studio.middleware.time_zones import stored_moment_words
-from studio.templatetags.formatting import who
+from studio.pages.formatting import actor_name
 
 register = template.Library()
 
@@ -108,7 +108,7 @@ def counted(change: Mapping[str, int]) -> str:
 @register.filter
 def actor(event: AuditEvent) -> str:
     """Who did it, in words."""
-    return who(f"{event.actor_kind}:{event.actor_name}")
+    return actor_name(f"{event.actor_kind}:{event.actor_name}")
 
 
 @register.filter

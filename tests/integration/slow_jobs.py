@@ -13,9 +13,8 @@ from pathlib import Path
 from django.db.models import F
 
 from registry.core.jobs import queue
-from registry.core.jobs.queue import CommitAction, Lease
+from registry.core.jobs.queue import HANDLERS, CommitAction, Lease
 from registry.models import DemandMiss
-from registry.wiring import HANDLERS
 
 
 def slow(lease: Lease) -> CommitAction:
@@ -38,5 +37,4 @@ def poison(lease: Lease) -> None:
     raise RuntimeError(f"poisoned by {lease.payload['word']}")
 
 
-HANDLERS["slow"] = slow
-HANDLERS["poison"] = poison
+HANDLERS.register({"slow": slow, "poison": poison})

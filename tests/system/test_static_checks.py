@@ -14,6 +14,7 @@ CHECKS = {
     "ruff format": ["ruff", "format", "--check", "."],
     "mypy": ["mypy", "."],
     "djlint": ["djlint", "templates", "--check", "--quiet"],
+    "import-linter": ["importlinter.cli", "lint", "--no-cache"],
 }
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final
 
 from django.db import transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from registry.common.actors import Actor
@@ -76,3 +78,10 @@ def _change(job: Job, **columns: Any) -> None:
     for name, value in columns.items():
         setattr(job, name, value)
     job.save(update_fields=list(columns))
+
+
+def oldest_due_job(now: datetime) -> datetime | None:
+    """When the job that is due longest fell due, or a lease ended that nobody took over; None where none is due."""
+    queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
+    left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
+    return min((at for at in (queued, left) if at is not None), default=None)

@@ -26,6 +26,7 @@ from django.utils import timezone
 from registry.common import log_context
 from registry.common.actors import Actor
 from registry.core import audit
+from registry.core.hooks import HookTable
 from registry.core.jobs import celery_dispatch
 from registry.core.transactions import write_transaction
 from registry.models import Job
@@ -59,6 +60,9 @@ Handler = Callable[[Lease], CommitAction | None]
 # What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
 JobState = Literal["parked", "queued", "cancelled"]
 JobObserver = Callable[[dict[str, Any], JobState], object]
+# By kind of job; `registry/wiring.py` registers them.
+HANDLERS: Final = HookTable()
+OBSERVERS: Final = HookTable()
 
 
 class LeaseLost(Exception):
@@ -113,12 +117,10 @@ def reschedule(dedupe_key: str, *, until: datetime) -> None:
 
 
 def _handler(kind: str) -> Handler:
-    # The handlers' own modules import this one.
-    from registry.wiring import HANDLERS
-
-    if kind not in HANDLERS:
+    found = HANDLERS.find(kind)
+    if found is None:
         raise ValueError(f"'{kind}' is no kind of job: expected one of {', '.join(sorted(HANDLERS))}")
-    return HANDLERS[kind]
+    return found
 
 
 def run_next_job(
@@ -311,13 +313,12 @@ def _hashable(payload: Any) -> Any:
 def notify_observers(job_id: int, kind: str, payload: dict[str, Any], state: JobState) -> None:
     """Those who keep rows about such jobs follow them, in the same transaction. One that fails is logged, and the job
     is what it is all the same: kept as it was, it would fail again at every look."""
-    from registry.wiring import OBSERVERS
-
-    if kind not in OBSERVERS:
+    observer = OBSERVERS.find(kind)
+    if observer is None:
         return
     try:
         # A savepoint: what the follower began is undone, and the job's end is not.
         with transaction.atomic():
-            OBSERVERS[kind](payload, state)
+            observer(payload, state)
     except Exception:
         logger.exception("job %s %s is %s, which could not be noted where it was asked for", job_id, kind, state)

@@ -1,6 +1,7 @@
 """Group 5, the arguments: would a tool take what a button sends, judged by the sample data?
 
-A value is coerced first (agent_client.json_schema.coercion), as the runtime does, then held against the tool's own schema. Schemas
+A value is coerced first (agent_client.json_schema.coercion), as the runtime does, then validated against the tool's own
+schema. Schemas
 that authors wrote are untrusted: they are compiled offline, with the linear regular expression engine, only for the
 properties that a form uses, and only where their graph says that they do not explode. What cannot be asked for one of
 these reasons has a finding on tools.json, and is passed over here.

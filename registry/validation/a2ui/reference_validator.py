@@ -69,7 +69,8 @@ def _check_function_keys(component: Component) -> Iterator[RawFinding]:
     for site in component.sites:
         name = site.node.get("function")
         if isinstance(name, str) and name and not site.node.get("call"):
-            message = f"{component_name(component.body)}: a2ui-core takes the key 'function' for a call of {quote_value(name)}"
+            who = component_name(component.body)
+            message = f"{who}: a2ui-core takes the key 'function' for a call of {quote_value(name)}"
             yield _refused((*site.path, "function"), message, "Rename the key.")
 
 

@@ -46,7 +46,8 @@ def _check_tool(index: int, tool: dict[str, object], forms: _Forms, work: Budget
             message = (
                 f"The form {quote_value(schema_id)} has no action that calls the tool {quote_value(tool.get('name'))}"
             )
-            hint = f'Add {{"tool": {quote_value(tool.get("name"))}}} to the actions of {schema_id[:80]}, or name another form.'
+            name = quote_value(tool.get("name"))
+            hint = f'Add {{"tool": {name}}} to the actions of {schema_id[:80]}, or name another form.'
             yield _in_tools("UI_TOOL_REF_MISMATCH", path, message, hint)
 
 

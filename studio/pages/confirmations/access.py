@@ -14,8 +14,8 @@ from registry.selectors import effects
 from registry.selectors.effects import MemberWork
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404, sent_line
 from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, loads_words, names_words
+from studio.pages.formatting import actor_name, relative_time
 from studio.pages.permissions import StudioRequest, actor_of
-from studio.templatetags.formatting import since, who
 
 _SCOPES = {
     "read": gettext_lazy("list and load capabilities"),
@@ -30,7 +30,8 @@ def revoke_key(request: StudioRequest) -> Confirmation:
     row = agent_keys.get_key(sent_line(request, "name", most=80))
     if row.revoked_at is not None:
         raise NothingToConfirm(
-            _("The key %(name)s was already revoked by %(who)s.") % {"name": row.name, "who": who(row.revoked_by)}
+            _("The key %(name)s was already revoked by %(who)s.")
+            % {"name": row.name, "who": actor_name(row.revoked_by)}
         )
     told = [_("Every request with this key fails within a second.")]
     if row.has_two:
@@ -51,7 +52,7 @@ def _key_facts(row: AgentKey) -> list[str]:
     if row.last_used_at is None:
         facts.append(_("It was never used."))
     else:
-        facts.append(format_html(_("Last used {when}."), when=since(row.last_used_at)))
+        facts.append(format_html(_("Last used {when}."), when=relative_time(row.last_used_at)))
     if use.loads:
         facts.append(
             _("%(loads)s of %(capabilities)s in the last 30 days.")
@@ -200,7 +201,8 @@ def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: A
     found = found_or_404(teams.get_team_page, number)
     if found.owned:
         raise StatusConflict(
-            f"'{found.team.name}' owns {len(found.owned)} of the capabilities: give them to another team first"
+            _("'%(name)s' owns %(count)s capabilities. Assign them to another team first.")
+            % {"name": found.team.name, "count": len(found.owned)}
         )
     names = [member.username for member in found.members]
     members = ngettext("%(n)s member loses the team", "%(n)s members lose the team", len(names))

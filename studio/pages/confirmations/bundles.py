@@ -21,8 +21,8 @@ from registry.selectors import effects
 from registry.selectors.effects import CapabilityUse
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
 from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
+from studio.pages.formatting import actor_name, local_time, relative_time
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, restrict_to_read_only
-from studio.templatetags.formatting import since, when, who
 
 _IN_HISTORY = gettext_lazy("It appears in the history.")
 
@@ -48,7 +48,9 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
     waiting = scheduled_releases.get_pending_release(capability)
     if waiting is not None:
         told.append(
-            format_html(_("A release of it is scheduled for {when}. It is not canceled."), when=when(waiting.due_at))
+            format_html(
+                _("A release of it is scheduled for {when}. It is not canceled."), when=local_time(waiting.due_at)
+            )
         )
     return Confirmation(
         title=_("Retire capability “%(capability_id)s”?") % {"capability_id": capability_id},
@@ -117,8 +119,8 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         format_html(
             _("Draft version {version}, saved by {who} {since}, is removed from the editor."),
             version=draft.version,
-            who=who(draft.saved_by),
-            since=since(draft.saved_at),
+            who=actor_name(draft.saved_by),
+            since=relative_time(draft.saved_at),
         )
     ]
     if capability.published_revision is not None:
@@ -130,7 +132,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         told.append(_("Its review can no longer be approved."))
     waiting = scheduled_releases.get_pending_release(capability)
     if waiting is not None:
-        told.append(format_html(_("The release scheduled for {when} will fail."), when=when(waiting.due_at)))
+        told.append(format_html(_("The release scheduled for {when} will fail."), when=local_time(waiting.due_at)))
     return Confirmation(
         title=_("Discard draft of “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Discard draft"),
@@ -225,7 +227,9 @@ def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
     """Whether to decline what an agent proposed."""
     proposal = found_or_404(proposals.get_proposal, proposal_id)
     if not proposal.is_open:
-        raise NothingToConfirm(_("The proposal was already decided by %(who)s.") % {"who": who(proposal.decided_by)})
+        raise NothingToConfirm(
+            _("The proposal was already decided by %(who)s.") % {"who": actor_name(proposal.decided_by)}
+        )
     capability_id = proposal.capability.capability_id
     require_edit_permission(capability_id, actor_of(request))
     told = [_("The key %(name)s can read your note.") % {"name": proposal.key_name}]
@@ -262,8 +266,8 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
     told: list[str] = [
         format_html(
             _("Reviewers no longer see it as waiting. {who} asked for it {since}."),
-            who=who(review.asked_by),
-            since=since(review.asked_at),
+            who=actor_name(review.asked_by),
+            since=relative_time(review.asked_at),
         ),
         _("The comments stay readable. The draft stays as it is."),
     ]
@@ -297,9 +301,9 @@ def cancel_release(request: StudioRequest) -> Confirmation:
         title=_("Cancel release of “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Cancel release"),
         effects=[
-            format_html(_("The draft is not published on {when}."), when=when(release.due_at)),
+            format_html(_("The draft is not published on {when}."), when=local_time(release.due_at)),
             _("%(who)s scheduled it with this note: %(note)s")
-            % {"who": who(release.scheduled_by), "note": release.note},
+            % {"who": actor_name(release.scheduled_by), "note": release.note},
             _("The draft stays as it is."),
         ],
         undo=_("You can schedule it again on the publish page."),

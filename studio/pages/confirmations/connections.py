@@ -16,8 +16,8 @@ from registry.selectors import effects
 from registry.sources.source_sync import get_source
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
 from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, names_words
+from studio.pages.formatting import local_time, relative_time
 from studio.pages.permissions import StudioRequest
-from studio.templatetags.formatting import since, when
 
 
 def _webhook(number: int) -> Webhook:
@@ -172,7 +172,7 @@ def end_old_source_secret(request: StudioRequest, number: int) -> Confirmation: 
         button=_("End old secret"),
         effects=[
             _("Pushes signed with the old secret are refused at once."),
-            format_html(_("Otherwise it ends on {when}."), when=when(source.previous_hook_secret_until)),
+            format_html(_("Otherwise it ends on {when}."), when=local_time(source.previous_hook_secret_until)),
             *_last_push(source),
         ],
         undo=CANNOT_UNDO,
@@ -183,7 +183,9 @@ def end_old_source_secret(request: StudioRequest, number: int) -> Confirmation: 
 def _last_push(source: GitSource) -> list[str]:
     if not source.pushed_at:
         return []
-    return [format_html(_("Last push: {since}, {words}."), since=since(source.pushed_at), words=source.push_words)]
+    return [
+        format_html(_("Last push: {since}, {words}."), since=relative_time(source.pushed_at), words=source.push_words)
+    ]
 
 
 def delete_source_secret(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)

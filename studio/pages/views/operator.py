@@ -26,8 +26,8 @@ from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.known_devices import remember_device
+from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
-from studio.templatetags.labels import WORDS
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {

@@ -42,7 +42,16 @@ def test_nothing_but_the_standard_library_and_three_packages_is_imported() -> No
 
 
 @pytest.mark.parametrize(
-    "module", ["triggers", "words", "digest", "prompt", "requirements", "coercion", "schema_graph"]
+    "module",
+    [
+        "text.trigger_matching",
+        "text.tokenizer",
+        "bundles.digest",
+        "prompt",
+        "environment.readiness",
+        "json_schema.coercion",
+        "json_schema.graph",
+    ],
 )
 def test_what_the_server_imports_brings_no_http_client(module: str) -> None:
     script = f"import sys, agent_client.{module}; sys.exit('httpx' in sys.modules)"
@@ -76,7 +85,7 @@ def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_pa
         "import sys; sys.path.insert(0, sys.argv[1]); import agent_client\n"
         "for name in agent_client.__all__: getattr(agent_client, name)\n"
         "assert agent_client.__file__.startswith(sys.argv[1])\n"
-        "assert callable(agent_client.readiness) and callable(agent_client.ask)\n"
+        "assert callable(agent_client.check_readiness) and callable(agent_client.ask)\n"
         "from agent_client.__main__ import main\n"
         "sys.exit(main(['--skills-dir', sys.argv[2], 'match', 'I just weighed 187.6 lbs']))\n"
     )

@@ -25,11 +25,11 @@ pytestmark = pytest.mark.django_db
 
 Verb = Callable[[], Any]
 PUBLISHING_STEPS = [
-    "publishing._store_revision",
-    "publishing._replace_draft",
-    "publishing.move_pointer",
-    "releases.pointer._take_tool_names",
-    "releases.pointer.close_incidents",
+    "publishing.publication._store_revision",
+    "publishing.publication._replace_draft",
+    "publishing.publication.set_published_revision",
+    "publishing.release_pointer._take_tool_names",
+    "publishing.release_pointer.close_incidents",
 ]
 VERBS: dict[str, Verb] = {
     "publish": lambda: publication.publish(files=bundle(tools=[tool("alpha_new")], body="New."), by=OLGA),

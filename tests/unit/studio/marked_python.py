@@ -11,11 +11,12 @@ from typing import Final
 from django.conf import settings
 
 STUDIO: Final = Path(settings.BASE_DIR) / "studio"
-# What talks to a person through a page; the other modules start and run the process.
+# What talks to a person through a page. The strings of scripts are marked in another way, and Markdown is in the
+# language of its author.
+_NOT_SENTENCES: Final = ("js_translations.py", "markdown.py")
 FILES: Final = (
-    *sorted((STUDIO / "views").glob("*.py")),
+    *sorted(path for path in (STUDIO / "pages").rglob("*.py") if path.name not in _NOT_SENTENCES),
     *sorted((STUDIO / "templatetags").glob("*.py")),
-    *(STUDIO / f"{name}.py" for name in ("access", "conversation", "form_calls", "navigation", "tool_rows", "tour")),
 )
 _MARKS: Final = ("_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy")
 _SENTENCE: Final = re.compile(r"^\s*(?:[A-Z][a-z]+ \S|[^{}]*[a-z]{2} [^{}]*[a-z]{2}\.$)|\} [a-z]{2,} [a-z]{2,}")

@@ -9,10 +9,9 @@ import pytest
 from django.utils import timezone
 
 from registry.core.jobs import admin, queue
-from registry.core.jobs.queue import Lease
+from registry.core.jobs.queue import HANDLERS, Lease
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Job
-from registry.wiring import HANDLERS
 
 pytestmark = pytest.mark.django_db
 

@@ -14,12 +14,12 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from registry.core.jobs import queue
+from registry.core.jobs.queue import HANDLERS
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Job, Revision
 from registry.operations import housekeeping, worker
 from registry.operations.worker import Worker
 from registry.validation import RULES_VERSION
-from registry.wiring import HANDLERS
 from tests.factories import publish
 
 pytestmark = pytest.mark.django_db

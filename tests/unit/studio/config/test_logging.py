@@ -18,8 +18,8 @@ from pytest_django import Settings
 from registry.common.log_context import bind_context, current_context
 from registry.core import queries
 from registry.core.jobs import queue
+from registry.core.jobs.queue import HANDLERS
 from registry.core.transactions import write_transaction
-from registry.wiring import HANDLERS
 from studio.config.logging import JsonFormatter, TextFormatter, redact_secrets
 from tests.factories import agent_key, publish
 

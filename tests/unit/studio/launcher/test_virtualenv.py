@@ -144,6 +144,7 @@ def test_old_pythons_can_read_the_door() -> None:
 
 
 def test_nothing_installed_is_needed_before_the_setup() -> None:
-    program = "from studio.launcher import commands, lockfiles, readiness_stamp, serving, test_runner; import studio.config.secret_key"
+    modules = "commands, lockfiles, readiness_stamp, serving, test_runner"
+    program = f"from studio.launcher import {modules}; import studio.config.secret_key"
     done = subprocess.run([sys.executable, "-S", "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

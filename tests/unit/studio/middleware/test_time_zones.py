@@ -27,7 +27,8 @@ from studio.middleware.time_zones import (
     time_sent,
     zone_words,
 )
-from studio.templatetags.formatting import since, time_zone, when
+from studio.pages.formatting import local_time, relative_time
+from studio.templatetags.formatting import time_zone
 from tests.factories import OLGA, bundle
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
@@ -72,10 +73,10 @@ def test_a_time_is_shown_with_the_name_of_its_zone(zone: str, shown: str, beside
     with timezone.override(zone):
         assert moment_words(AT) == shown
         assert zone_words(AT) == beside
-        assert when(AT) == (
+        assert local_time(AT) == (
             f'<time datetime="2026-11-23T03:15:00+00:00" title="2026-11-23 03:15 UTC">{shown}</time>'
         )  # fmt: skip
-        assert f'title="{shown}' in since(AT)
+        assert f'title="{shown}' in relative_time(AT)
         assert time_zone("at", AT) == {"field": "at_zone", "name": zone, "words": beside}
 
 

@@ -14,10 +14,9 @@ from django.utils import timezone
 
 from registry.core import audit
 from registry.core.jobs import admin, celery_dispatch, queue
-from registry.core.jobs.queue import Lease, LeaseLost
+from registry.core.jobs.queue import HANDLERS, OBSERVERS, Lease, LeaseLost
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, DemandMiss, Job
-from registry.wiring import HANDLERS, OBSERVERS
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db

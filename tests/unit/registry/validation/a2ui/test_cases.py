@@ -74,7 +74,7 @@ def test_every_code_is_explained() -> None:
 
 
 def test_no_problem_has_an_undeclared_code() -> None:
-    source = "".join(path.read_text() for path in (REPOSITORY / "registry" / "validation" / "ui").glob("*.py"))
+    source = "".join(path.read_text() for path in (REPOSITORY / "registry" / "validation" / "a2ui").glob("*.py"))
     assert set(re.findall(r"\"(UI_[A-Z0-9_]+)\"", source)) == set(index_by_code(CODES))
 
 

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.test import Client
 from django.utils import timezone
 
-from studio.templatetags.formatting import ago, every, who, words
+from studio.pages.formatting import actor_name, inline_code, interval, time_ago
 from tests.unit.studio.conftest import SignIn
 
 
@@ -26,14 +26,14 @@ from tests.unit.studio.conftest import SignIn
     ],
 )
 def test_what_stands_in_backticks_is_code(text: str, shown: str) -> None:
-    assert words(text) == shown
+    assert inline_code(text) == shown
 
 
 def test_a_moment_is_said_as_people_do() -> None:
     now = timezone.now()
-    assert ago(now) == "just now"
-    assert ago(now + timedelta(hours=1)) == "just now"
-    assert ago(now - timedelta(hours=2, minutes=5, seconds=5)) == "2\xa0hours, 5\xa0minutes ago"
+    assert time_ago(now) == "just now"
+    assert time_ago(now + timedelta(hours=1)) == "just now"
+    assert time_ago(now - timedelta(hours=2, minutes=5, seconds=5)) == "2\xa0hours, 5\xa0minutes ago"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_moment_is_said_as_people_do() -> None:
      (2880, "every 2 days")],
 )  # fmt: skip
 def test_a_pause_is_said_as_people_do(minutes: int, shown: str) -> None:
-    assert every(minutes) == shown
+    assert interval(minutes) == shown
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_pause_is_said_as_people_do(minutes: int, shown: str) -> None:
     ],
 )
 def test_an_actor_is_said_in_words(actor: str, shown: str) -> None:
-    assert who(actor) == shown
+    assert actor_name(actor) == shown
 
 
 @pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "500"])
@@ -79,7 +79,7 @@ def test_a_refusal_names_the_role(signed_in: SignIn) -> None:
 def test_a_fault_of_ours_is_a_page_too(signed_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
     client = signed_in("viewer")
     client.raise_request_exception = False
-    monkeypatch.setattr("studio.pages.views.incident.queries.open_incidents", lambda: 1 / 0)
+    monkeypatch.setattr("studio.pages.views.incident.queries.list_open_incidents", lambda: 1 / 0)
     answer = client.get("/incidents/")
     assert answer.status_code == 500
     assert b"Something went wrong" in answer.content

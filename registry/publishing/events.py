@@ -1,0 +1,10 @@
+"""Events of publishing: what other modules do when one happens is registered in `registry/wiring.py`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from registry.core.hooks import Hook
+
+# Called with the capability and the number of its new revision, in the transaction of the release.
+PUBLISHED: Final = Hook()

@@ -1,0 +1,66 @@
+"""Text and times as pages show them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+
+from studio.middleware.time_zones import moment_words, utc_words, zone_name
+
+_CODE: Final = re.compile(r"`([^`\n]+)`")
+
+
+def inline_code(text: object) -> SafeString:
+    """Escaped, with what stands in backticks as code."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(str(text))))  # noqa: S308 (escaped first)
+
+
+def time_ago(moment: datetime) -> str:
+    """How long it is since then, such as `2 hours, 5 minutes ago`."""
+    if timezone.now() - moment < timedelta(minutes=1):
+        return _("just now")
+    return _("%(how_long)s ago") % {"how_long": timesince(moment, depth=2)}
+
+
+def relative_time(moment: datetime) -> SafeString:
+    """As `time_ago`; the moment itself, in the reader's zone and in UTC, is the element's title."""
+    exact = moment_words(moment) if zone_name() == "UTC" else f"{moment_words(moment)} ({utc_words(moment)})"
+    return format_html('<time datetime="{}" title="{}">{}</time>', _iso(moment), exact, time_ago(moment))
+
+
+def local_time(moment: datetime) -> SafeString:
+    """The moment in the reader's zone, with the zone's name, such as `Nov 22, 2026, 10:15 PM EST`; UTC is the title."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', _iso(moment), utc_words(moment), moment_words(moment)
+    )
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def interval(minutes: int) -> str:
+    """How often, such as `every 90 minutes`, `every 2 hours` or `every day`."""
+    for length, unit in ((24 * 60, "day"), (60, "hour")):
+        if minutes % length == 0:
+            number = minutes // length
+            return f"every {unit}" if number == 1 else f"every {number} {unit}s"
+    return f"every {minutes} minutes"
+
+
+def actor_name(actor: str) -> str:
+    """An actor as it is stored (`registry.common.actors.Actor`), in words: people by their name alone."""
+    kind, _colon, name = actor.partition(":")
+    kinds = {
+        "operator": name,
+        "agent_key": _("the key %(name)s") % {"name": name},
+        "command_line": _("%(name)s at the command line") % {"name": name},
+    }
+    return kinds.get(kind, "Capability Studio" if kind == "system" else actor)

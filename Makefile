@@ -1,0 +1,32 @@
+# Tasks of a contributor; each is a command that can be run by itself.
+PYTHON = .venv/bin/python
+
+.PHONY: run test test-all lint format docs lock
+
+run:
+	python3 run.py
+
+test:
+	python3 run.py test
+
+test-all:
+	python3 run.py test --all
+
+lint:
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	.venv/bin/lint-imports
+	$(PYTHON) -m mypy .
+	$(PYTHON) -m djlint templates --check --quiet
+
+format:
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+# What is generated from the code: the page of findings and the OpenAPI document.
+docs:
+	python3 run.py manage findings_page
+	python3 run.py manage openapi
+
+lock:
+	python3 run.py lock

@@ -14,7 +14,7 @@ from registry.common.actors import Actor
 from registry.models import AuditEvent, Draft
 from tests.factories import OLGA, Files, bundle, publish
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with, forms_in
+from tests.unit.studio.forms import ask_and_confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -110,7 +110,7 @@ def test_what_was_restored_over_can_be_restored_in_turn(client: Client) -> None:
 
 def test_a_discarded_draft_can_be_restored(client: Client) -> None:
     _save(bundle(body=SECTION))
-    form_with(client.get(EDIT), "Discard the draft").submit(client)
+    ask_and_confirm(client, "/capabilities/alpha/draft/discard/")
     assert "Discarded, published or replaced by an import" in _page(client)
     assert "There is no draft now." in _page(client, f"{LIST}1/")
     _restore(client)

@@ -40,7 +40,7 @@ for way in ("scripts", "plain"):
         capability_id=f"{way}_two", files=bundle(f"{way}_two", body="New."), based_on=None, by=SYSTEM
     )
     webhooks.create_webhook(name=f"{way} hook", url="https://hooks.example.com/x", by=SYSTEM)
-    source_sync.add_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
+    source_sync.add_git_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
 """
 
 

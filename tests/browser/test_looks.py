@@ -128,15 +128,15 @@ version = Draft.objects.get(capability__capability_id="weights", discarded_at=No
 beside = {"references/units.md": "# Units\\n\\nOne stone is 6.35 kg.\\n", "scripts/" + "s" * 90 + ".py": "print(1)",
           "templates/" + "t" * 90 + ".md": "# T\\n"}
 weights = Capability.objects.get(capability_id="weights")
-version = drafts.change_supporting(capability=weights, put=beside, based_on=version, by=olga).version
-review = reviews.ask_review(capability_id="weights", draft_version=version, by=olga, note="Please look. " + "w" * 60)
+version = drafts.change_supporting_file(capability=weights, put=beside, based_on=version, by=olga).version
+review = reviews.request_review(capability_id="weights", draft_version=version, by=olga, note="Look. " + "w" * 60)
 why = "Why is this no longer approved?"
-review_comments.comment(review_id=review.pk, by=paul, words=why, file="tools.json", line=1)
-said = review_comments.comment(review_id=review.pk, by=olga, words="In general: " + "y" * 80)
-review_comments.reply(review_id=review.pk, entry_id=said.pk, by=paul, words="An answer to it. " + "z" * 60)
-settled = review_comments.comment(review_id=review.pk, by=paul, words="A settled matter", file="tools.json", line=2)
-review_comments.reply(review_id=review.pk, entry_id=settled.pk, by=olga, words="Mended")
-review_comments.resolve(review_id=review.pk, entry_id=settled.pk, by=olga)
+review_comments.add_comment(review_id=review.pk, by=paul, words=why, file="tools.json", line=1)
+said = review_comments.add_comment(review_id=review.pk, by=olga, words="In general: " + "y" * 80)
+review_comments.add_reply(review_id=review.pk, entry_id=said.pk, by=paul, words="An answer to it. " + "z" * 60)
+settled = review_comments.add_comment(review_id=review.pk, by=paul, words="A settled matter", file="tools.json", line=2)
+review_comments.add_reply(review_id=review.pk, entry_id=settled.pk, by=olga, words="Mended")
+review_comments.resolve_thread(review_id=review.pk, entry_id=settled.pk, by=olga)
 for name in ("excel_analyzer", "disk_pressure"):
     files = dict(Revision.objects.get(capability__capability_id=name, number=1).files)
     files["skill.md"] += "\\n## More\\n\\nWords.\\n"

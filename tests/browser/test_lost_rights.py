@@ -20,8 +20,8 @@ TYPED = "# Typed\n\nNobody may lose this.\n"
 SCRIPTS = {
     "role": "operators.set_role(username={name!r}, role={to!r}, by=SYSTEM)",
     "team": "team = teams.create_team(name={to!r}, by=SYSTEM); "
-    "teams.set_owner(capability_id={name!r}, key=team.pk, by=SYSTEM)",
-    "free": "teams.set_owner(capability_id={name!r}, key=None, by=SYSTEM)",
+    "teams.set_owning_team(capability_id={name!r}, key=team.pk, by=SYSTEM)",
+    "free": "teams.set_owning_team(capability_id={name!r}, key=None, by=SYSTEM)",
 }
 
 

@@ -171,6 +171,15 @@ def list_earlier_drafts(capability: Capability) -> list[EarlierDraft]:
     return sorted(found, key=lambda one: one.version, reverse=True)
 
 
+def has_earlier_drafts(capability: Capability) -> bool:
+    """Whether there is anything to restore."""
+    since = timezone.now() - KEPT
+    return (
+        capability.drafts.filter(discarded_at__gt=since).exists()
+        or capability.draft_versions.filter(replaced_at__gt=since).exists()
+    )
+
+
 def get_earlier_draft(capability: Capability, version: int) -> tuple[EarlierDraft, dict[str, str]]:
     """One with its texts. Raises `DraftNotFound`."""
     since = timezone.now() - KEPT

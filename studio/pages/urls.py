@@ -74,7 +74,6 @@ urlpatterns = [
     path(f"{_ONE}draft/action/", draft_preview.draft_action, name="draft_action"),
     path(f"{_ONE}draft/form/", draft_preview.draft_form, name="draft_form"),
     path(f"{_ONE}draft/discard/", draft.draft_discard, name="draft_discard"),
-    path(f"{_ONE}draft/restore/", draft.draft_restore, name="draft_restore"),
     path(f"{_ONE}draft/history/", draft_version.draft_version_list, name="draft_version_list"),
     path(f"{_ONE}draft/history/<int:number>/", draft_version.draft_version_show, name="draft_version_show"),
     path(

@@ -33,7 +33,7 @@ _HAPPENED: Final = {
     "capability.deprecate": gettext_lazy("Deprecated"),
     "capability.retire": gettext_lazy("Retired"),
     "capability.restore": gettext_lazy("Restored"),
-    "draft.discard": gettext_lazy("Draft put away"),
+    "draft.discard": gettext_lazy("Draft discarded"),
     "draft.restore": gettext_lazy("Draft restored"),
     "draft.import": gettext_lazy("Draft imported"),
     "review.ask": gettext_lazy("Review asked for"),

@@ -116,7 +116,7 @@ CASES = {
         title="Discard draft of “{way}_two”?",
         effect="Agents notice nothing: they keep the published revision.",
         confirm="Discard draft",
-        done="The draft is discarded. You can restore it below for 30 days.",
+        done="The draft is discarded. You can restore it from the draft history for 30 days.",
         cancel_to="/capabilities/{way}_two/edit/",
     ),
 }

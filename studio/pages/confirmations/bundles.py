@@ -137,7 +137,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         title=_("Discard draft of “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Discard draft"),
         effects=told,
-        undo=_("You can restore it for 30 days, on the page of the capability."),
+        undo=_("You can restore it from the draft history for 30 days."),
         cancel=reverse("studio:draft_edit", args=[capability_id]),
         fields={"draft_version": str(draft.version)},
         state=str(draft.version),
@@ -155,7 +155,7 @@ def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
     published = capability.published_revision
     if published is None or published.files.get(path) != files[path]:
         told.append(_("This version of the file was never published."))
-        undo = _("The text of the file can't be restored from a revision.")
+        undo = _("You can restore the draft with this file from the draft history for 30 days.")
     else:
         undo = _("Published revisions keep the file: you can copy it from there.")
     if path in files.get("skill.md", ""):

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from registry.catalog import draft_versions
 from registry.catalog.facets import list_facets
 from registry.catalog.integrity import is_intact
 from registry.common.errors import CapabilityNotFound, RegistryError
@@ -51,7 +52,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
         "drafted": drafted,
         "draft_name": drafted.name_or(capability_id) if drafted else "",
-        "put_away": capability.drafts.filter(discarded_at__isnull=False).order_by("-discarded_at")[:10],
+        "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
     }
     response = render(request, "studio/capability/show.html", context)

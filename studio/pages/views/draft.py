@@ -1,4 +1,4 @@
-"""The four-file editor: check while typing, save, merge, discard and bring back."""
+"""The four-file editor: check while typing, save, merge and discard."""
 
 from __future__ import annotations
 
@@ -272,25 +272,7 @@ def _merged_file(name: str, chunks: Sequence[three_way_merge.MergeChunk]) -> Mer
 @author_required
 @confirmed_first(questions.discard_draft, page="studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Put the draft away for 30 days."""
-    words = _("The draft is discarded. You can restore it below for 30 days.")
+    """Discard the draft; it stays in the draft history for 30 days."""
+    words = _("The draft is discarded. You can restore it from the draft history for 30 days.")
     to, version = redirect("studio:capability_show", capability_id), get_int(request, "draft_version")
     return run_action(request, drafts.discard_draft, words, to=to, capability_id=capability_id, draft_version=version)
-
-
-@author_required
-@post_only_from("studio:capability_show")
-def draft_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Bring back a draft that was put away."""
-    get_capability_or_404(capability_id)
-    try:
-        drafts.restore_draft(
-            capability_id=capability_id, version=get_int(request, "version") or 0, by=actor_of(request)
-        )
-    except DraftConflict:
-        messages.error(request, _("There is a draft already: publish it or put it away first."))
-    except RegistryError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, _("The draft is back."))
-    return redirect("studio:capability_show", capability_id)

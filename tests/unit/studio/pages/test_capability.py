@@ -12,7 +12,7 @@ from registry.models import AuditEvent, Capability, Revision
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, damage, publish, tool
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import confirm, form_with, forms_in
+from tests.unit.studio.forms import ask_and_confirm, confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -187,28 +187,15 @@ def test_what_an_author_wrote_is_text(client: Client) -> None:
     assert page.count("&lt;script&gt;alert(1)") >= 5
 
 
-def test_a_draft_that_was_put_away_can_be_brought_back(client: Client) -> None:
+def test_without_a_draft_it_leads_to_earlier_ones(client: Client) -> None:
+    publish()
+    history = f'href="{PAGE}draft/history/"'
+    assert history not in client.get(PAGE).content.decode()
     drafts.save_draft(capability_id="alpha", files=bundle(body="Kept."), based_on=None, by=OLGA)
-    drafts.discard_draft(capability_id="alpha", by=OLGA)
-    assert "The draft is back." in _press(client, "Bring back")
-    assert drafts.get_draft("alpha").files == bundle(body="Kept.")
-
-
-def test_it_does_not_take_the_place_of_another_draft(client: Client) -> None:
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Old."), based_on=None, by=OLGA)
-    drafts.discard_draft(capability_id="alpha", by=OLGA)
-    drafts.save_draft(capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA)
-    assert "There is a draft already" in _press(client, "Bring back")
-    assert drafts.get_draft("alpha").files == bundle(body="New.")
-
-
-@pytest.mark.parametrize("version", ["", "x", "0", "99", "-1", "9" * 30, "\0", "²"])
-def test_an_odd_version_brings_nothing_back(version: str, client: Client) -> None:
-    drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
-    drafts.discard_draft(capability_id="alpha", by=OLGA)
-    answer = client.post(f"{PAGE}draft/restore/", {"version": version}, follow=True)
-    assert answer.status_code == 200
-    assert "has no discarded draft" in answer.content.decode()
+    ask_and_confirm(client, f"{PAGE}draft/discard/")
+    page = client.get(PAGE).content.decode()
+    assert "You can restore it from the draft history for 30 days." in page
+    assert history in page
 
 
 def test_a_viewer_is_offered_no_form_but_the_sign_out(signed_in: SignIn) -> None:

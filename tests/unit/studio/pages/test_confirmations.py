@@ -41,7 +41,7 @@ from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn, make_operator
-from tests.unit.studio.forms import ask_and_confirm, confirm, confirmation_in, forms_in
+from tests.unit.studio.forms import ask_and_confirm, confirm, confirmation_in, form_with, forms_in
 from tests.unit.studio.pages.test_permissions import OPEN, RULES
 
 pytestmark = pytest.mark.django_db
@@ -93,7 +93,6 @@ REVERSIBLE = {
     "draft_form": "reads",
     "draft_merge": "a person has chosen for each conflict on the page before",
     "draft_preview": "reads",
-    "draft_restore": "the draft can be discarded again",
     "draft_save": "the editor's undo; Draft history keeps what saves removed; published revisions are not touched",
     "draft_version_restore": "Restore version of the text it replaces, which Draft history keeps",
     "gate_show": "the page before shows the effect and asks for a note; Roll back",
@@ -347,6 +346,17 @@ def test_a_draft_that_was_saved_meanwhile_is_not_discarded(world: Client) -> Non
     assert not Draft.objects.filter(capability__capability_id="alpha", discarded_at__isnull=True).exists()
     assert confirm(world, answer)["Location"] == "/capabilities/alpha/"
     assert "discarded or published already" in world.get("/capabilities/alpha/").content.decode()
+
+
+def test_a_removed_file_can_be_restored_from_the_draft_history(world: Client) -> None:
+    asked = world.get(_address("supporting_remove"), {"path": "references/units.md"})
+    page = asked.content.decode()
+    assert "This version of the file was never published." in page
+    assert "You can restore the draft with this file from the draft history for 30 days." in page
+    assert confirm(world, asked).status_code == 302
+    assert "references/units.md" not in drafts.get_draft("alpha").files
+    form_with(world.get("/capabilities/alpha/draft/history/1/"), "Restore version").submit(world)
+    assert drafts.get_draft("alpha").files["references/units.md"] == "# Units"
 
 
 def test_what_was_deleted_meanwhile_is_said_to_be_gone(world: Client) -> None:

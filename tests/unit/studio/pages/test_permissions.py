@@ -69,7 +69,6 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "draft_action": (None, "author"),
     "draft_form": (None, "author"),
     "draft_discard": ("author", "author"),
-    "draft_restore": ("author", "author"),
     "draft_version_list": ("author", None),
     "draft_version_show": ("author", None),
     "draft_version_restore": ("author", "author"),

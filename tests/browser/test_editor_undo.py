@@ -187,8 +187,11 @@ def test_in_a_text_field_the_keys_belong_to_the_field(editor: Page) -> None:
     form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
     box = form.get_by_role("textbox", name="Text of Overview")
     box.press("End")
-    box.press_sequentially(" typed")
-    box.press("Control+z")
+    typed = " typed"
+    box.press_sequentially(typed)
+    # Chromium takes back a letter at a time where a page reads the field at each letter.
+    for _ in typed:
+        box.press("Control+z")
     expect(box).to_have_value("Short.")
     assert "Line 151" not in texts_of(editor)["skill_md"]
     expect(_notice(editor)).to_contain_text("Section removed")
@@ -261,8 +264,11 @@ def test_a_removed_section_comes_back_from_the_draft_history(editor: Page) -> No
 def test_a_discarded_draft_comes_back_from_the_draft_history(editor: Page) -> None:
     editor.reload()
     address = editor.url
-    editor.get_by_role("button", name="Discard the draft").click()
-    editor.goto(address.replace("/edit/", "/draft/history/"))
+    editor.get_by_role("button", name="Discard draft").click()
+    expect(editor.get_by_role("heading", level=1)).to_contain_text("Discard draft of")
+    editor.get_by_role("button", name="Discard draft").click()
+    editor.get_by_role("link", name="Draft history").click()
+    expect(editor).to_have_url(address.replace("/edit/", "/draft/history/"))
     editor.get_by_role("row").filter(has_text="Discarded").get_by_role("link").click()
     editor.get_by_role("button", name="Restore version").click()
     expect(editor).to_have_url(address)

@@ -31,10 +31,10 @@ STEPS: dict[str, tuple[Any, str]] = {
     "replace_draft": (publication, "_replace_draft"),
     "take_tool_names": (release_pointer, "_take_tool_names"),
     "close_incidents": (release_pointer, "close_incidents"),
-    "move_registry": (release_pointer, "move_registry"),
-    "move_pointer": (publication, "move_pointer"),
+    "move_registry": (release_pointer, "bump_registry_revision"),
+    "move_pointer": (publication, "set_published_revision"),
     "audit": (audit, "record"),
-    "notify": (transactions, "_tell"),
+    "notify": (transactions, "_notify_listeners"),
     "commit": (connection, "_commit"),
 }
 

@@ -30,7 +30,7 @@ from registry.publishing import publication
 STEPS: dict[str, tuple[Any, str]] = {
     "operator": (operators, "create_operator"),
     "key": (agent_keys, "create_key"),
-    "example": (publication, "publish_checked"),
+    "example": (publication, "publish_validated"),
     "print": (OutputWrapper, "write"),
     "commit": (connection, "_commit"),
 }

@@ -1,1 +1,1 @@
-"""Who may do what: people, teams, keys of agents, and links and codes that let somebody in."""
+"""Access control: operators, teams, agent keys, share links and install codes."""

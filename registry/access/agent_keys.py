@@ -41,11 +41,11 @@ def create_key(
     preview: bool = False,
     expires_at: datetime | None = None,
 ) -> tuple[AgentKey, str]:
-    """Make a key; the second of the pair is the key itself, which is told this once.
+    """Create a key; the second of the pair is the key itself, which is returned only here.
 
     `groups` limit it to capabilities of these skill groups, `read_only_tools` withholds write tools from it, and with
     `preview` it sees drafts (registry/snapshot/visibility.py); from `expires_at` on it is refused. Raises
-    `InvalidRequest` for an odd name, scope, group or end, and for a limited key that is to publish, `NameTaken`.
+    `InvalidRequest` for an invalid name, scope, group or end, and for a limited key that is to publish, `NameTaken`.
     """
     name = name.strip()
     _require_name(name)
@@ -94,8 +94,8 @@ def update_key(
 def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tuple[AgentKey, str]:
     """A new key in the place of the old one, which is taken for `overlap` longer, 30 days at most.
 
-    The second of the pair is the new key, told this once; of two keys before it only the later one is kept. Raises
-    `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` for an odd overlap.
+    The second of the pair is the new key, returned only here; of two keys before it only the later one is kept. Raises
+    `NotFound`, `StatusConflict` where it is revoked, `InvalidRequest` for an invalid overlap.
     """
     if not timedelta(0) <= overlap <= ROTATION_OVERLAP_MAX:
         raise InvalidRequest(f"The old key may be taken for 0 to {ROTATION_OVERLAP_MAX.days} days longer")
@@ -116,7 +116,7 @@ def get_key(name: str) -> AgentKey:
     """Raises `NotFound`."""
     row = AgentKey.objects.filter(name=name).first()
     if row is None:
-        raise NotFound(f"There is no key named '{name}'")
+        raise NotFound(f"No key is named '{name}'")
     return row
 
 
@@ -157,7 +157,7 @@ def _validated_rights(
     _require_good(scopes, groups)
     if "publish" in scopes and (groups is not None or read_only_tools):
         raise InvalidRequest(
-            "Whoever publishes works on the whole registry: leave out the scope publish, or make a key without groups "
+            "The publish scope applies to the whole registry: leave it out, or create a key without groups "
             "and with write tools"
         )
     if expires_at is not None and expires_at <= timezone.now():

@@ -1,4 +1,4 @@
-"""Install codes: whoever has one may see a capability that is not listed (SPEC-SEEDS B)."""
+"""Install codes: anyone who has one may see an unlisted capability (SPEC-SEEDS B)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rotate_code(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
 
 def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) -> Revision:
-    """Let a key see the capability of a code; answers what is published of it. A second time changes nothing.
+    """Let a key see the capability of a code; returns its published revision. A second time changes nothing.
 
     `groups` are the skill groups that the key is limited to. Raises `InvalidRequest` for another form, `NotFound` where
     the key is gone, `InstallCodeNotFound` for whatever the key cannot have: it need not know why.
@@ -34,7 +34,7 @@ def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) 
     with write_transaction() as state:
         key = AgentKey.objects.filter(name=by.name, revoked_at__isnull=True).first()
         if key is None:
-            raise NotFound(f"There is no key named '{by.name}'")
+            raise NotFound(f"No key is named '{by.name}'")
         capability, revision = _installable(code, groups)
         _, is_new = Redemption.objects.get_or_create(capability=capability, key=key)
         if is_new:
@@ -52,7 +52,7 @@ def _installable(code: str, groups: Collection[str] | None) -> tuple[Capability,
         revision = capability.published_revision
         if groups is None or not set(groups).isdisjoint(load_bundle(revision).capability.get("skill_groups", [])):
             return capability, revision
-    raise InstallCodeNotFound("No capability has this install code; ask whoever gave it to you for the newest one")
+    raise InstallCodeNotFound("No capability has this install code; ask the person who gave it to you for a new one")
 
 
 def list_redemptions(capability: Capability) -> list[Redemption]:

@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"[\w.@+-]{1,150}")
 def create_operator(
     *, username: str, password: str, role: str, by: Actor, must_change_password: bool = False
 ) -> Operator:
-    """Raises `InvalidRequest` for an odd name, role or weak password, and `NameTaken`."""
+    """Raises `InvalidRequest` for an invalid name, role or weak password, and `NameTaken`."""
     operator = _new_operator(username, role)
     operator.must_change_password = must_change_password
     _check_password(password, operator)
@@ -55,7 +55,7 @@ def set_password(*, username: str, password: str, by: Actor, must_change_passwor
 
 
 def set_email(*, username: str, email: str, by: Actor) -> Operator:
-    """Where letters go; empty for nowhere. Raises `NotFound`, or `InvalidRequest` for what is no address."""
+    """Set where e-mail goes; empty for nowhere. Raises `NotFound`, or `InvalidRequest` for an invalid address."""
     if email:
         try:
             validate_email(email)
@@ -72,7 +72,7 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
 def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, str]:
     """Make an operator who has no password yet; the second of the pair opens the page on which they choose one.
 
-    Raises `InvalidRequest` for an odd name or role, and `NameTaken`.
+    Raises `InvalidRequest` for an invalid name or role, and `NameTaken`.
     """
     operator = _new_operator(username, role)
     operator.set_unusable_password()
@@ -82,7 +82,7 @@ def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, s
 
 
 def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
-    """Take the password away and end every session; the second of the pair opens the page to choose another on.
+    """Remove the password and end every session; the second of the pair opens the page to choose another one.
 
     Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` where they are deactivated.
     """
@@ -116,7 +116,7 @@ def accept_invitation(*, key: int, token: str, password: str) -> Operator:
     operator.set_password(password)
     operator.must_change_password = False
     with write_transaction():
-        # Once: whoever came first has changed what the link rests on.
+        # Works once: the first use changes what the link is derived from.
         get_invitation(key, token)
         operator.save(update_fields=["password", "must_change_password"])
         by = Actor("operator", operator.username)
@@ -189,7 +189,7 @@ def require_another_admin(operator: Operator) -> None:
     if operator.role != Operator.Role.ADMIN or not operator.is_active:
         return
     if not Operator.objects.filter(role=Operator.Role.ADMIN, is_active=True).exclude(pk=operator.pk).exists():
-        raise StatusConflict(f"'{operator.username}' is the last admin: make somebody else one first")
+        raise StatusConflict(f"'{operator.username}' is the last admin: make another operator an admin first")
 
 
 def _new_operator(username: str, role: str) -> Operator:

@@ -22,10 +22,10 @@ DAYS_MAX: Final = 3650
 
 
 def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None = None) -> tuple[ShareLink, str]:
-    """Make a link; the second of the pair is its address, which is told this once.
+    """Create a link; the second of the pair is its URL, which is returned only here.
 
-    It shows one skill group, or everything, for so many days, or until it is revoked. Raises `InvalidRequest` for an
-    odd name, group or number of days, `NameTaken`.
+    It shows one skill group, or everything, for that many days, or until it is revoked. Raises `InvalidRequest` for an
+    invalid name, group or number of days, `NameTaken`.
     """
     name = name.strip()
     if not 1 <= len(name) <= NAME_LENGTH_MAX or not name.isprintable():

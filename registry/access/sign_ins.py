@@ -2,7 +2,7 @@
 
 Wrong passwords slow down the account and the network that they came from. A browser in which the account has signed in
 before has a counter of its own, so that an attacker elsewhere cannot lock the owner out. Accounts are counted by the
-name as typed, whether or not it exists, so that the answers do not reveal which names exist.
+name as typed, whether or not it exists, so that responses do not reveal which names exist.
 
 The first failure of an account is written to the audit log at once, the failures of the next minute in one row after
 it. Unknown names share one row: a flood writes at most one row a minute for each account.

@@ -57,7 +57,7 @@ def get_team_page(key: int) -> TeamPage:
 
 
 def create_team(*, name: str, by: Actor, description: str = "") -> Team:
-    """Raises `InvalidRequest` for an odd name, `NameTaken`."""
+    """Raises `InvalidRequest` for an invalid name, `NameTaken`."""
     name = _good_name(name)
     with write_transaction():
         _require_free(name)
@@ -81,7 +81,7 @@ def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Tea
 
 
 def delete_team(*, key: int, by: Actor) -> str:
-    """Answers its name. Raises `NotFound`, and `StatusConflict` while it owns anything."""
+    """Delete the team; returns its name. Raises `NotFound`, and `StatusConflict` while it owns anything."""
     with write_transaction():
         team = _get(key)
         owned = team.capabilities.count()
@@ -131,7 +131,7 @@ def blocking_team(username: str, capability_id: str) -> str:
 
 
 def require_edit_permission(capability_id: str, by: Actor) -> None:
-    """What every verb asks that changes one capability, under the lock. Raises `Forbidden`."""
+    """The permission check of every function that changes one capability, under the lock. Raises `Forbidden`."""
     if by.kind != "operator":
         return
     team = blocking_team(by.name, capability_id)
@@ -140,7 +140,7 @@ def require_edit_permission(capability_id: str, by: Actor) -> None:
 
 
 def blocked_message(capability_id: str, team: str) -> str:
-    """The sentence for whoever is not in the team."""
+    """The message for operators who are not in the team."""
     return f"'{capability_id}' belongs to the team '{team}': its members and admins change it"
 
 

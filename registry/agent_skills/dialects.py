@@ -28,7 +28,7 @@ _ENVIRONMENT: Final[dict[Path, tuple[Path, FieldMapper]]] = {
     ("requires", "bins"): (("dependencies", "bins"), value_parsers.parse_names),
     ("requires", "env"): (("dependencies", "env"), value_parsers.parse_env_names),
 }
-# Blocks below `metadata`, each of a product of its own.
+# Blocks below `metadata`, each of a different product.
 BLOCKS: Final = ("nebo", "xiaodazi", "openclaw", "moltbot", "clawdbot", "clawdis")
 _TOP: Final[dict[str, tuple[Path, FieldMapper]]] = {
     "triggers": (("intent_triggers",), value_parsers.parse_phrases),
@@ -53,7 +53,7 @@ def map_top_level(front_matter: dict[str, Any], capability: dict[str, Any], loss
 
 
 def map_block(name: str, block: Mapping[str, Any], capability: dict[str, Any], losses: LossReport) -> dict[str, Any]:
-    """As `take_top` for one product's block below metadata; answers what is left of it."""
+    """As `map_top_level` for one product's block below metadata; returns what is left of it."""
     rest: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in block.items()}
     for path, (target, read) in _ENVIRONMENT.items():
         holder: Any = rest if len(path) == 1 else rest.get(path[0])

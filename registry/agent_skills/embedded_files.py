@@ -1,4 +1,4 @@
-"""What a bundle holds beyond SKILL.md travels with it below `references/`, and comes back from there.
+"""What a bundle has beyond SKILL.md is exported below `references/`, and imported again from there.
 
 `references/capability.json`, `tools.json` and `ui_schemas.json` are the author's own texts, `skill-front-matter.yaml`
 is the front matter of skill.md. They are ours where `capability_id` there is the one that the skill's name gives.
@@ -50,7 +50,7 @@ def find_embedded_files(files: Mapping[str, bytes | str], capability: Mapping[st
 def merge_embedded_files(
     travelled: EmbeddedFiles, capability: Mapping[str, Any], skill: ParsedSkill, losses: LossReport
 ) -> dict[str, bytes | str]:
-    """The four files again. What was changed in SKILL.md since the export counts, and is said."""
+    """The four bundle files again. What changed in SKILL.md since the export is applied, and reported."""
     changed = _changes(travelled.capability, capability)
     text = travelled.texts["capability.json"]
     for key in changed:
@@ -77,9 +77,9 @@ def to_json(value: Any) -> str:
 
 
 def _changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys that SKILL.md has otherwise; None for one that it has no more.
+    """The keys with another value in SKILL.md; None for one that it no longer has.
 
-    Of metadata an entry counts where it is there: what a front matter cannot hold stands in capability.json alone.
+    Of metadata an entry counts where it is there: what a front matter cannot express is in capability.json alone.
     """
     changed = {key: new.get(key) for key in COMPARED_FILES if _plain(key, old.get(key)) != _plain(key, new.get(key))}
     metadata = {**(old.get("metadata") or {}), **(new.get("metadata") or {})}

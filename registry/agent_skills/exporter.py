@@ -48,11 +48,11 @@ def write_skill_md(bundle: SkillBundle) -> str:
         values["allowed-tools"] = allowed if isinstance(allowed, str) else " ".join(allowed)
     name = skill_name_of(bundle.capability_id)
     own = {"capability_id": bundle.capability_id}
-    # The mark is left to the import, which sees the files themselves.
+    # The `metadata.supporting_files` list is left to the import, which sees the files themselves.
     said = {key: value for key, value in capability.get("metadata", {}).items() if key != METADATA_KEY}
     text = write_front_matter(name, values | {"metadata": own | said})
     if split_front_matter(text).faults:
-        # More than a front matter may hold, or a key that is no line: it is in references/capability.json alone.
+        # More than a front matter may have, or a key that is not a line: it is in references/capability.json alone.
         text = write_front_matter(name, values | {"metadata": own})
     return text + bundle.skill_doc
 
@@ -63,7 +63,7 @@ def build_front_matter(bundle: SkillBundle) -> dict[str, Any]:
 
 
 def _is_lossless(text: str, capability: dict[str, Any], bundle: SkillBundle) -> bool:
-    """Whether SKILL.md, with the files that stand beside it in any case, comes back as this bundle."""
+    """Whether SKILL.md, with the files that are exported beside it in any case, imports as this bundle again."""
     if bundle.tools or bundle.ui_schemas:
         return False
     taken = import_skill(SourceBundle("", {"SKILL.md": text, **bundle.supporting_files}))

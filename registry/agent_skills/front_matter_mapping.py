@@ -18,7 +18,7 @@ _HYPHEN_HINT: Final = "Lower-case words and digits joined by single hyphens, at 
 def map_front_matter(skill: ParsedSkill, body: SkillDocument, folder: str, losses: LossReport) -> dict[str, Any] | None:
     """The values of capability.json; None, with the error in `losses`, where the skill cannot be named or described.
 
-    `folder` is the name of the folder that holds SKILL.md, empty where it is not known.
+    `folder` is the name of the folder that contains SKILL.md, empty where it is not known.
     """
     values = _front_matter(skill, body, losses)
     if values is None:
@@ -48,7 +48,7 @@ def _front_matter(skill: ParsedSkill, body: SkillDocument, losses: LossReport) -
 def _capability_id(values: dict[str, Any], folder: str, losses: LossReport) -> str:
     name = values.get("name")
     if not isinstance(name, str) or not name:
-        found = "has no name" if name in (None, "") else "has a name that is no text"
+        found = "has no name" if name in (None, "") else "has a name that is not text"
         losses.add("IMPORT_NAME_UNUSABLE", f"The front matter {found}", _HYPHEN_HINT, key="name")
         return ""
     if folder and name != folder:
@@ -61,7 +61,7 @@ def _capability_id(values: dict[str, Any], folder: str, losses: LossReport) -> s
         losses.add("IMPORT_NAME_UNUSABLE", message, _HYPHEN_HINT, key="name")
         return ""
     capability_id = names.capability_id_of(nearest)
-    message = f"'{name[:80]}' is no name of the format; the capability_id is '{capability_id}'"
+    message = f"'{name[:80]}' is not a valid name in the format; the capability_id is '{capability_id}'"
     losses.add("IMPORT_NAME_CHANGED", message, _HYPHEN_HINT, key="name")
     return capability_id
 
@@ -72,7 +72,7 @@ def _description(values: dict[str, Any], losses: LossReport) -> str:
         value = " ".join(map(str.strip, value))
         losses.add("IMPORT_VALUE_TO_TEXT", "'description' was a list; its lines were joined", key="description")
     if not isinstance(value, str) or not value:
-        message = "The front matter has no description" if value in (None, "", []) else "The description is no text"
+        message = "The front matter has no description" if value in (None, "", []) else "The description is not text"
         hint = "Say what the skill does and when to use it."
         losses.add("IMPORT_DESCRIPTION_UNUSABLE", message, hint, key="description")
         return ""
@@ -107,7 +107,7 @@ def _take_allowed_tools(key: str, rest: dict[str, Any], capability: dict[str, An
 
 
 def _take_metadata(rest: dict[str, Any], capability: dict[str, Any], skill: ParsedSkill, losses: LossReport) -> None:
-    """Everything that is left is kept as a text under metadata."""
+    """Everything that is left is stored as a string under metadata."""
     metadata: dict[str, str] = {}
     given = rest.pop("metadata", {})
     if not isinstance(given, dict):
@@ -129,7 +129,7 @@ def _take_metadata(rest: dict[str, Any], capability: dict[str, Any], skill: Pars
 
 
 def _kept_as(name: str, losses: LossReport) -> str:
-    """An import says by itself which files it keeps: what a SKILL.md has under that name means something else."""
+    """An import determines itself which files it stores: what a SKILL.md has under that name means something else."""
     if name != METADATA_KEY:
         return name
     message = f"'metadata.{name}' is kept as metadata.front_matter_{name}"
@@ -151,5 +151,5 @@ def _note_text(name: str, value: Any, skill: ParsedSkill, losses: LossReport) ->
         message = f"'metadata.{name}' was no text; it is kept as JSON"
         losses.add("IMPORT_VALUE_TO_TEXT", message, key="metadata", below=name)
     elif f"metadata/{name}" in skill.typed:
-        message = f"'metadata.{name}' is no text to YAML; it is kept as it is written"
+        message = f"'metadata.{name}' is not text to YAML; it is kept as it is written"
         losses.add("IMPORT_VALUE_TO_TEXT", message, "Put quotes around it.", key="metadata", below=name)

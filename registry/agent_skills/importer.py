@@ -1,4 +1,4 @@
-"""Any source of one capability as the four files of a bundle: a bundle as it is, an Agent Skill mapped (CONTRACT 5)."""
+"""Any source of one capability as the four bundle files: a bundle as it is, an Agent Skill mapped (CONTRACT 5)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, decode_text,
 from registry.common.errors import InvalidRequest
 
 _NAMED_MAX: Final = 20
-# What the mark takes in capability.json before the first path stands in it.
+# What an empty `metadata.supporting_files` list takes in capability.json.
 _MARK_BYTES: Final = len(f',\n  "metadata": {{\n    "{METADATA_KEY}": ""\n  }}')
 Files = dict[str, bytes | str]
 
 
 @dataclass(frozen=True)
 class ImportedSkill:
-    """`files` are the four texts of a bundle; None where the skill was refused, with the reason in `findings`.
+    """`files` are the texts of the four bundle files; None where the skill was refused, with the reason in `findings`.
 
     `shown` are the texts that the findings point into.
     """
@@ -121,17 +121,17 @@ def find_supporting_texts(
 
 
 def _naming(capability_json: bytes | str, kept: Collection[str]) -> str:
-    """capability.json with the mark of what it keeps outside of the folders."""
+    """capability.json with `metadata.supporting_files` for the files outside of the folders."""
     text = decode_text(capability_json)[0]
     try:
         return add_supporting_files_key(text, add=[name for name in kept if not is_in_folder(name)])
     except InvalidRequest:
-        # An author's own that an export brought along and somebody broke since: it is judged as it is.
+        # An author's own that an export brought along and that was broken since: it is validated as it is.
         return text
 
 
 def _text_of(content: bytes | str) -> str | None:
-    """None for what is no text, is too large, or came without its content."""
+    """None for what is not text, is too large, or came without its content."""
     # The author's own bytes are measured: what a reader has cut may be short enough once its line ends are one byte.
     if not content or size_bytes(content) > FILE_BYTES_MAX:
         return None

@@ -12,7 +12,7 @@ from registry.validation.codes import severity_by_code
 
 @dataclass
 class LossReport:
-    """Collects findings about one file. `key_offsets` says where each key of the front matter stands in `text`."""
+    """Collects findings about one file. `key_offsets` says where each key of the front matter is in `text`."""
 
     file: str
     text: str = ""

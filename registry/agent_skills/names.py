@@ -1,4 +1,4 @@
-"""`capability_id` and the `name` of an Agent Skill stand for each other one to one: `_` is `-` (CONTRACT 6)."""
+"""`capability_id` and the `name` of an Agent Skill correspond one to one: `_` is `-` (CONTRACT 6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def is_skill_name(text: str) -> bool:
 
 
 def capability_id_of(name: str) -> str:
-    """The id of a skill with a good name. No two good names have one id: `-` becomes `_`, and no name holds `_`."""
+    """The id of a valid name. No two valid names have one id: `-` becomes `_`, and no name contains `_`."""
     return name.replace("-", "_")
 
 
@@ -27,9 +27,9 @@ def skill_name_of(capability_id: str) -> str:
 
 
 def nearest_skill_name(text: str) -> str:
-    """A good name made of an odd one (`Cold Email` is `cold-email`); empty where nothing of it can stand in a name.
+    """A valid name made of an invalid one (`Cold Email` is `cold-email`); empty where nothing of it is allowed.
 
-    Odd names may meet in one: whoever calls this says so.
+    Several names may result in the same one: the caller reports that.
     """
     plain = unicodedata.normalize("NFKD", text).casefold()
     plain = "".join(character for character in plain if not unicodedata.combining(character))

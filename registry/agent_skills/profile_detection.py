@@ -1,4 +1,4 @@
-"""Which profile a text has by its sections, and what a playbook document says of itself without a front matter."""
+"""Which profile a text has by its sections, and the metadata of a playbook document without a front matter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A SKILL.md as it came: front matter read forgivingly, and the text after it to the letter."""
+"""A SKILL.md as it came: front matter read leniently, and the text after it unchanged."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _RESCUE_HINT: Final = "Put quotes around the whole value."
 
 @dataclass(frozen=True)
 class ParsedSkill:
-    """`values` are those of the front matter, every scalar a text; `typed` are the keys whose scalar YAML would take
+    """`values` are those of the front matter, every scalar a string; `typed` are the keys whose scalar YAML would take
     for a number, a truth value, a date or nothing (`version`, or `metadata/version` one level below).
 
-    `has_front_matter` tells a file without any from one with an empty one.
+    `has_front_matter` distinguishes a file without any from one with an empty one.
     """
 
     text: str
@@ -35,7 +35,7 @@ class ParsedSkill:
 
 
 def parse_skill(raw: bytes | str, losses: LossReport) -> ParsedSkill | None:
-    """Read the file; None where it is no text at all, with the error in `losses`.
+    """Read the file; None where it is not text at all, with the error in `losses`.
 
     Broken YAML is tried once more with the lines that break it in quotes (`IMPORT_YAML_RESCUED`).
     """
@@ -114,7 +114,7 @@ def _is_yaml(line: str) -> bool:
 
 
 def _typed_keys(source: str) -> Iterator[str]:
-    """Keys whose plain scalar is no text to YAML's own rules; nothing is constructed."""
+    """Keys whose plain scalar is not a string by YAML's own rules; nothing is constructed."""
     try:
         root = yaml.compose(source, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError):

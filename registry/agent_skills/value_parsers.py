@@ -18,12 +18,12 @@ _LEVELS: Final = ("builtin", "lightweight", "external", "cloud_api")
 
 
 def to_string(value: Any) -> str:
-    """A text as it is, everything else as compact JSON, from which it can be read again."""
+    """A string as it is, everything else as compact JSON, from which it can be read again."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def parse_strings(value: Any) -> list[str] | None:
-    """A list of texts, also of one; None for anything else, and where a text is empty."""
+    """A list of strings, also of one; None for anything else, and where a string is empty."""
     found = [value] if isinstance(value, str) else value
     if not isinstance(found, list) or not found or not all(isinstance(item, str) and item.strip() for item in found):
         return None
@@ -72,7 +72,7 @@ def parse_emoji(value: Any) -> str | None:
 
 
 def parse_phrases(value: Any) -> list[str] | None:
-    """Intent triggers: split at commas, each once; None where one of them could not stand in capability.json."""
+    """Intent triggers: split at commas, each once; None where one of them would be invalid in capability.json."""
     found: dict[str, str] = {}
     for line in parse_strings(value) or ():
         for phrase in filter(None, map(str.strip, line.split(","))):

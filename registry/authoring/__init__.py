@@ -1,1 +1,1 @@
-"""What helps somebody who writes a bundle: first drafts, forms, mends, merges, previews."""
+"""Help for authors of a bundle: first drafts, forms, fixes, merges, previews."""

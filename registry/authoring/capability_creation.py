@@ -1,4 +1,4 @@
-"""A new capability from what somebody says of it (what, when, with which tools, shown how), or from another one."""
+"""Creates a capability from an author's description (what, when, with which tools, shown how), or from another one."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ArgumentSpec:
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """A tool as somebody who is no engineer says it. One that writes waits for a person's approval."""
+    """A tool as described by a non-engineer. One that writes requires a person's approval."""
 
     name: str
     does: str
@@ -93,7 +93,7 @@ def create_capability(*, wish: CapabilitySpec, by: Actor) -> SavedDraft:
 
 
 def build_files(wish: CapabilitySpec) -> dict[str, str]:
-    """The four texts. Raises `InvalidRequest` where a form is wanted that cannot be made."""
+    """The texts of the four bundle files. Raises `InvalidRequest` where a requested form cannot be generated."""
     files = build_scaffold(
         capability_id=wish.capability_id, name=wish.name, description=wish.description, skill_profile=wish.skill_profile
     )
@@ -185,7 +185,7 @@ def _stems(phrase: str) -> tuple[str, ...]:
 
 
 def _phrases(text: str) -> Iterator[str]:
-    """Runs of telling words of a text, two or three words long; longer runs by their ends."""
+    """Runs of specific words of a text, two or three words long; longer runs by their ends."""
     run: list[str] = []
     for part in [*_PHRASE.findall(text[:2000].lower()), "."]:
         if part not in STOP_WORDS and part[0].isalnum():
@@ -209,7 +209,7 @@ def find_trigger_conflicts(triggers: Sequence[str], *, capability_id: str = "") 
 def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Actor) -> SavedDraft:
     """A draft of a new capability like another one: its draft, else what is published.
 
-    Tools get other names, because one name belongs to one capability, wherever the four files say them; triggers are
+    Tools get other names, because one name belongs to one capability, wherever they are mentioned; triggers are
     kept, so that the author sees what they would share. Raises `CapabilityNotFound`, `DraftConflict`, and
     `InvalidRequest` where the files cannot be read.
     """
@@ -224,7 +224,7 @@ def duplicate_capability(*, capability_id: str, new_id: str, name: str, by: Acto
 def _renamed(files: Mapping[str, str], new_id: str, name: str) -> dict[str, str]:
     capability = _read(files, "capability.json")
     if not isinstance(capability, dict):
-        raise InvalidRequest("capability.json is no object: mend its findings first")
+        raise InvalidRequest("capability.json is not an object: fix its findings first")
     tools = _read(files, "tools.json") if files.get("tools.json") else []
     old_id, old_name = str(capability.get("capability_id", "")), str(capability.get("name", ""))
     names = {tool: _other_name(tool, old_id, new_id) for tool in _tool_names(tools)}
@@ -241,7 +241,7 @@ def _read(files: Mapping[str, str], name: str) -> Any:
     try:
         return json.loads(files.get(name, ""))
     except (ValueError, RecursionError):
-        raise InvalidRequest(f"{name} is no JSON: mend its findings first") from None
+        raise InvalidRequest(f"{name} is not valid JSON: fix its findings first") from None
 
 
 def _tool_names(tools: Any) -> list[str]:

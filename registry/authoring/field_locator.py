@@ -1,7 +1,7 @@
 """Where the Studio's forms write what a finding is about: from its JSON pointer to the field or the row of the form.
 
 The forms over the JSON files (frontend/editor/*-form.js) mark each control with the pointer that it writes, and each
-row with the pointer that it stands for, as `data-field`. The tables below name the same places; everything else
+row with the pointer that it represents, as `data-field`. The tables below name the same places; everything else
 follows from one rule. skill.md has no pointers: its fields are stretches of the text, found by line and column.
 """
 
@@ -17,7 +17,7 @@ from registry.bundles import json_locations
 from registry.bundles.json_edits import path_of, value_at
 from registry.validation import Finding
 
-# `*` is any one step, `#` a tool, `@` an argument or a value of the answer, however deep its groups go.
+# `*` is any one step, `#` a tool, `@` an argument or a value of the result, however deep its groups go.
 _SIGNS: Final = {
     "*": "[^/]+",
     "#": r"(?:/tools)?/\d+",
@@ -41,7 +41,7 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "ui_schemas.json": ("/*/title", "/*/description"),
 }
-# What stands for a whole entry; a finding inside it that no field writes is shown there.
+# What represents a whole entry; a finding inside it that no field writes is shown there.
 ROWS: Final[dict[str, tuple[str, ...]]] = {"tools.json": ("#", "@"), "ui_schemas.json": ("/*",)}
 # Further keys that the field for an argument's type writes.
 _OF_TYPE: Final = re.compile(rf"({_SIGNS['@']})/(?:format|items(?!/properties/)(?:/.*)?)")
@@ -53,16 +53,16 @@ _MISSING: Final = ("FIELD_MISSING", "TOOL_APPROVAL_UNSET", "TOOL_PROPERTY_UNDESC
 
 @dataclass(frozen=True, slots=True)
 class FormLocation:
-    """`pointer` names a field or a row of a form; `is_written` tells whether what was found can be mended there."""
+    """`pointer` names a field or a row of a form; `is_written` is true where the finding can be fixed there."""
 
     pointer: str
     is_written: bool
 
 
 def locate_field(finding: Finding, text: str) -> FormLocation | None:
-    """The field that writes what was found; else the row in which it stands; None where the form shows neither.
+    """The field that edits the place of a finding; else the row that contains it; None where the form shows neither.
 
-    `text` is the file that was checked. A field writes its own value and the entries of its list, no more.
+    `text` is the file that was checked. A field writes its own value and the entries of its list, nothing else.
     """
     pointer = _written_at(finding, text)
     for group, first in _GROUPS.get(finding.file, {}).items():
@@ -77,7 +77,7 @@ def locate_field(finding: Finding, text: str) -> FormLocation | None:
 
 
 def _upwards(pointer: str) -> Iterator[tuple[str, str]]:
-    """The pointer and all that it stands in, each with what leads from there to it; the whole file is left out."""
+    """The pointer and all that contain it, each with what leads from there to it; the whole file is left out."""
     place = pointer
     while place:
         yield place, pointer[len(place) :]
@@ -85,7 +85,7 @@ def _upwards(pointer: str) -> Iterator[tuple[str, str]]:
 
 
 def _written_at(finding: Finding, text: str) -> str:
-    """Where the value would stand that makes it good: a missing key has its field, and a type is one field."""
+    """Where the value that fixes it belongs: a missing key has its field, and a type is one field."""
     if finding.subject and finding.code in _MISSING:
         return f"{finding.pointer}/{finding.subject}"
     of_type = _OF_TYPE.fullmatch(finding.pointer)
@@ -120,7 +120,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _groups(file: str) -> dict[re.Pattern[str], str]:
-    """What holds fields and is neither a row nor the whole file, with the name of the first of them."""
+    """What contains fields and is neither a row nor the whole file, with the name of the first of them."""
     found: dict[str, str] = {}
     for field in FIELDS[file]:
         holder, _, name = field.rpartition("/")

@@ -1,7 +1,7 @@
 """A first form for a tool: a field for each argument, a button that calls the tool, sample data that it would take.
 
 What cannot be entered in a form (a value whose type the schema leaves open) is left out where it is not required, and
-refused where it is. The result is an entry of ui_schemas.json that publishes as it stands.
+refused where it is. The result is an entry of ui_schemas.json that can be published as it is.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Making:
     left_out: list[str] = field(default_factory=list)
 
     def add(self, hint: str, **component: Any) -> str:
-        """A component under an id of its own; answers the id."""
+        """Add a component under a new id; returns the id."""
         stem = "_".join(_WORD.findall(hint)) or "part"
         stem = stem if stem[0].isalpha() else f"part_{stem}"
         taken = {one["id"] for one in self.components} | {"root", "form", "title", "actions", "send", "cancel"}
@@ -81,7 +81,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidRequest("The file is no JSON yet: mend its findings first") from None
+        raise InvalidRequest("The file is not valid JSON yet: fix its findings first") from None
 
 
 def _tools(text: str) -> tuple[tuple[str, ...], list[Any]]:
@@ -251,7 +251,7 @@ def _sample(schema: dict[str, Any], otherwise: Any) -> Any:
 
 
 def _words(schema: dict[str, Any]) -> str:
-    """A text that the schema takes: fields hold texts, and numbers are read from them."""
+    """A string that the schema accepts: fields contain strings, and numbers are parsed from them."""
     if schema.get("type") == "string":
         least = schema.get("minLength") if isinstance(schema.get("minLength"), int) else 1
         most = schema.get("maxLength") if isinstance(schema.get("maxLength"), int) else 200

@@ -1,4 +1,4 @@
-"""What readers would get of texts that nobody has published: prompt, load answer, forms, an action's call."""
+"""What readers would get of unpublished texts: prompt, load response, forms, an action's call."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _answer(report: Report) -> dict[str, Any]:
     bundle = report.bundle
     assert bundle is not None  # noqa: S101 (both callers have looked)
     answer = build_load_response(bundle, revision=0, digest=bundle.digest, status="draft", replaced_by=None)
-    # As a client reads it: values of its own, whatever stands twice in the author's.
+    # As a client reads it: values that are not shared, whatever appears twice in the author's text.
     loaded: dict[str, Any] = orjson.loads(orjson.dumps(answer))
     return loaded
 
@@ -96,12 +96,12 @@ def _concerns(finding: Finding, pointer: str) -> bool:
 
 
 def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
-    """Never drawn with an error: a renderer hangs on a component that holds itself."""
+    """Never drawn with an error: a renderer hangs on a component that contains itself."""
     title = entry.get("title") if isinstance(entry.get("title"), str) else ""
     if errors:
         count = f"{len(errors)} error{'' if len(errors) == 1 else 's'}"
         return FormPreview(
-            entry["schema_id"], title or "", None, f"It is drawn once its {count} are mended. {errors[0].message}."
+            entry["schema_id"], title or "", None, f"It is drawn once its {count} are fixed. {errors[0].message}."
         )
     return FormPreview(entry["schema_id"], title or "", _messages(entry))
 
@@ -117,9 +117,9 @@ def check_action(
     """What an event of a form would come to with these texts. Nothing is called, nothing is stored."""
     report = drafts.validate_draft_files(capability_id, files)
     if report.bundle is None:
-        return FormDryRun("refused", why="The four files cannot be read as they stand")
+        return FormDryRun("refused", why="The four files cannot be read as they are")
     try:
         bundle = AgentBundle.from_answer(_answer(report))
     except (ResponseRejected, ValueError, KeyError, TypeError):
-        return FormDryRun("refused", why="No agent would take the four files as they stand")
+        return FormDryRun("refused", why="No agent would accept the four files as they are")
     return dry_run_action(bundle, schema_id, event)

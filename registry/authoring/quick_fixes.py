@@ -1,6 +1,6 @@
-"""One-click mends: for the findings whose hint leaves nothing to decide, the exact edit that makes it good.
+"""One-click fixes: for the findings whose hint leaves nothing to decide, the exact edit that resolves them.
 
-A mend is offered only where it is sure: it never chooses between two meanings, and never writes what only the author
+A fix is offered only where it is sure: it never chooses between two meanings, and never writes what only the author
 can know. Texts that are put in as a beginning say so by their words.
 """
 
@@ -18,15 +18,15 @@ from registry.bundles.skill_document import SkillDocument
 from registry.validation import Finding, Report
 from registry.validation.rules.sections import list_sections
 
-# More than anybody clicks; the next check brings the next ones.
+# More than anyone clicks; the next check returns the next ones.
 QUICK_FIXES_MAX: Final = 60
-# Each mend reads its file again: larger ones are mended by hand.
+# Each fix reads its file again: larger ones are fixed by hand.
 CHARACTERS_MAX: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
 class QuickFix:
-    """`edits` of one file, in code points of its normalised text; `label` is what the button says."""
+    """`edits` of one file, in code points of its normalized text; `label` is what the button says."""
 
     label: str
     file: str
@@ -54,7 +54,7 @@ class _FixContext:
 
 
 def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFix]:
-    """A mend for each finding that has one."""
+    """A fix for each finding that has one."""
     found: dict[Finding, QuickFix] = {}
     for finding in report.findings:
         make = _FIXERS.get(finding.code)
@@ -80,7 +80,7 @@ def _trailing_comma(case: _FixContext) -> QuickFix | None:
     line, column = case.finding.line or 1, case.finding.column or 1
     rows = case.text.split("\n")
     at = sum(len(row) + 1 for row in rows[: line - 1]) + column - 1
-    # The fault is seen at the bracket behind the comma, or at the comma itself.
+    # The error is seen at the bracket behind the comma, or at the comma itself.
     while at < len(case.text) and case.text[at] in ", \t\n" and case.text[at:].lstrip(", \t\n")[:1] in ("]", "}"):
         at += 1
     comma = len(case.text[:at].rstrip()) - 1

@@ -1,7 +1,7 @@
 """Two people changed one draft: what each changed since the text that both began with, and what they must choose.
 
 A merge by lines. Where one of the two alone changed a place, that change is taken; where both did, differently,
-somebody has to say which one holds. Without the text that both began with, every difference is a choice.
+a person has to choose one. Without the text that both are based on, every difference is a choice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Kind = Literal["same", "mine", "theirs", "conflict"]
 Choice = Literal["mine", "theirs", "both"]
 CHOICES: Final[tuple[Choice, ...]] = ("mine", "theirs", "both")
 # What differs over more lines than this is one choice: comparing takes time that grows with the square. Lines that
-# stand there again and again are passed over, for without that the time grows with the cube.
+# occur there again and again are skipped, for without that the time grows with the cube.
 LINES_MAX: Final = 4000
 CONFLICTS_MAX: Final = 100
 
@@ -42,7 +42,7 @@ class MergeChunk:
 
 
 def merge_texts(base: str | None, mine: str, theirs: str) -> tuple[MergeChunk, ...]:
-    """The stretches of the two texts in order. `base` is what both began with, None where nobody knows."""
+    """The stretches of the two texts in order. `base` is what both are based on, None where that is unknown."""
     mine_lines, their_lines = mine.splitlines(keepends=True), theirs.splitlines(keepends=True)
     if base is None:
         found = list(_two_ways(mine_lines, their_lines))
@@ -83,10 +83,10 @@ def merge_draft(
     based_on: int | None,
     by: Actor,
 ) -> SavedDraft:
-    """Save the merge of these texts with the draft as it stands, which must still be version `based_on`. Supporting
+    """Save the merge of these texts with the current draft, which must still be version `based_on`. Supporting
     files are no part of it: they stay what they are.
 
-    `choices` holds, by file, one for each conflict. Raises `DraftConflict` where the draft has moved on once more, and
+    `choices` has, by file, one for each conflict. Raises `DraftConflict` where the draft has changed again, and
     what `save_draft` raises.
     """
     capability = Capability.objects.filter(capability_id=capability_id).first()
@@ -154,7 +154,7 @@ def _judged(base: str, mine: str, theirs: str) -> MergeChunk:
 
 
 def _common(base: list[str], mine: list[str], theirs: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The stretches of `base` that stand in both: begin, end, and where they begin in each of the two."""
+    """The stretches of `base` that are in both: begin, end, and where they begin in each of the two."""
     ours = [(a, b, c) for same, (a, b), (c, _) in _compared(base, mine) if same and b > a]
     others = [(a, b, c) for same, (a, b), (c, _) in _compared(base, theirs) if same and b > a]
     i = j = 0
@@ -169,7 +169,7 @@ def _common(base: list[str], mine: list[str], theirs: list[str]) -> Iterator[tup
 
 
 def _joined(chunks: list[MergeChunk]) -> list[MergeChunk]:
-    """Without empty ones, and neighbours of one kind as one."""
+    """The same stretches without empty ones, adjacent ones of one kind joined."""
     joined: list[MergeChunk] = []
     for chunk in chunks:
         if not chunk.mine and not chunk.theirs:

@@ -16,15 +16,15 @@ from registry.models import Capability
 
 UtteranceList = Literal["intent_triggers", "should_match", "should_not_match"]
 UTTERANCE_LISTS: Final[tuple[UtteranceList, ...]] = ("intent_triggers", "should_match", "should_not_match")
-# schemas/capability.schema.json says the same; what is longer would be a finding that somebody did not write.
+# schemas/capability.schema.json says the same; what is longer would be a finding that no author caused.
 LENGTH_MAX: Final[dict[UtteranceList, int]] = {"intent_triggers": 80, "should_match": 500, "should_not_match": 500}
 
 
 def add_utterance(*, capability_id: str, sentence: str, place: UtteranceList, by: Actor) -> SavedDraft | None:
     """Put a sentence into the draft of a capability, or into a new one of what is published; the rest of the text stays
-    as it was written. None where it stands there already.
+    as it was written. None where it is there already.
 
-    Raises `CapabilityNotFound`, and `InvalidRequest` for an odd sentence or a text that has to be mended first.
+    Raises `CapabilityNotFound`, and `InvalidRequest` for an invalid sentence or a text that has to be fixed first.
     """
     text = " ".join(sentence.replace("\0", " ").split())
     if not text or len(text) > LENGTH_MAX[place]:
@@ -51,14 +51,14 @@ def _with_sentence(text: str, sentence: str, place: UtteranceList) -> str | None
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise InvalidRequest("capability.json cannot be read: mend its findings in the editor first")
+        raise InvalidRequest("capability.json cannot be read: fix its findings in the editor first")
     if place == "intent_triggers":
         return _added(text, document, (), place, sentence)
     utterances = document.get("utterances")
     if utterances is None and "utterances" not in document:
         return apply_edits(text, [add_key(text, (), "utterances", {place: [sentence]})])
     if not isinstance(utterances, dict):
-        raise InvalidRequest("'utterances' is no object: mend it in the editor first")
+        raise InvalidRequest("'utterances' is not an object: fix it in the editor first")
     return _added(text, utterances, ("utterances",), place, sentence)
 
 
@@ -67,7 +67,7 @@ def _added(text: str, holder: dict[str, Any], path: tuple[str, ...], name: str, 
     if name not in holder:
         return apply_edits(text, [add_key(text, path, name, [sentence])])
     if not isinstance(listed, list):
-        raise InvalidRequest(f"'{name}' is no list: mend it in the editor first")
+        raise InvalidRequest(f"'{name}' is not a list: fix it in the editor first")
     if any(isinstance(each, str) and each.casefold() == sentence.casefold() for each in listed):
         return None
     return apply_edits(text, [add_item(text, (*path, name), sentence)])

@@ -14,7 +14,7 @@ from registry.bundles.supporting_files import build_file_facts, find_supporting_
 
 @dataclass(frozen=True)
 class SkillBundle:
-    """One capability bundle, parsed and normalised.
+    """One capability bundle, parsed and normalized.
 
     `files` are the author's texts, UTF-8 with LF; `capability` is the whole of capability.json, utterances included.
     The values are shared, not copied: nobody may change them.

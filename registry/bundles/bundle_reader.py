@@ -102,7 +102,7 @@ def _reader(file: Path) -> ArchiveReader:
 
 
 def read_content(name: str, read: ArchiveReader) -> bytes:
-    """The file, or just so much that it is seen to be too large; of an image just that it is no text."""
+    """The file, or just so much that it is seen to be too large; of an image just that it is not text."""
     content = read(FILE_BYTES_MAX + 1)
     return NOT_TEXT if name not in BUNDLE_FILES and is_binary(content) else content
 

@@ -25,7 +25,7 @@ class Finding:
     column: int | None
     message: str
     hint: str
-    # What it is about, by name: the key that is missing, the key that was meant. Mends read it; it does not travel.
+    # What it is about, by name: the key that is missing, the key that was meant. Fixes read it; it does not travel.
     subject: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class FrontMatter:
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """Read the front matter of a normalised skill.md; never raises."""
+    """Read the front matter of a normalized skill.md; never raises."""
     first, _, _ = text.partition("\n")
     if not _FENCE.match(first):
         return FrontMatter()
@@ -131,7 +131,7 @@ class _FrontMatterReader:
                 continue
             if key_node.value in values:
                 hint = "Remove one of the two."
-                self._fault(f"The key '{key_node.value}' stands twice", hint, key_node.start_mark.index)
+                self._fault(f"The key '{key_node.value}' appears twice", hint, key_node.start_mark.index)
             values[key_node.value] = self._value(value_node)
         return values
 

@@ -236,7 +236,7 @@ def _string_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
         container = stack[-1]
         container.key = text
         if text in container.keys:
-            message = f"The key {_shown(text)} stands twice in one object"
+            message = f"The key {_shown(text)} appears twice in one object"
             yield JsonError("JSON_DUPLICATE_KEY", _path(stack), message, "Remove one of the two.", offset)
         container.keys.add(text)
     if "\\" not in token:

@@ -37,7 +37,7 @@ _UNKNOWN_HINT: Final = (
 class JsonDocument:
     """One JSON file.
 
-    `value` is in the normalised form: tools.json and ui_schemas.json are lists, whatever wrapper the author wrote.
+    `value` is in the normalized form: tools.json and ui_schemas.json are lists, whatever wrapper the author wrote.
     `written` says which form that was, so that places lead back into it.
     """
 
@@ -102,7 +102,7 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFind
 
 @dataclass
 class ParsedBundle:
-    """The texts of one bundle as they came, normalised, and whatever could be parsed of them."""
+    """The texts of one bundle as they came, normalized, and whatever could be parsed of them."""
 
     files: dict[str, str] = field(default_factory=dict)
     json: dict[str, JsonDocument] = field(default_factory=dict)
@@ -226,7 +226,7 @@ def _offset(text: str, span: Span, problem: RawFinding, *, at_key: bool) -> int:
 
 
 def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Severity]) -> ParsedBundle:
-    """Normalise and parse whatever is there; what cannot be read becomes findings, never an exception."""
+    """Normalize and parse whatever is there; what cannot be read becomes findings, never an exception."""
     documents = ParsedBundle(severities=severities)
     total = 0
     for name in BUNDLE_FILES:
@@ -253,7 +253,7 @@ def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Seve
 
 def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -> Iterator[RawFinding]:
     """What capability.json names and nobody can find. Of one that is there its own file is judged."""
-    # A place inside of a string is counted from its start, each anew; of thousands of lines that takes too long.
+    # A place inside of a string is counted from its start each time; of thousands of lines that takes too long.
     is_placed = max(named.values(), default=0) < _PLACED_MAX
     for name, offset in named.items():
         if name in files and name not in BUNDLE_FILES:
@@ -302,7 +302,7 @@ def _report_binary_files(documents: ParsedBundle, names: list[str]) -> None:
     """Images and the like: they stand in the folders of skills and are no fault of the bundle."""
     for name in names:
         shown = name[:200]
-        message, hint = f"'{shown}' is no text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."
+        message, hint = f"'{shown}' is not text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."
         documents.report_at(RawFinding("FILE_NOT_TEXT", shown, (), message, hint), None, "")
 
 

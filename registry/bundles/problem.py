@@ -25,12 +25,12 @@ EXAMINED_MAX: Final = 5000
 class RawFinding:
     """One fault, with the place in the parsed document where it was seen.
 
-    `path` leads through the *normalised* document: tools.json and ui_schemas.json are lists there, whatever wrapper or
+    `path` leads through the *normalized* document: tools.json and ui_schemas.json are lists there, whatever wrapper or
     map the author wrote. In skill.md it holds the heading texts from the H1 down; `()` is the file as a whole.
     `at_key` points at the last step of the path as a key (an unknown key, the second of two duplicate keys).
-    `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalised text.
+    `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalized text.
     `severity` is None where the catalogue's own holds.
-    `subject` names what it is about where a mend must know: the missing key or section, the key that was meant.
+    `subject` names what it is about where a fix must know: the missing key or section, the key that was meant.
     `more_follow` says that the check stopped here and that there are more of its kind.
     """
 

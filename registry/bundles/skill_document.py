@@ -17,7 +17,7 @@ SECTIONS_MAX: Final = 20
 
 @dataclass(frozen=True)
 class SkillDocument:
-    """`text` is the whole normalised file; lines of the outline count from the first line of `skill_doc`."""
+    """`text` is the whole normalized file; lines of the outline count from the first line of `skill_doc`."""
 
     text: str
 

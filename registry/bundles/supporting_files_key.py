@@ -25,7 +25,7 @@ def add_supporting_files_key(text: str, *, add: Collection[str] = (), drop: Coll
     metadata = value.value.get("metadata", {}) if isinstance(value.value, dict) else None
     if value.faults or not isinstance(metadata, dict):
         raise InvalidRequest(
-            "capability.json cannot be read, and a file outside of the folders has to be named there: mend it first, "
+            "capability.json cannot be read, and a file outside of the folders has to be named there: fix it first, "
             f"or choose one of {FOLDERS_TEXT}"
         )
     return apply_edits(text, [_edit(text, value.value, "\n".join(after))])

@@ -13,7 +13,7 @@ from functools import cached_property
 BOM = "\ufeff"
 FILE_BYTES_MAX = 1024 * 1024
 BUNDLE_BYTES_MAX = 2 * 1024 * 1024
-# Stands for the content of a file that is no text, so that nobody holds it.
+# Stands for the content of a file that is not text, so that nobody holds it.
 NOT_TEXT = b"\xff"
 
 
@@ -28,7 +28,7 @@ class TextError:
 
 
 def decode_text(raw: bytes | str) -> tuple[str, TextError | None]:
-    """Normalise one file.
+    """Normalize one file.
 
     A text always comes back, so that an editor has something to show: undecodable bytes stand in it as U+FFFD.
     """
@@ -61,7 +61,7 @@ def normalize_newlines(text: str) -> str:
 
 
 def is_binary(raw: bytes | str) -> bool:
-    """Whether bytes are no text: not UTF-8, or with a NUL. A character that the end of a read has cut is forgiven."""
+    """Whether bytes are not text: not UTF-8, or with a NUL. A character that the end of a read has cut is forgiven."""
     if isinstance(raw, str):
         return False
     try:

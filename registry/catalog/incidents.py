@@ -80,7 +80,7 @@ def _open(incident: Incident, capability: Capability, message: str, details: str
 
 
 def close_incidents(capability: Capability, *, kind: str = "") -> int:
-    """Close what a new release has mended, or those of one kind; the caller holds the lock."""
+    """Close what a new release has fixed, or those of one kind; the caller holds the lock."""
     mended = Incident.objects.filter(capability=capability, closed_at__isnull=True)
     if kind:
         mended = mended.filter(kind=kind)

@@ -94,7 +94,7 @@ class SubcommandBase(BaseCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
-        # Django colours all of it on a terminal, whatever NO_COLOR says.
+        # Django colors all of it on a terminal, whatever NO_COLOR says.
         self.stderr.style_func = None
         if isinstance(options.get("note"), str):
             options["note"] = _text(options["note"])
@@ -146,7 +146,7 @@ class SubcommandBase(BaseCommand):
         )
 
     def document(self, value: dict[str, Any]) -> None:
-        """The one JSON document of a call; a path that is no text in the system's encoding shows U+FFFD there."""
+        """The one JSON document of a call; a path that is not text in the system's encoding shows U+FFFD there."""
         self.stdout.write(_text(json.dumps(value, indent=2, ensure_ascii=False)))
 
     def line(self, text: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Findings with the line they are about, an arrow under the place, and the mend."""
+"""Findings with the line they are about, an arrow under the place, and the fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH_MAX: Final = 160
 
 
 class TerminalStyle:
-    """Colour where a person looks on: on a terminal, unless NO_COLOR is set (no-color.org)."""
+    """Color where a person looks on: on a terminal, unless NO_COLOR is set (no-color.org)."""
 
     def __init__(self, stream: TextIO) -> None:
         forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")
@@ -110,7 +110,7 @@ def format_changes(changes: Sequence[Change], paint: TerminalStyle) -> Iterator[
 
 
 def format_diff(lines: Sequence[str], paint: TerminalStyle) -> Iterator[str]:
-    """A unified diff in colour."""
+    """A unified diff in color."""
     for line in lines:
         kind = {"+": "good", "-": "error", "@": "place"}.get(line[:1])
         shown = escape_controls(line)

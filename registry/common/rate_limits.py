@@ -37,7 +37,7 @@ class RateLimited(RegistryError):
 
 @dataclass
 class RateLimiter:
-    """Counts by fixed windows: one counter a subject, begun anew when its window is over."""
+    """Counts by fixed windows: one counter a subject, begun again when its window is over."""
 
     # How often each limit has refused since the process began.
     refused: Counter[str] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class RateLimiter:
             del self._windows[next(iter(self._windows))]
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         with self._lock:
             self._windows.clear()
 

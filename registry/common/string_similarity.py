@@ -21,7 +21,7 @@ _LIKE_FROM: Final = 0.4
 
 @lru_cache(maxsize=50_000)
 def bigram_bitset(name: str) -> int:
-    """The pairs of neighbouring letters as a set of bits, so that a comparison is one machine instruction or two."""
+    """The pairs of neighboring letters as a set of bits, so that a comparison is one machine instruction or two."""
     pairs = 0
     padded = f" {name[:LENGTH_MAX]} "
     for first, second in pairwise(padded):

@@ -38,7 +38,7 @@ def idempotent_call(*, by: Actor, key: str, fingerprint: str) -> Iterator[Idempo
     """The transaction in which the write is done and its answer kept.
 
     Nothing is kept where `keep` is left None or the block raises: a write that was refused has changed nothing, and is
-    tried anew. Raises `IdempotencyKeyReused` where the key stands for something else.
+    tried again. Raises `IdempotencyKeyReused` where the key stands for something else.
     """
     with transaction.atomic():
         _wait_for_others(f"{by}\0{key}")

@@ -214,7 +214,7 @@ def _row(capability: Any) -> CapabilityRow:
 
 
 def list_open_incidents() -> QuerySet[Incident]:
-    """Incidents that nobody has mended yet, the latest first."""
+    """Incidents that nobody has fixed yet, the latest first."""
     return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision", "source")
 
 

@@ -53,7 +53,7 @@ class SimilarityScores:
 
 
 class ExampleSimilarity:
-    """Immutable; made anew when a capability's sentences change."""
+    """Immutable; made again when a capability's sentences change."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The matcher of this process, made anew when what is published has moved."""
+"""The matcher of this process, made again when what is published has moved."""
 
 from __future__ import annotations
 

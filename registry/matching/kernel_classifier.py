@@ -1,7 +1,7 @@
 """The linear head: which capability a sentence belongs to, learned from the example sentences.
 
 Multinomial logistic regression in the space that the likeness of sentences spans (its kernel), so that what is stored
-is one row of numbers a sentence, however many words there are. Measured against nearest-neighbour rules in
+is one row of numbers a sentence, however many words there are. Measured against nearest-neighbor rules in
 docs/matching.md.
 """
 

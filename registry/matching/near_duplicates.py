@@ -109,7 +109,7 @@ def term_counts(bundle: SkillBundle) -> Counter[str]:
 
 
 def _plain(value: Any) -> str:
-    """The texts of a JSON value; what is no text of a damaged row says nothing."""
+    """The texts of a JSON value; what is not text of a damaged row says nothing."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -1,6 +1,6 @@
 """What a sentence is made of in words, and which known sentences share it: an inverted index in numpy.
 
-Three kinds of parts, each its own TF-IDF space of unit length: stems, pairs of neighbouring stems, and pieces of three
+Three kinds of parts, each its own TF-IDF space of unit length: stems, pairs of neighboring stems, and pieces of three
 and four letters, which see through inflection and misspelling.
 """
 

@@ -45,7 +45,7 @@ def set_group(
     examples: Sequence[str] | None = None,
     is_exclusive: bool | None = None,
 ) -> SkillGroup:
-    """Make a group, or change what is given of one. Raises `InvalidRequest` with the mend; nothing changes then."""
+    """Make a group, or change what is given of one. Raises `InvalidRequest` with the fix; nothing changes then."""
     _check(group_id, name, description, examples)
     with write_transaction() as state:
         group = SkillGroup.objects.filter(group_id=group_id).first()
@@ -73,7 +73,7 @@ def is_group_id(group_id: str) -> bool:
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
     if not is_group_id(group_id):
         raise InvalidRequest(
-            f"'{group_id[:80]}' is no id of a group: lower-case words joined by _, at most 64 characters"
+            f"'{group_id[:80]}' is not an id of a group: lower-case words joined by _, at most 64 characters"
         )
     if name is not None and not (name.strip() and len(name) <= 80):
         raise InvalidRequest("A group's name has 1 to 80 characters")

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ("key_name", models.CharField(max_length=80)),
                 (
                     "near_duplicates",
-                    models.JSONField(default=list, help_text="What it was alike to when it was handed in."),
+                    models.JSONField(default=list, help_text="What it was alike to when it was submitted."),
                 ),
                 (
                     "status",

@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("words", models.TextField(blank=True, default="")),
                 ("file", models.CharField(blank=True, default="", max_length=32)),
-                ("line", models.PositiveIntegerField(help_text="In the text that was handed in, from 1.", null=True)),
+                ("line", models.PositiveIntegerField(help_text="In the text that was submitted, from 1.", null=True)),
                 ("code", models.CharField(blank=True, default="", help_text="Of a finding.", max_length=64)),
             ],
             options={

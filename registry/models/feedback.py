@@ -11,7 +11,7 @@ from django.utils import timezone
 
 
 class Outcome(models.Model):
-    """How one use of a capability ended, as an agent tells it. Append-only, so that confidence can be counted anew."""
+    """How one use of a capability ended, as an agent tells it. Append-only, so that confidence can be counted again."""
 
     class Kind(models.TextChoices):
         CONFIRMED_SUCCESS = "confirmed_success"

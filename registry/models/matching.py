@@ -1,4 +1,4 @@
-"""What was learned for matching: derived from what is published, and made anew where it is missing. Part of
+"""What was learned for matching: derived from what is published, and made again where it is missing. Part of
 `registry.models`."""
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from registry.models.bundle_texts import BundleTexts
 
 
 class Proposal(BundleTexts):
-    """A bundle that the holder of a key hands in; the texts as they came, whatever becomes of the draft."""
+    """A bundle that the holder of a key submits; the texts as they came, whatever becomes of the draft."""
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -25,7 +25,7 @@ class Proposal(BundleTexts):
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="proposals")
     note = models.TextField(blank=True, default="")
     key_name = models.CharField(max_length=80)
-    near_duplicates = models.JSONField(default=list, help_text="What it was alike to when it was handed in.")
+    near_duplicates = models.JSONField(default=list, help_text="What it was alike to when it was submitted.")
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
     created_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)

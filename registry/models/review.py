@@ -43,7 +43,7 @@ class ReleaseRule(models.Model):
 
 
 class Review(BundleTexts):
-    """The texts of a draft that somebody was asked to approve; `round` counts how often they were handed in."""
+    """The texts of a draft that somebody was asked to approve; `round` counts how often they were submitted."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -125,7 +125,7 @@ class ReviewEntry(models.Model):
     at = models.DateTimeField(default=timezone.now)
     words = models.TextField(blank=True, default="")
     file = models.CharField(max_length=32, blank=True, default="")
-    line = models.PositiveIntegerField(null=True, help_text="In the text that was handed in, from 1.")
+    line = models.PositiveIntegerField(null=True, help_text="In the text that was submitted, from 1.")
     code = models.CharField(max_length=64, blank=True, default="", help_text="Of a finding.")
     reply_to = models.ForeignKey("self", null=True, on_delete=models.CASCADE, related_name="replies")
     resolved_at = models.DateTimeField(null=True)

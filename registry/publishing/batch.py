@@ -162,7 +162,7 @@ def import_all(
 ) -> list[BatchResult]:
     """Take each bundle or Agent Skill in, as a draft (whatever its faults) or published.
 
-    `over` names, by id, versions of drafts that may be written over rather than put away.
+    `over` names, by id, versions of drafts that may be written over rather than discarded.
 
     What an Agent Skill lost on the way is among its findings; one that cannot be read is refused with the cause. A dry
     run says `draft` and stores none.
@@ -199,7 +199,7 @@ def _import_drafts(
 
 
 def _import_draft(path: str, report: Report, *, by: Actor, note: str, dry_run: bool, over: int | None) -> BatchResult:
-    """A draft needs an id to live under, and texts that can be stored; everything else can be mended in the Studio."""
+    """A draft needs an id to live under, and texts that can be stored; everything else can be fixed in the Studio."""
     refused = BatchResult(path, report.capability_id, "refused", None, None, report.findings, dict(report.files))
     if not report.capability_id or any(finding.code in _UNSTORABLE for finding in report.errors):
         return refused

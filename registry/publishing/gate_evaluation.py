@@ -46,7 +46,7 @@ def find_capability(capability_id: str) -> Capability | None:
 def evaluate_gate(
     report: Report, capability: Capability | None, asked: GateRequest, *, rehearsed: bool = False
 ) -> GateReport:
-    """Held against what readers have now. A damaged row is never "up to date": publishing the same again mends it.
+    """Held against what readers have now. A damaged row is never "up to date": publishing the same again fixes it.
 
     `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
     """

@@ -1,4 +1,4 @@
-"""Bundles that agents hand in for review: never published by themselves, never in the place of somebody's work."""
+"""Bundles that agents submit for review: never published by themselves, never in the place of somebody's work."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
 
 def _supersede(capability: Capability, by: Actor) -> None:
     for earlier in Proposal.objects.filter(capability=capability, key_name=by.name, status="draft"):
-        _decide(earlier, "superseded", by, note="Proposed anew")
+        _decide(earlier, "superseded", by, note="Proposed again")
 
 
 def _is_own(draft: Draft, by: Actor) -> bool:

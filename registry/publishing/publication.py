@@ -293,7 +293,7 @@ def _require_intact(revision: Revision, capability: Capability) -> None:
     if not is_intact(revision):
         raise StatusConflict(
             f"Revision {revision.number} of '{capability.capability_id}' was damaged where it is stored; "
-            "publish its texts anew"
+            "publish its texts again"
         )
 
 

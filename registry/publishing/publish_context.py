@@ -13,7 +13,7 @@ from registry.publishing.scheduled_releases import get_pending_release
 
 @dataclass(frozen=True, slots=True)
 class PublishContext:
-    """`review_is_current` says that the draft is still what was handed in; `open_comments` are those of the review."""
+    """`review_is_current` says that the draft is still what was submitted; `open_comments` are those of the review."""
 
     audience: Audience
     review: Review | None

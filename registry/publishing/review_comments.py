@@ -41,7 +41,7 @@ class CommentThread:
 def add_comment(
     *, review_id: int, by: Actor, words: str, file: str = "", line: int | None = None, code: str = ""
 ) -> ReviewEntry:
-    """Say something: in general, on a line of the texts that were handed in, or on a finding.
+    """Say something: in general, on a line of the texts that were submitted, or on a finding.
 
     Raises `NotFound`, and `InvalidRequest` for no words or a line that is not there.
     """

@@ -1,6 +1,6 @@
 """Asking a second person before something is published.
 
-A review holds the texts that were handed in. An approval is bound to them: once the draft is edited it stands for
+A review holds the texts that were submitted. An approval is bound to them: once the draft is edited it stands for
 nothing, and the review is asked for again. Who may decide is settled at the door, who cannot be the second person here.
 What is said meanwhile is in `registry.publishing.review_comments`.
 """
@@ -48,7 +48,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
     draft = get_draft(capability_id)
     report = validate_draft(draft)
     if not report.ok:
-        raise BundleRejected("The draft has errors: mend them before somebody is asked to look", report.findings)
+        raise BundleRejected("The draft has errors: fix them before somebody is asked to look", report.findings)
     with write_transaction():
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id)
@@ -123,7 +123,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.texts_digest:
             raise ReviewConflict(
-                "The draft was changed or put away since it was handed in: it has to be asked for again"
+                "The draft was changed or discarded since it was submitted: it has to be asked for again"
             )
         if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
             raise SelfApprovalForbidden(
@@ -175,7 +175,7 @@ def may_withdraw(review: Review, by: Actor) -> bool:
 def _decidable(review_id: int, round_seen: int) -> Review:
     review = get_review(review_id)
     if review.round != round_seen:
-        raise ReviewConflict("Other texts were handed in since you opened this page; look again")
+        raise ReviewConflict("Other texts were submitted since you opened this page; look again")
     if review.state != Review.State.OPEN:
         raise ReviewConflict(f"The review is {review.get_state_display().lower()} already")
     return review
@@ -285,6 +285,6 @@ def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
 
 
 def is_current(review: Review) -> bool:
-    """Whether the draft is still what was handed in."""
+    """Whether the draft is still what was submitted."""
     draft = get_active_draft(review.capability)
     return draft is not None and draft_digest(draft) == review.texts_digest

@@ -205,7 +205,7 @@ def _publish(scheduled_id: int, report: Report | None) -> None:
 def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     """Why it cannot be made whatever the gate says; empty where it can."""
     if draft is None:
-        return "The draft was put away or published since"
+        return "The draft was discarded or published since"
     if texts_digest(draft.files) != release.texts_digest:
         return "The draft was changed after the release was planned"
     actor = _actor(release.scheduled_by)

@@ -74,7 +74,7 @@ class UnmetRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenProposal:
-    """A bundle that an agent has handed in for review."""
+    """A bundle that an agent has submitted for review."""
 
     proposal_id: UUID
     capability_id: str
@@ -204,7 +204,7 @@ def list_regressions() -> PanelItems[Regression]:
 
 
 def list_open_proposals() -> PanelItems[OpenProposal]:
-    """What agents have handed in and nobody has decided on, the latest first."""
+    """What agents have submitted and nobody has decided on, the latest first."""
     found = Proposal.objects.filter(status=Proposal.Status.DRAFT)
     columns = ("proposal_id", "capability__capability_id", "key_name", "note", "created_at")
     return PanelItems([OpenProposal(*row) for row in found.values_list(*columns)[:SHOWN_MAX]], found.count())

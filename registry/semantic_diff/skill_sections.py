@@ -31,7 +31,7 @@ def _called(name: str) -> str:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """`{H2: what stands below it}`; a name that stands twice has both texts. What stands before the first is ""."""
+    """`{H2: what stands below it}`; a name that appears twice has both texts. What stands before the first is ""."""
     found = parse_outline(text)
     starts = [(heading.line, heading.text) for heading in found.headings if heading.level == 2]
     sections = {_BEGINNING: "\n".join(found.texts[: starts[0][0] - 1] if starts else found.texts).strip()}

@@ -28,7 +28,7 @@ from registry.snapshot.store import STORE, is_stale
 from registry.usage.confidence import ConfidenceScore
 
 BYTES_MAX: Final = 64 * 1024 * 1024
-# How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be mended.
+# How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be fixed.
 MALFORMED_SECONDS: Final = 2.0
 # Below this, compressing costs more than it saves.
 COMPRESS_FROM_BYTES: Final = 500

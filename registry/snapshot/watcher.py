@@ -1,4 +1,4 @@
-"""The daemon thread that keeps a process's snapshot fresh and hands in what was counted in memory.
+"""The daemon thread that keeps a process's snapshot fresh and flushes the counts in memory.
 
 PostgreSQL tells by LISTEN when something was published; on both databases the counters are polled once a second. On
 SQLite `PRAGMA data_version`, which costs microseconds, is asked ten times a second: it moves with every commit of

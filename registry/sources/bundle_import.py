@@ -98,7 +98,7 @@ def import_texts(texts: Mapping[str, str], name: str) -> list[SourceBundle]:
 def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, may_replace: bool = False) -> ImportResult:
     """Store a draft of each, or of none where one of them cannot be one.
 
-    A capability that is there already is refused unless `may_replace`: its draft is put away for 30 days then.
+    A capability that is there already is refused unless `may_replace`: its draft is discarded for 30 days then.
     Raises `SourceUnreadable` for more than `BUNDLES_MAX`.
     """
     if len(sources) > BUNDLES_MAX:

@@ -101,7 +101,7 @@ def _stamps(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
 
 
 def _fingerprint(source: SourceBundle) -> str:
-    """Bytes that are no text count as well: they may be the mistake that was just mended."""
+    """Bytes that are not text count as well: they may be the mistake that was just fixed."""
     return texts_digest(
         {
             name: text.decode("utf-8", errors="backslashreplace") if isinstance(text, bytes) else text

@@ -72,7 +72,7 @@ def parse_git_url(source: str) -> GitAddress:
     try:
         port = parts.port or 443
     except ValueError:
-        raise SourceUnreadable(f"{source}: the port is no number from 1 to 65535") from None
+        raise SourceUnreadable(f"{source}: the port is not a number from 1 to 65535") from None
     return GitAddress(match["url"], parts.hostname, port, ref, folder)
 
 

@@ -148,7 +148,7 @@ def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, bytes]:
     found = list(_kept(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False))
     files = {upload.path: bytes(upload.content or b"") for upload in found}
     if not found or len(found) != len(upload_ids) or len(files) != len(found):
-        raise NotFound("Some files of the skill are not here, or stand twice: they are kept for an hour. Begin again")
+        raise NotFound("Some files of the skill are not here, or appear twice: they are kept for an hour. Begin again")
     return files
 
 
@@ -175,7 +175,7 @@ def _require_name(taken: ImportedSkill, slug: str) -> None:
 def _named(taken: ImportedSkill, slug: str, display_name: str) -> ImportedSkill:
     """With the name that its publisher gave it, where its own files say the slug alone.
 
-    What a client makes of the slug by itself, each word with a capital letter, is no name that anybody gave.
+    What a client makes of the slug by itself, each word with a capital letter, is not a name that anybody gave.
     """
     files = dict(taken.files or {})
     try:

@@ -55,7 +55,7 @@ _Status = GitSourceItem.Status
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What one look at a source came to: the rows that were taken in anew, and how many stayed as they were."""
+    """What one look at a source came to: the rows that were taken in again, and how many stayed as they were."""
 
     commit: str
     taken: tuple[GitSourceItem, ...]
@@ -198,7 +198,7 @@ def request_sync(*, source_id: int, by: Actor) -> bool:
 
 
 def approve_listing(*, source_id: int, by: Actor) -> GitSource:
-    """Take the list that was refused as it is, at the next look, which is due at once; another one is doubted anew.
+    """Take the list that was refused as it is, at the next look, which is due at once; another one is doubted again.
 
     Raises `NotFound`, `InvalidRequest` where none was refused.
     """

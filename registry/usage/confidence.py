@@ -1,5 +1,5 @@
 """How much a playbook can be trusted: a score that moves with each outcome (SPEC-SEEDS D). Whole hundredths, so that
-it can be counted anew from the outcomes to the last digit."""
+it can be counted again from the outcomes to the last digit."""
 
 from __future__ import annotations
 

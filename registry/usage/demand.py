@@ -1,7 +1,7 @@
 """The demand board: what agents asked for and did not get, and what somebody does about it.
 
 Ids are counted always. Messages are kept where `KEEP_UNMATCHED_DAYS` says so, scrubbed (registry/usage/scrubbing.py),
-for so many days after they were last said. What was put away comes back once it was asked for `RETURNS_AFTER` times
+for so many days after they were last said. What was discarded comes back once it was asked for `RETURNS_AFTER` times
 more.
 """
 
@@ -168,7 +168,7 @@ def dismiss_row(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
 
 
 def undismiss(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
-    """Show them again; how many. Raises `NotFound` where none was put away."""
+    """Show them again; how many. Raises `NotFound` where none was discarded."""
     with write_transaction():
         found = _chosen(what, chosen).filter(dismissed_at__isnull=False)
         count = found.update(dismissed_at=None, dismissed_by="", dismissed_count=0)

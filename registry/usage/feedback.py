@@ -67,7 +67,7 @@ def _score(row: Confidence) -> ConfidenceScore:
 
 
 def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """Counted anew from the events: of the capability, or of one of its revisions by itself."""
+    """Counted again from the events: of the capability, or of one of its revisions by itself."""
     events = Outcome.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)

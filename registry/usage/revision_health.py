@@ -269,7 +269,7 @@ class HealthReport:
 
 
 def get_health_report(capability: Capability, *, revision: int | None = None) -> HealthReport:
-    """Counted anew from the events; with `revision` the points are those of one revision by itself."""
+    """Counted again from the events; with `revision` the points are those of one revision by itself."""
     points = _points(capability, revision)
     figures = count_outcomes_by_revision([capability.pk]).get(capability.pk, {})
     published = capability.published_revision.number if capability.published_revision else 0

@@ -38,7 +38,7 @@ class _Buffer:
 
 @dataclass
 class UsageTotals:
-    """Since the process began, whether handed in or not."""
+    """Since the process began, whether flushed or not."""
 
     loads: int = 0
     misses: int = 0

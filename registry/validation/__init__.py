@@ -33,7 +33,7 @@ OUT_OF_TIME: Final = "it ran out of time"
 
 @dataclass(frozen=True)
 class Report:
-    """What was found, and the bundle where the texts could be read; `files` are normalised in any case."""
+    """What was found, and the bundle where the texts could be read; `files` are normalized in any case."""
 
     files: Mapping[str, str]
     findings: tuple[Finding, ...]

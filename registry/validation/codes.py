@@ -12,7 +12,7 @@ FILES: Final = (
     FindingCode("FILE_TOO_LARGE", "error", "A file over 1 MiB.", "a skill.md of 1.2 MiB", "Shorten it; agents load the whole text."),
     FindingCode("BUNDLE_TOO_LARGE", "error", "The files have more than 2 MiB together.", "three files of 0.9 MiB", "Shorten the texts, or split the capability."),
     FindingCode("FILE_UNKNOWN", "warning", "A file that is not one of the four, nor in `references/`, `scripts/` or `assets/`, nor named in `metadata.supporting_files`; it is left out.", "`Tools.json`, `notes.txt`", "Rename it, name it in `metadata.supporting_files` if agents need it, or ignore the warning."),
-    FindingCode("FILE_NOT_TEXT", "warning", "A supporting file that is no text in UTF-8, such as an image; it is left out.", "`assets/logo.png`", "Ignore the warning, or save the file as UTF-8 where it is a text."),
+    FindingCode("FILE_NOT_TEXT", "warning", "A supporting file that is not text in UTF-8, such as an image; it is left out.", "`assets/logo.png`", "Ignore the warning, or save the file as UTF-8 where it is a text."),
     FindingCode("FILE_PATH_INVALID", "error", "A supporting file has, or `metadata.supporting_files` names, a path with a character other than ASCII letters, digits, `.`, `_`, `-`, space and `/`; that some file system refuses; that differs from another one in the case of letters alone; or that belongs to a file of the bundle, of an export or of a tool. Models read file names too, so that nothing in them may be invisible or look like something else.", "`references/a:b.md`, `references/Größe.md`, `references/CON.md`, `references/tools.json`, `../notes.md`, `SKILL.md`", "Rename the file, or take its line out."),
     FindingCode("FILE_NAMED_MISSING", "warning", "A line of `metadata.supporting_files` in capability.json names a file that is not there: an agent would look for it in vain.", '`{"supporting_files": "forms.md"}` without forms.md', "Add the file, or take the line out."),
     FindingCode("FILES_TOO_MANY", "error", "More than 100 supporting files.", "a folder of a thousand pages", "Join some of them, or leave some out."),
@@ -21,7 +21,7 @@ FILES: Final = (
 )  # fmt: skip
 JSON: Final = (
     FindingCode("JSON_INVALID", "error", "The text is not JSON. NaN, Infinity, comments and trailing commas are not either.", '`{"name": "a",}`', "Correct the place that is named; the mistake is often just before it."),
-    FindingCode("JSON_DUPLICATE_KEY", "error", "One key stands twice in an object. Readers disagree which of the two counts.", '`{"name": "a", "name": "b"}`', "Remove one of the two."),
+    FindingCode("JSON_DUPLICATE_KEY", "error", "One key appears twice in an object. Readers disagree which of the two counts.", '`{"name": "a", "name": "b"}`', "Remove one of the two."),
     FindingCode("JSON_NUMBER_OUT_OF_RANGE", "error", "A whole number beyond 2^53-1 or a number that no double can hold. Not every client reads it exactly.", '`{"priority": 9007199254740993}`', "Use a smaller number, or write it as a text."),
     FindingCode("JSON_LONE_SURROGATE", "error", "A `\\u` escape is one half of a pair and stands for no character.", '`"\\ud83d"`', "Write both halves, or the character itself."),
     FindingCode("JSON_TOO_DEEP", "error", "More than 64 levels of lists and objects.", "`[[[[...]]]]`", "Flatten the structure."),
@@ -81,9 +81,9 @@ GATE: Final = (
 IMPORT: Final = (
     FindingCode("IMPORT_FRONT_MATTER_UNUSABLE", "error", "SKILL.md has no front matter, or it is never closed, or no YAML even with its odd values in quotes. The skill is refused.", "a SKILL.md that begins with `# Title`", "Begin the file with `---`, name, description and `---`."),
     FindingCode("IMPORT_NAME_UNUSABLE", "error", "The front matter names no skill, and no id can be made of what it says. The skill is refused.", "`slug: parcel` without name", "Add a name of lower-case words joined by hyphens."),
-    FindingCode("IMPORT_DESCRIPTION_UNUSABLE", "error", "The front matter has no description, or one that is no text. The skill is refused.", "`description:` without a value", "Say in one or two sentences what the skill does and when to use it."),
+    FindingCode("IMPORT_DESCRIPTION_UNUSABLE", "error", "The front matter has no description, or one that is not text. The skill is refused.", "`description:` without a value", "Say in one or two sentences what the skill does and when to use it."),
     FindingCode("IMPORT_YAML_RESCUED", "warning", "A line of the front matter is no YAML, most often for a colon in an unquoted value; the value was taken as a text.", "`description: Keywords: a, b`", "Put quotes around the whole value."),
-    FindingCode("IMPORT_KEY_LOST", "warning", "A key stands twice in the front matter, or is no plain word; the last one counts.", "two lines `license:`", "Remove one of the two."),
+    FindingCode("IMPORT_KEY_LOST", "warning", "A key appears twice in the front matter, or is no plain word; the last one counts.", "two lines `license:`", "Remove one of the two."),
     FindingCode("IMPORT_KEY_MAPPED", "warning", "A key of another product was put into the key of capability.json that means the same.", "`metadata.moltbot.requires.bins`, `triggers`", "Nothing; look at the value."),
     FindingCode("IMPORT_KEY_MOVED", "warning", "A key that neither the Agent Skills format nor capability.json has is kept under metadata.", "`author: Ann`", "Nothing, or move it under metadata in the source."),
     FindingCode("IMPORT_VALUE_TO_TEXT", "warning", "A value that has to be a text was a list, a map, a number or a truth value; it is kept as text, lists and maps as JSON.", "`metadata: {tags: [a, b]}`", "Write it as a text in the source."),
@@ -105,7 +105,7 @@ LIMITS: Final = (
 
 
 def list_codes() -> dict[str, FindingCode]:
-    """Every code of the product, each with cause, example and mend."""
+    """Every code of the product, each with cause, example and fix."""
     return index_by_code(_all())
 
 

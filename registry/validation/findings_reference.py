@@ -23,7 +23,7 @@ _FAMILIES = (
 
 _HEAD = """# Findings
 
-Every code that a check can report, with cause, example and mend. An **error** stops publishing; a **warning**
+Every code that a check can report, with cause, example and fix. An **error** stops publishing; a **warning**
 is shown. A finding also says the file, the place (line and column in the author's own text) and a hint; its shape is
 `schemas/finding.schema.json`. Codes are stable: they are never renamed, and never mean something else later.
 
@@ -61,5 +61,5 @@ def _section(row: FindingCode) -> str:
 *{row.severity.capitalize()}.* {row.cause}
 
 - Example: {row.example}
-- Mend: {row.mend}
+- Fix: {row.mend}
 """

@@ -182,7 +182,7 @@ class Command(SubcommandBase):
         return 0
 
     def _look(self, watch: FolderWatcher, options: dict[str, Any], complaint: str) -> str:
-        """Say what was saved; whatever is refused, the next save may mend it. The last complaint is said once."""
+        """Say what was saved; whatever is refused, the next save may fix it. The last complaint is said once."""
         try:
             saved = watch.look()
         except RegistryError as error:
@@ -193,7 +193,7 @@ class Command(SubcommandBase):
             self._report_results([one.result], options)
             if one.put_away:
                 self.line(
-                    f"  the draft that {escape_controls(one.put_away)} saved was put away; it is kept for 30 days"
+                    f"  the draft that {escape_controls(one.put_away)} saved was discarded; it is kept for 30 days"
                 )
         sys.stdout.flush()
         return "" if saved else complaint
@@ -312,7 +312,7 @@ class Command(SubcommandBase):
     def discard_draft(self, options: dict[str, Any]) -> int:
         drafts.discard_draft(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
         document = {"capability_id": options["capability_id"], "status": "discarded"}
-        return self._done(document, f"{options['capability_id']}: draft put away, kept for 30 days", options)
+        return self._done(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
 
     def _status(self, capability: Capability, options: dict[str, Any]) -> int:
         replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None

@@ -154,7 +154,7 @@ def _mend_sequences() -> None:
 
 
 def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
-    """Count on from where nobody has been, and release everything anew.
+    """Count on from where nobody has been, and release everything again.
 
     Clients may have seen numbers past the backup's, and those will come again with another meaning. So the counter
     goes on at the next million, and each capability is released again: whoever asks for what changed is told of all.

@@ -24,7 +24,7 @@ _ROWS_A_READ: Final = 100
 
 
 def backed_up_models() -> list[Model]:
-    """Every table of the registry but what is made anew from the others; what is kept by Django itself (sessions, its
+    """Every table of the registry but what is made again from the others; what is kept by Django itself (sessions, its
     admin's log) is not in a backup."""
     return [model for model in apps.get_app_config("registry").get_models() if model not in (MatchHead, SentenceVector)]
 

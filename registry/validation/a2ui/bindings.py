@@ -161,7 +161,7 @@ def _unresolved(surface: Surface, visit: ComponentVisit, binding: Binding, taken
 
 
 def _hint_for_path(surface: Surface, scope: DataScope, binding: Binding, taken: int, work: Budget) -> str:
-    """Suggest the path without its /, where it is meant in a list item, or with its first wrong step mended."""
+    """Suggest the path without its /, where it is meant in a list item, or with its first wrong step fixed."""
     steps = binding.steps
     if not binding.is_relative and scope.kind == "item" and resolve(scope.value, steps)[0] is not MISSING:
         return f"Inside a list's template, write {quote_value(join_paths(steps, is_absolute=False))}."

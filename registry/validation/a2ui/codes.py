@@ -8,10 +8,10 @@ _SHAPE_AND_SIZE = (
     FindingCode(
         "UI_FILE_NOT_JSON",
         "error",
-        "ui_schemas.json is not JSON that can be read: a comma or quote is missing, a key stands twice, or a value "
+        "ui_schemas.json is not JSON that can be read: a comma or quote is missing, a key appears twice, or a value "
         "such as NaN is none that JSON has.",
         '[{"schema_id": "WeightEntryForm.v1",}]',
-        "Go to the line that is named and mend the punctuation. An editor with JSON support marks the place.",
+        "Go to the line that is named and fix the punctuation. An editor with JSON support marks the place.",
     ),
     FindingCode(
         "UI_FILE_NOT_ARRAY",
@@ -54,7 +54,7 @@ _SHAPE_AND_SIZE = (
         "The form is written for a version of A2UI that clients of this registry do not draw.",
         '"a2ui_version": "v0.8"',
         'Write the form for A2UI v0.9.1 and set "a2ui_version": "v0.9.1", or leave the key out. The versions differ in '
-        "more than the number: components of v0.8 have to be written anew.",
+        "more than the number: components of v0.8 have to be written again.",
     ),
     FindingCode(
         "UI_CATALOG_UNSUPPORTED",

@@ -173,7 +173,7 @@ class _ExpressionReader:
     def _number(self) -> float:
         match = _NUMBER.match(self.text, self.at)
         if not match or is_name_character(self.text[match.end() :][:1]):
-            raise ExpressionError("this is no number", self.at)
+            raise ExpressionError("this is not a number", self.at)
         self.at = match.end()
         return float(match[0])
 

@@ -36,10 +36,10 @@ def check_ui_schemas(
 ) -> list[RawFinding]:
     """Check every UI schema of a bundle; the problems are all in ui_schemas.json.
 
-    `ui_schemas` is the parsed document, normalised to a list of entries, or whatever the author wrote in its place;
-    `tools` is the parsed, normalised tools.json. `mentioned_schema_ids` are the ids that skill.md mentions. `map_form`
+    `ui_schemas` is the parsed document, normalized to a list of entries, or whatever the author wrote in its place;
+    `tools` is the parsed, normalized tools.json. `mentioned_schema_ids` are the ids that skill.md mentions. `map_form`
     says that the author wrote a map from schema_id to definition, where no `actions` can stand. Never raises; paths are
-    those of the normalised list.
+    those of the normalized list.
     """
     if not isinstance(ui_schemas, list):
         message = f"expected a list of UI schemas; came {json_type(ui_schemas)}"

@@ -18,7 +18,7 @@ CALLING_ROLES = ("form", "editor")
 def check_tool_ui(tools: object, ui_schemas: object) -> list[RawFinding]:
     """Check what each tool names as its form, editor and result; the problems are in tools.json.
 
-    Both are the parsed, normalised documents, and may hold anything. What is not of the right type is passed over:
+    Both are the parsed, normalized documents, and may hold anything. What is not of the right type is passed over:
     other checks tell it.
     """
     work, forms = Budget(), _Forms(entries_by_id(ui_schemas))

@@ -172,6 +172,6 @@ def _not_dynamic(value: object, expected: str, returns: str) -> tuple[str, str]:
 
 def _wrong_text(pattern: str, value: object) -> tuple[str, str]:
     if "#" in pattern:
-        return f"expected a colour such as #1A73E8; came {quote_value(value)}", "Write # and six digits or letters A-F."
+        return f"expected a color such as #1A73E8; came {quote_value(value)}", "Write # and six digits or letters A-F."
     message = f"expected a date, a time, or both with T between; came {quote_value(value)}"
     return message, "Write 2026-01-15, 08:30 or 2026-01-15T08:30."

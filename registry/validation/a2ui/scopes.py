@@ -91,7 +91,7 @@ def _branches(component: Component) -> Iterator[_Branch]:
         elif is_well_formed(path):
             yield _Branch(reference.id, parse_path(path), is_relative(path))
         else:
-            # That this path cannot be read is told elsewhere. The root is no list, so that the scope is unknown.
+            # That this path cannot be read is told elsewhere. The root is not a list, so that the scope is unknown.
             yield _Branch(reference.id, (), is_relative=False)
 
 

@@ -29,7 +29,7 @@ def _check_triggers(capability: dict[str, Any]) -> Iterator[RawFinding]:
             continue
         key = trigger.casefold()
         if key in seen:
-            message = f"The trigger '{trigger[:80]}' stands twice (upper and lower case are one)"
+            message = f"The trigger '{trigger[:80]}' appears twice (upper and lower case are one)"
             yield RawFinding("TRIGGER_DUPLICATE", FILE, ("intent_triggers", index), message, "Remove one of the two.")
         seen.add(key)
 

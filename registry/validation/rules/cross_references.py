@@ -235,7 +235,7 @@ def _calls(skill: SkillDocument) -> Iterator[Mention]:
 def _unknown_words(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFinding]:
     for mention in _once(_snake_words(skill)):
         if not known.explains(mention.word):
-            message = f"'{mention.word}' is no tool, argument, result or action of this bundle"
+            message = f"'{mention.word}' is not a tool, argument, result or action of this bundle"
             hint = known.tool_speller.hint(mention.word) if known.policies else "Check the spelling."
             yield _at(skill, "EXAMPLE_WORD_UNKNOWN", mention, message, hint)
 

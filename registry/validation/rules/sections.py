@@ -93,7 +93,7 @@ def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_sche
 
 
 def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:
-    """What a new draft, or a mend, put there for somebody to write over."""
+    """What a new draft, or a fix, put there for somebody to write over."""
     for line in skill.outline.lines(1, len(skill.outline.texts)):
         words = line.text.strip()
         if line.kind == "text" and words in _PLACEHOLDERS:

@@ -21,7 +21,7 @@ SNAKE_CASE: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding]:
-    """Everything about tools.json that needs no other file; `tools` is the normalised list.
+    """Everything about tools.json that needs no other file; `tools` is the normalized list.
 
     Raises `OutOfTime` where the deadline is over between two steps.
     """
@@ -33,7 +33,7 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding
         shape = list(_check_shape(tool, (index,)))
         misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)
         if misshapen > EXAMINED_MAX:
-            # A list of half a million numbers is no list of tools: it is refused, and the rest is not read.
+            # A list of half a million numbers is not a list of tools: it is refused, and the rest is not read.
             problems += [replace(problem, more_follow=True) for problem in shape]
             break
         problems += shape
@@ -73,7 +73,7 @@ def _check_duplicates(tools: list[Any]) -> Iterator[RawFinding]:
         if not isinstance(name, str):
             continue
         if name in seen:
-            message = f"The tool name '{name[:64]}' stands twice in this bundle"
+            message = f"The tool name '{name[:64]}' appears twice in this bundle"
             yield RawFinding("TOOL_NAME_DUPLICATE", FILE, (index, "name"), message, "Give one of the two another name.")
         seen.add(name)
 

@@ -11,28 +11,28 @@ _HIDDEN = (
         "The text holds tag characters (U+E0000 to U+E007F). Nobody sees them, but a model reads them as ordinary letters, so "
         "they can give the agent orders you never read. Emoji flags such as Scotland's are not meant.",
         "Confirm the unit.<hidden letters>",
-        "Delete the hidden characters: write the sentence anew instead of pasting it.",
+        "Delete the hidden characters: write the sentence again instead of pasting it.",
     ),
     FindingCode(
         "SEC_HIDDEN_BITS",
         "error",
         "Zero-width characters stand in a row or spell a pattern. A hidden text can be written with them.",
         "kg<U+200B U+200C U+200B U+200B>",
-        "Delete the hidden characters: write the sentence anew instead of pasting it.",
+        "Delete the hidden characters: write the sentence again instead of pasting it.",
     ),
     FindingCode(
         "SEC_ZERO_WIDTH",
         "warning",
         "A character without width stands inside a word. It changes how a machine reads the word and not how you see it.",
         "ig<U+200B>nore",
-        "Type the word anew.",
+        "Type the word again.",
     ),
     FindingCode(
         "SEC_VARIATION_SELECTORS",
         "error",
         "Variation selectors stand in a row, or behind characters that have no variants. A hidden text can be written with them.",
         "👍<U+FE09 U+E0146 ...>",
-        "Delete the emoji or letter in front and type it anew.",
+        "Delete the emoji or letter in front and type it again.",
     ),
     FindingCode(
         "SEC_BIDI_CONTROL",
@@ -54,7 +54,7 @@ _HIDDEN = (
         "warning",
         "A word mixes Latin letters with Cyrillic or Greek ones that look the same. Such a word is not what it seems to be.",
         "p<U+0430>ssword",
-        "Type the word anew with one keyboard layout.",
+        "Type the word again with one keyboard layout.",
     ),
     FindingCode(
         "SEC_HIDDEN_MARKUP",

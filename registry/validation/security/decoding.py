@@ -104,7 +104,7 @@ def build_decoded_view(pieces: list[tuple[int, int, str]]) -> TextView | None:
 
 
 def build_escape_views(text: str) -> list[TextView]:
-    """The text with character references and escapes read, and with words mended that markup breaks in the middle."""
+    """The text with character references and escapes read, and with words fixed that markup breaks in the middle."""
     made = []
     if "&#" in text or "%" in text or "\\x" in text or "\\u" in text:
         made.append(build_replaced_view(text, _ESCAPE_SIGN, _ESCAPE, _unescape, "written with escapes"))

@@ -1,6 +1,6 @@
 """The author's strings, gathered so that one pass reads them all.
 
-A bundle may hold a quarter of a million short JSON strings. To start the rules anew for each would cost more than the
+A bundle may hold a quarter of a million short JSON strings. To start the rules again for each would cost more than the
 reading, so the strings of one file are joined into one document, and an offset into it is led back to its string.
 """
 
@@ -20,7 +20,7 @@ SEPARATOR = "\n\0\n"
 class AuthorText:
     """One string the author wrote.
 
-    skill.md and each supporting file are one AuthorText with the whole normalised file and the path `()`. In the JSON
+    skill.md and each supporting file are one AuthorText with the whole normalized file and the path `()`. In the JSON
     files each string value and each object key is one; for a key, `path` ends with that key and `is_key` is true.
     `base_offset` (code points) is added to every offset reported, for a caller who hands over a piece of a longer
     string.

@@ -81,7 +81,7 @@ def _squeeze(word: str) -> str:
 
 
 def _one_slip_apart(own: str, other: str) -> bool:
-    """One letter changed, added or left out, or two neighbours swapped."""
+    """One letter changed, added or left out, or two neighbors swapped."""
     start = 0
     while start < min(len(own), len(other)) and own[start] == other[start]:
         start += 1

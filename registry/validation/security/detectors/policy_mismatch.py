@@ -74,7 +74,7 @@ _ELSEWHERE = re.compile(
 
 
 def check_policies(tools: Iterable[object]) -> list[RawFinding]:
-    """Every tool whose name or description contradicts its `policy.kind` "read"; what is no tool is passed over."""
+    """Every tool whose name or description contradicts its `policy.kind` "read"; what is not a tool is passed over."""
     found: list[RawFinding] = []
     for index, tool in enumerate(tools):
         if isinstance(tool, dict):

@@ -10,5 +10,5 @@ from registry.core.jobs.celery_dispatch import TASK
 
 @shared_task(name=TASK)  # type: ignore[untyped-decorator] # Celery carries no types
 def run_job(job_id: int) -> None:
-    """Do a job; nothing where somebody else has it or has done it."""
+    """Do a job; does nothing where another worker has it or has done it."""
     queue.run_next_job(job_id=job_id)

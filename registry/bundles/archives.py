@@ -1,4 +1,4 @@
-"""Zips and tars, read under rules that hold for every entry before the first byte of content is taken (CONTRACT 5)."""
+"""Zips and tars, read under rules that apply to every entry before the first byte of content is taken (CONTRACT 5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENTRIES_MAX: Final = 500
 ENTRY_BYTES_MAX: Final = 5 * 1024 * 1024
 ARCHIVE_BYTES_MAX: Final = 20 * 1024 * 1024
 RATIO_MAX: Final = 100
-# Each folder of a path is looked at on its own: a name of 60,000 characters can have 30,000 of them.
+# Each folder of a path is checked separately: a name of 60,000 characters can have 30,000 of them.
 NAME_LENGTH_MAX: Final = 1000
 NAME_STEPS_MAX: Final = 64
 # A tar has a header and padding for each entry, and may have long names; beyond this it is a bomb.
@@ -29,7 +29,7 @@ _ODD_ARCHIVE: Final = (
     RecursionError,
 )  # fmt: skip
 
-# Reads at most so many bytes of one entry.
+# Reads at most that many bytes of one entry.
 ArchiveReader = Callable[[int], bytes]
 
 
@@ -47,7 +47,7 @@ class _ArchiveEntry:
 def read_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
     """Every regular file of a zip, a tar or a tar.gz by its name.
 
-    Raises `SourceUnreadable` with the entry at fault; so does a reader whose entry is damaged.
+    Raises `SourceUnreadable` that names the entry; so does a reader whose entry is damaged.
     """
     return tar_members(data, path) if _is_tar(data) else zip_members(data, path)
 
@@ -133,7 +133,7 @@ def _tar_members(data: bytes, path: str) -> dict[str, ArchiveReader]:
 
 
 def _unpacked(data: bytes, path: str) -> bytes:
-    """The tar inside of a gzip, and no more than a tar may have."""
+    """The tar inside of a gzip, read up to the limit of a tar."""
     stream = zlib.decompressobj(wbits=31)
     plain = stream.decompress(data, _TAR_BYTES_MAX + 1)
     if len(plain) > _TAR_BYTES_MAX:
@@ -174,7 +174,7 @@ def _hold_rules(entries: Iterable[_ArchiveEntry], path: str) -> None:
 
 
 def _collision(name: str, taken: dict[str, str]) -> str | None:
-    """Names that a file system may hold to be one: by case, by Unicode form, a file and a folder.
+    """Names that a file system may treat as equal: by case, by Unicode form, a file and a folder.
 
     `taken` maps each folded name so far to its spelling, a folder's with a slash at the end.
     """

@@ -17,7 +17,7 @@ class SkillBundle:
     """One capability bundle, parsed and normalized.
 
     `files` are the author's texts, UTF-8 with LF; `capability` is the whole of capability.json, utterances included.
-    The values are shared, not copied: nobody may change them.
+    The values are shared, not copied: no caller may change them.
     """
 
     files: Mapping[str, str]
@@ -47,7 +47,7 @@ class SkillBundle:
 
     @cached_property
     def content_digest(self) -> str:
-        """As `digest`, with the utterances and the supporting files: what tells two releases apart for their author."""
+        """As `digest`, with the utterances and the supporting files: distinguishes two releases for their author."""
         of_four = bundle_digest(
             capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
         )
@@ -58,7 +58,7 @@ class SkillBundle:
 
     @cached_property
     def supporting_files(self) -> dict[str, str]:
-        """`{path: text}` of what stands beside the four."""
+        """The supporting files, as `{path: text}`."""
         return find_supporting_files(self.files)
 
     @property

@@ -18,7 +18,7 @@ class SourceBundle:
     """The raw files of one bundle. `path` is what the caller named, or the member folder below it.
 
     Files that are no part of a bundle come without their content: only their names are reported. `folder` is the name
-    of the folder that held the files, empty where that means nothing.
+    of the folder that contained the files, empty where that means nothing.
     """
 
     path: str
@@ -85,7 +85,7 @@ def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
 
 
 def _part_names(folder: Path) -> Iterator[str]:
-    """Paths below the folder at which a part of its bundle may stand; some twice."""
+    """Paths below the folder at which a file of its bundle may be; some appear twice."""
     yield from BUNDLE_FILES
     found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
     yield from (place.relative_to(folder).as_posix() for place in found if not JUNK_FILES.intersection(place.parts))
@@ -102,13 +102,13 @@ def _reader(file: Path) -> ArchiveReader:
 
 
 def read_content(name: str, read: ArchiveReader) -> bytes:
-    """The file, or just so much that it is seen to be too large; of an image just that it is not text."""
+    """The file, or just enough to detect that it is too large, or that it is not text."""
     content = read(FILE_BYTES_MAX + 1)
     return NOT_TEXT if name not in BUNDLE_FILES and is_binary(content) else content
 
 
 def read_bundle_zip(data: bytes, path: str) -> list[SourceBundle]:
-    """The bundles of a zip: at its root, or in its top folders. Raises `SourceUnreadable` with the entry at fault."""
+    """The bundles of a zip: at its root, or in its top folders. Raises `SourceUnreadable` that names the entry."""
     return _bundles_of(zip_members(data, path), path)
 
 
@@ -124,7 +124,7 @@ def _bundles_of(members: Mapping[str, ArchiveReader], path: str) -> list[SourceB
 
 
 def _by_folder(members: Mapping[str, ArchiveReader]) -> dict[str, dict[str, ArchiveReader]]:
-    """What stands below each folder that is a bundle: the root, which is the empty text, or else top folders."""
+    """What is below each folder that is a bundle: the root, which is the empty text, or else top folders."""
     known = {name: read for name, read in members.items() if not any(part in JUNK_FILES for part in name.split("/"))}
     if any(name in BUNDLE_FILES for name in known):
         return {"": known}

@@ -1,4 +1,4 @@
-"""How long a check may go on: asked between its steps, so that one input never takes more than CONTRACT 2 says."""
+"""How long a check may go on: checked between its steps, so that one input never takes more than CONTRACT 2 says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DeadlineExceeded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment of this thread's own work (seconds of CPU): a machine that is busy elsewhere refuses nobody's bundle."""
+    """A moment of this thread's own work (seconds of CPU): a machine that is busy elsewhere refuses no bundle."""
 
     ends_at_seconds: float = math.inf
 

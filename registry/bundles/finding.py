@@ -1,4 +1,4 @@
-"""A finding: one fault with its exact place in the author's own text (schemas/finding.schema.json)."""
+"""A finding: one error or warning with its exact place in the author's own text (schemas/finding.schema.json)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Finding:
     column: int | None
     message: str
     hint: str
-    # What it is about, by name: the key that is missing, the key that was meant. Fixes read it; it does not travel.
+    # What it is about, by name: the key that is missing, the key that was meant. Quick fixes read it; it is not output.
     subject: str = field(default="", compare=False)
 
     def as_dict(self) -> dict[str, Any]:

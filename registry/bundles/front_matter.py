@@ -19,7 +19,7 @@ _FENCE: Final = re.compile(r"---[ \t]*$")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatterError:
-    """A fault in words and its offset in the whole text."""
+    """An error's message and its offset in the whole text."""
 
     message: str
     hint: str
@@ -61,7 +61,7 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def _brackets_deep(source: str) -> int:
-    """How deep the brackets stand at most, those in texts included.
+    """The deepest nesting of brackets, those in strings included.
 
     PyYAML looks at every open bracket with each token: 16 KB of them take it more than a minute.
     """

@@ -17,7 +17,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Put `text` in the place of what stands from `start` to `end`; both count code points from 0."""
+    """Put `text` in the place of what is from `start` to `end`; both count code points from 0."""
 
     start: int
     end: int
@@ -80,7 +80,7 @@ def add_item(text: str, path: Path, value: Any) -> TextEdit:
 
 
 def remove_value(text: str, path: Path) -> TextEdit:
-    """Take away a key with its value, or an entry of a list, with the comma that goes with it."""
+    """Remove a key with its value, or an entry of a list, with the comma that goes with it."""
     span = locate_pointers(text, [path])[path]
     start, end = span.key if span.key is not None else span.start, _end(text, span.start)
     behind = _skip(text, end)

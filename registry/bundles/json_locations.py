@@ -1,9 +1,9 @@
-"""Where a value stands in the author's JSON text: a walker that looks up only the places of what was found wrong.
+"""Where a value is in the author's JSON text: a walker that looks up only the places of findings.
 
 Why our own walker, and not a parser that keeps every position: the values come from the standard library's C reader
 (10 ms for 1 MiB). Readers that keep all positions build one object a token, which costs seconds and hundreds of MiB on
 a hostile file of 1 MiB; the small libraries that do it (json-source-map and its kin) neither are strict nor bound
-themselves. A property test holds that both read the same.
+themselves. A property test checks that both read the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SIBLINGS: Final = re.compile(rf"{STRING}|[\[\]{{}},]")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a value stands: `start` of the value itself, `key` of its key (None in a list or at the root)."""
+    """Where a value is: `start` of the value itself, `key` of its key (None in a list or at the root)."""
 
     start: int
     key: int | None = None
@@ -40,7 +40,7 @@ class _PointerNode:
 
 
 def locate_pointers(text: str, paths: Iterable[Path]) -> dict[Path, Span]:
-    """Where each path stands in a well-formed text. A path that leads nowhere is given the nearest ancestor's place.
+    """Where each path is in a well-formed text. A path that leads nowhere is given the nearest ancestor's place.
 
     Subtrees without a wanted path are passed over at the speed of one regular expression.
     """
@@ -74,7 +74,7 @@ class _Walker:
     spans: dict[Path, Span]
 
     def value(self, at: int, key_at: int | None, wanted: _PointerNode | None) -> int:
-        """Pass one value that begins at `at`; answers the offset behind it."""
+        """Pass one value that begins at `at`; returns the offset behind it."""
         if wanted is None:
             return self._skip(at)
         self.spans[wanted.path] = Span(at, key_at)
@@ -161,7 +161,7 @@ class _Walker:
 
 
 def string_offset(text: str, start: int, index: int) -> int:
-    """Where the `index`-th code point of the string that begins at `start` (its quote) stands in the text."""
+    """Where the `index`-th code point of the string that begins at `start` (its quote) is in the text."""
     match = _STRING_AT.match(text, start)
     if match is None:
         return start

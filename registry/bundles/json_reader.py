@@ -1,4 +1,4 @@
-"""A strict reader of JSON: what the standard one lets through is named, with its place in the text."""
+"""A strict reader of JSON: reports what the standard one accepts silently, with its place in the text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True, slots=True)
 class JsonError:
-    """A breach of the strict rules: what, where in the value, where in the text (code points from 0)."""
+    """A violation of the strict rules: what, where in the value, where in the text (code points from 0)."""
 
     code: str
     path: Path
@@ -36,7 +36,7 @@ class JsonError:
 
 @dataclass(frozen=True, slots=True)
 class ParsedJson:
-    """`readable` is False where no value could be made of the text; the faults say why."""
+    """`readable` is False where the text could not be parsed; `faults` say why."""
 
     value: Any
     readable: bool
@@ -46,7 +46,7 @@ class ParsedJson:
 def parse_json(text: str) -> ParsedJson:
     """Read one JSON document under the rules of CONTRACT 1; never raises.
 
-    A text with duplicate keys (the last wins) or numbers out of range (they come back clamped) stays readable, so that
+    A text with duplicate keys (the last wins) or numbers out of range (they are clamped) stays readable, so that
     the rest of it can still be checked.
     """
     nul = text.find("\0")
@@ -65,7 +65,7 @@ def parse_json(text: str) -> ParsedJson:
     if not loader.suspicious and not _SURROGATE.search(text) and "\\u0000" not in text:
         return ParsedJson(value, readable=True)
     faults = tuple(_faults(text))
-    # Past FAULTS_MAX nobody has looked: half a surrogate pair there could not be stored.
+    # Past ERRORS_MAX nothing was checked: half a surrogate pair there could not be stored.
     readable = len(faults) < ERRORS_MAX and all(
         fault.code in ("JSON_DUPLICATE_KEY", "JSON_NUMBER_OUT_OF_RANGE") for fault in faults
     )
@@ -115,7 +115,7 @@ class _StrictLoader:
         except json.JSONDecodeError as error:
             raise _NotJson(_syntax_fault(text, error)) from None
         except RecursionError:
-            # The depth was counted before, so this is a text whose brackets do not pair.
+            # The depth was counted before, so this is a text whose brackets are unbalanced.
             raise _NotJson(JsonError("JSON_INVALID", (), "The brackets do not pair", "", 0)) from None
         except _Constant:
             at = _find_constant(text, self.constant)
@@ -236,7 +236,7 @@ def _string_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
         container = stack[-1]
         container.key = text
         if text in container.keys:
-            message = f"The key {_shown(text)} appears twice in one object"
+            message = f"Duplicate key {_shown(text)} in this object"
             yield JsonError("JSON_DUPLICATE_KEY", _path(stack), message, "Remove one of the two.", offset)
         container.keys.add(text)
     if "\\" not in token:

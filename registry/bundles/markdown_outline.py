@@ -48,7 +48,7 @@ LineKind = Literal["text", "heading", "underline", "code", "comment", "html"]
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLine:
-    """One line with what it is part of; `language` is that of the fence it stands in."""
+    """One line with what it is part of; `language` is that of the fence that contains it."""
 
     number: int
     text: str
@@ -108,7 +108,7 @@ class Outline:
         return self.path_at(heading.line)
 
     def path_at(self, line: int) -> tuple[str, ...]:
-        """The texts of the headings that a line stands under, from the outermost down."""
+        """The texts of the headings above a line, from the outermost down."""
         path: list[str] = []
         index = self._index(line)
         while index >= 0:
@@ -153,7 +153,7 @@ class _Scanner:
             self._end_paragraph()
             return "text"
         if line[0].isalpha():
-            # No mark begins with a letter; most lines of most documents end here.
+            # No marker begins with a letter; most lines of most documents end here.
             return self._paragraph_line(line)
         if line[0] == "#":
             return self._heading_or_text(number, line)

@@ -49,7 +49,7 @@ class JsonDocument:
     map_keys: tuple[str, ...] = ()
 
     def author_path(self, path: Path) -> tuple[Path, bool]:
-        """The path in the author's own document, and whether it is the key there that is meant."""
+        """The path in the author's own document, and whether it refers to the key there."""
         if self.written == "wrapper":
             return ("tools", *path), False
         if self.written == "map" and path and isinstance(path[0], int) and path[0] < len(self.map_keys):
@@ -91,7 +91,7 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFind
             for key in islice(value, EXAMINED_MAX)
             if key not in ("tools", "$schema")
         ]
-        # These stand outside of the list: their place is looked up as written.
+        # These are outside of the list: their place is looked up as written.
         return JsonDocument("tools.json", document.text, value["tools"], readable=True, written="wrapper"), problems
     if isinstance(value, list):
         return document, []
@@ -102,7 +102,7 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFind
 
 @dataclass
 class ParsedBundle:
-    """The texts of one bundle as they came, normalized, and whatever could be parsed of them."""
+    """The texts of one bundle as they came, normalized, and whatever could be parsed."""
 
     files: dict[str, str] = field(default_factory=dict)
     json: dict[str, JsonDocument] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class ParsedBundle:
 
     @property
     def unread(self) -> frozenset[str]:
-        """The files that are there and of which nobody knows what they say."""
+        """The files that are there but could not be parsed."""
         return frozenset(self.unreadable | {name for name, document in self.json.items() if not document.readable})
 
     @cached_property
@@ -191,7 +191,7 @@ class ParsedBundle:
 
     def _report_skill(self, problems: list[RawFinding]) -> None:
         for problem in problems:
-            # Without an offset it is the file as a whole; an offset without headings stands under those around it.
+            # Without an offset it is the file as a whole; an offset without headings is below those around it.
             offset = problem.offset or 0
             headings = problem.path if problem.path or problem.offset is None else self.skill.headings_at(offset)
             self.findings.append(self._finding(problem, "/".join(map(str, headings)), offset))
@@ -252,7 +252,7 @@ def parse_bundle(files: Mapping[str, bytes | str], severities: Mapping[str, Seve
 
 
 def _mark_problems(files: Mapping[str, bytes | str], named: Mapping[str, int]) -> Iterator[RawFinding]:
-    """What capability.json names and nobody can find. Of one that is there its own file is judged."""
+    """What capability.json names and that does not exist. Of one that is there its own file is checked."""
     # A place inside of a string is counted from its start each time; of thousands of lines that takes too long.
     is_placed = max(named.values(), default=0) < _PLACED_MAX
     for name, offset in named.items():
@@ -299,7 +299,7 @@ def _read_supporting(documents: ParsedBundle, files: Mapping[str, bytes | str], 
 
 
 def _report_binary_files(documents: ParsedBundle, names: list[str]) -> None:
-    """Images and the like: they stand in the folders of skills and are no fault of the bundle."""
+    """Images and the like: they occur in the folders of skills and are not an error of the bundle."""
     for name in names:
         shown = name[:200]
         message, hint = f"'{shown}' is not text and is left out", "A bundle keeps texts. Is it one? Save it as UTF-8."

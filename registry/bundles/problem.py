@@ -1,7 +1,7 @@
 """What a check reports before it is given a line and a column.
 
-Checks work on parsed values and know nothing of texts, lines or JSON escapes. They yield `Problem`s; the one place
-that holds the texts (`registry.bundles.parsed_bundle`) turns each into a `Finding` with its exact place.
+Checks work on parsed values and know nothing of texts, lines or JSON escapes. They yield `RawFinding`s; the one place
+that has the texts (`registry.bundles.parsed_bundle`) turns each into a `Finding` with its exact place.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ FileName = Literal["capability.json", "skill.md", "tools.json", "ui_schemas.json
 PathStep = str | int
 Path = tuple[PathStep, ...]
 
-# All findings at once, up to so many of one code in one file; the last of them says how many more there are.
+# All findings at once, up to this many of one code in one file; the last of them says how many more there are.
 PER_CODE_MAX: Final = 1000
-# So many are looked at to count them. A file of a million faults has told of itself by then.
+# This many are examined to count them. A file with a million errors is reported well enough by then.
 EXAMINED_MAX: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class RawFinding:
-    """One fault, with the place in the parsed document where it was seen.
+    """One error or warning, with the place in the parsed document where it was found.
 
     `path` leads through the *normalized* document: tools.json and ui_schemas.json are lists there, whatever wrapper or
-    map the author wrote. In skill.md it holds the heading texts from the H1 down; `()` is the file as a whole.
+    map the author wrote. In skill.md it is the heading texts from the H1 down; `()` is the file as a whole.
     `at_key` points at the last step of the path as a key (an unknown key, the second of two duplicate keys).
     `offset` counts code points: into the string at `path`, or, in skill.md, into the whole normalized text.
-    `severity` is None where the catalogue's own holds.
-    `subject` names what it is about where a fix must know: the missing key or section, the key that was meant.
+    `severity` is None where the catalog's own applies.
+    `subject` names what it is about where a quick fix needs it: the missing key or section, the key that was meant.
     `more_follow` says that the check stopped here and that there are more of its kind.
     """
 
@@ -60,7 +60,7 @@ def limit_findings(problems: Iterable[RawFinding], most: int = EXAMINED_MAX) -> 
 class FindingCode:
     """One row of docs/findings.md: what a code means to the person who reads it.
 
-    `example` is the shortest text that raises it, `mend` what to write in its place.
+    `example` is the shortest text that raises it; the last field says what to write in its place.
     """
 
     code: str

@@ -35,7 +35,7 @@ class CapabilityProfile:
 
     @property
     def samples(self) -> tuple[str, ...]:
-        """Every sentence that stands for it: its own words, then the golden sentences. Where there is neither, as in a
+        """Every sentence that represents it: its own words, then the golden sentences. Where there is neither, as in a
         draft that was just begun, its id. An emoji alone is no sentence: every short message would be near to it."""
         spoken = (text for text in self.sentences if has_words(text))
         return tuple(dict.fromkeys((*self.own_words, *spoken))) or (self.capability_id,)

@@ -1,4 +1,4 @@
-"""The first draft of a new capability: complete enough that it could be published as it stands."""
+"""The first draft of a new capability: complete enough that it could be published as it is."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ PLACEHOLDERS: Final = frozenset(
 
 
 def build_scaffold(*, capability_id: str, name: str, description: str, skill_profile: str) -> dict[str, str]:
-    """The four texts of a new capability of a profile."""
+    """The texts of the four bundle files of a new capability of a profile."""
     capability: dict[str, Any] = {
         "capability_id": capability_id,
         "name": name,

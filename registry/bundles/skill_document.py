@@ -11,7 +11,7 @@ from registry.bundles.markdown_outline import Heading, MarkdownLine, Outline, pa
 from registry.bundles.problem import RawFinding
 from registry.bundles.text import Lines
 
-# Nobody writes a section twenty times; a hostile file has a hundred thousand.
+# No author writes a section twenty times; a hostile file has a hundred thousand.
 SECTIONS_MAX: Final = 20
 
 
@@ -81,7 +81,7 @@ class SkillDocument:
     def problem(
         self, code: str, line: int, message: str, hint: str = "", *, column: int = 1, heading: bool = False
     ) -> RawFinding:
-        """A problem at a line of `skill_doc`, with the headings that it stands under as its path.
+        """A finding at a line of `skill_doc`, with the headings above it as its path.
 
         `heading` says that the problem is about the section as a whole and points at its heading.
         """
@@ -90,7 +90,7 @@ class SkillDocument:
         return RawFinding(code, "skill.md", path, message, hint, offset=self.offset(line, column))
 
     def headings_at(self, offset: int) -> tuple[str, ...]:
-        """The texts of the headings that an offset of the whole file stands under; none in the front matter."""
+        """The texts of the headings above an offset of the whole file; none in the front matter."""
         inside = offset - self.front_matter.body_offset
         if inside < 0:
             return ()

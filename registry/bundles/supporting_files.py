@@ -1,8 +1,8 @@
 """Supporting files: the texts that an Agent Skill keeps beside its SKILL.md, and a bundle beside its four files.
 
-They stand in `references/`, `scripts/` and `assets/`, the folders that the Agent Skills format names, or wherever
-`metadata.supporting_files` of capability.json names them, a path a line: the mark. Agents fetch them one by one. The
-digest of a bundle is over the four files alone, as the contract says; each of these has its own.
+They are in `references/`, `scripts/` and `assets/`, the folders that the Agent Skills format names, or wherever
+`metadata.supporting_files` of capability.json names them, one path per line. Agents fetch them one by one. The
+digest of a bundle is over the four bundle files alone, as the contract says; each of these has its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FOLDERS_TEXT: Final = ", ".join(f"{folder}/" for folder in FOLDERS)
 METADATA_KEY: Final = "supporting_files"
 COUNT_MAX: Final = 100
 PATH_MAX: Final = supporting_files.PATH_MAX
-# What tools leave behind; nobody meant it to be part of a bundle, and no reader looks into it.
+# What tools leave behind; no author meant it to be part of a bundle, and no reader looks into it.
 JUNK_FILES: Final = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", ".git", ".gitignore", ".gitattributes"})
 IGNORED_FOLDERS: Final = JUNK_FILES | {"node_modules", ".venv", "__pycache__"}
 # What an export of ours puts there (registry/agent_skills/embedded_files.py).
@@ -40,7 +40,7 @@ def is_in_folder(name: str) -> bool:
 
 
 def named_paths(capability: Any) -> dict[str, int]:
-    """What the mark of a parsed capability.json names, each once, in its order, with its offset in the mark; nothing
+    """What the list in a parsed capability.json names, each once, in its order, with its offset in the list; nothing
     where it has no mark. Spaces around a path, empty lines and repeated ones have no meaning."""
     metadata = capability.get("metadata") if isinstance(capability, dict) else None
     said = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
@@ -64,7 +64,7 @@ def paths_named_in(content: bytes | str) -> tuple[str, ...]:
 
 
 def list_named_paths(content: bytes | str) -> frozenset[str]:
-    """The paths of `named_in` at which a file can be looked for, whatever somebody wrote there."""
+    """The paths of `named_in` at which a file can be looked for, whatever an author wrote there."""
     return frozenset(name for name in paths_named_in(content) if not path_error(name))
 
 
@@ -82,7 +82,7 @@ def split_path(files: Mapping[str, Content]) -> dict[str, Content]:
 
 
 def find_supporting_files(files: Mapping[str, str]) -> dict[str, str]:
-    """Those among the files of a bundle that stand beside the four, by path."""
+    """The supporting files among the files of a bundle, by path."""
     return {name: files[name] for name in sorted(files) if name not in _FOUR}
 
 
@@ -95,7 +95,7 @@ def path_error(name: str) -> str:
 
 
 def describe_path_error(name: str, fault: str) -> str:
-    """The message for a path with this fault; characters that are not ASCII are escaped."""
+    """The message for a path with this error; characters that are not ASCII are escaped."""
     return f"No file can have the path {name[:PATH_MAX]!a}: {fault}"
 
 

@@ -1,4 +1,4 @@
-"""The mark of capability.json that names supporting files outside of the three folders, written into its text."""
+"""Edits `metadata.supporting_files`, which names supporting files outside of the three folders, in a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from registry.common.errors import InvalidRequest
 
 
 def add_supporting_files_key(text: str, *, add: Collection[str] = (), drop: Collection[str] = ()) -> str:
-    """The text of capability.json with these paths named too, and those named no more; the rest stays as it is written.
+    """The text of capability.json with these paths added, and those removed; the rest stays as it is written.
 
     Raises `InvalidRequest` for a text that cannot be read, or whose metadata has another form.
     """

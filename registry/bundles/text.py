@@ -13,13 +13,13 @@ from functools import cached_property
 BOM = "\ufeff"
 FILE_BYTES_MAX = 1024 * 1024
 BUNDLE_BYTES_MAX = 2 * 1024 * 1024
-# Stands for the content of a file that is not text, so that nobody holds it.
+# Represents the content of a file that is not text, so that no memory is used for it.
 NOT_TEXT = b"\xff"
 
 
 @dataclass(frozen=True, slots=True)
 class TextError:
-    """Why a file is not a text: the code, the words, and the offset in code points where it shows (None: nowhere)."""
+    """Why a file is not a text: the code, the message, and its offset in code points (None: nowhere)."""
 
     code: str
     message: str
@@ -30,7 +30,7 @@ class TextError:
 def decode_text(raw: bytes | str) -> tuple[str, TextError | None]:
     """Normalize one file.
 
-    A text always comes back, so that an editor has something to show: undecodable bytes stand in it as U+FFFD.
+    A text is always returned, so that an editor has something to show: undecodable bytes are U+FFFD in it.
     """
     if isinstance(raw, str):
         return _decode_str(raw)

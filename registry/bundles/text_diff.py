@@ -13,13 +13,13 @@ from typing import Final, Literal
 from registry.bundles.parsed_bundle import BUNDLE_FILES
 
 DIFF_LINES_MAX: Final = 20_000
-# More than anybody reads on a page; the files themselves can be downloaded.
+# More than anyone reads on a page; the files themselves can be downloaded.
 ROWS_MAX: Final = 3_000
 CONTEXT: Final = 3
 NO_END: Final = "\\ No newline at end of file"
 # A fold that hides less than this costs more than it saves.
 _FOLD_FROM: Final = 4
-# So many lines of a new file of data are read; what a machine wrote beyond them is said in words elsewhere.
+# This many lines of a new file of data are read; the number of generated lines beyond them is reported elsewhere.
 NEW_SHOWN: Final = 40
 _TOKENS_MAX: Final = 400
 _ALIKE_FROM: Final = 0.3
@@ -49,14 +49,14 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class DiffBlock:
-    """Rows that follow one another; a folded one holds nothing but unchanged lines, or the rest of a long new file."""
+    """Rows that follow one another; a folded one has nothing but unchanged lines, or the rest of a long new file."""
 
     is_folded: bool
     rows: tuple[DiffRow, ...]
 
     @property
     def is_new(self) -> bool:
-        """Whether it holds new lines."""
+        """Whether it has new lines."""
         return any(row.kind == "added" for row in self.rows)
 
 
@@ -109,7 +109,7 @@ class FileDiff:
 def diff_files(
     old: Mapping[str, str], new: Mapping[str, str], *, names: tuple[str, str] = ("published", "draft")
 ) -> tuple[FileDiff, ...]:
-    """A diff for each file that differs, the four first; `names` are those of the two sides in a unified one."""
+    """A diff for each file that differs, the bundle files first; `names` label the two sides in a unified one."""
     diffs = []
     for name in (*BUNDLE_FILES, *sorted({*old, *new} - {*BUNDLE_FILES})):
         before, after = old.get(name), new.get(name)
@@ -133,7 +133,7 @@ def _is_too_long(old: list[str], new: list[str]) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a file; an absent one has none, and a last line that does not end is told from one that does."""
+    """The lines of a file; an absent one has none, and a last line without a line break differs from one with it."""
     *lines, rest = text.split("\n")
     return [*lines, rest, NO_END] if rest else lines
 
@@ -176,7 +176,7 @@ def _same(old: list[str], new: list[str], i: int, j: int) -> DiffRow:
 
 
 def _changed(old: list[str], new: list[str], gone: range, came: range) -> Iterator[DiffRow]:
-    """Lines that replace one another stand beside each other, as far as both sides go."""
+    """Lines that replace one another are beside each other, as far as both sides go."""
     for i, j in zip_longest(gone, came):
         if j is None:
             yield DiffRow("removed", _number(old, i), None, (DiffSegment(old[i]),), ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-# Whether somebody may hear of a capability_id.
+# Whether a reader may know of a capability_id.
 VisibilityFilter = Callable[[str], bool]
 
 
@@ -13,7 +13,7 @@ VisibilityFilter = Callable[[str], bool]
 class ValidationContext:
     """For collisions and look-alikes.
 
-    `tool_owners` maps each tool name to the capability_id that has it, empty for one that is not told;
+    `tool_owners` maps each tool name to the capability_id that has it, empty for one that is not visible;
     `capability_ids` are all published ids.
     """
 
@@ -21,7 +21,7 @@ class ValidationContext:
     capability_ids: frozenset[str] = frozenset()
 
     def as_told_to(self, may_know: VisibilityFilter, *, own: str) -> ValidationContext:
-        """The same for the eyes of somebody who must not hear of some of it: that a tool name is taken is said, by whom
-        is not. `own` is the capability that is asked about."""
+        """The same for a reader who must not know some of it: that a tool name is taken is reported, by which one
+        is not. `own` is the capability that is validated."""
         told = {name: owner if owner == own or may_know(owner) else "" for name, owner in self.tool_owners.items()}
         return ValidationContext(told, frozenset(filter(may_know, self.capability_ids)) | (self.capability_ids & {own}))

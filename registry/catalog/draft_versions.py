@@ -2,7 +2,7 @@
 
 Autosaves come every few seconds, so not every one keeps a version: the first save of an author in five minutes does,
 and every save that removes much or replaces the text of another author. Drafts that were discarded, published or
-replaced by an import are kept whole as drafts (`registry.catalog.drafts.discard`); the lists here hold both.
+replaced by an import are kept whole as drafts (`registry.catalog.drafts.discard`); the lists here contain both.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VERSIONS_MAX: Final = 50
 # Of the compressed texts, for each capability: the newest versions are kept, whatever their size.
 BYTES_MAX: Final = 20 * 1024 * 1024
 PERIOD: Final = timedelta(minutes=5)
-# A save that removes so many lines, or makes the texts so many characters shorter, is not typing.
+# A save that removes this many lines, or makes the texts this many characters shorter, is not typing.
 LINES_REMOVED: Final = 5
 CHARACTERS_REMOVED: Final = 200
 PARTS: Final = ("sections", "tools", "arguments", "forms", "supporting_files")
@@ -37,7 +37,7 @@ PARTS: Final = ("sections", "tools", "arguments", "forms", "supporting_files")
 class EarlierDraft:
     """An earlier text of a capability's draft.
 
-    `ended_at` is when it was replaced or set aside. `replaced_by` is the actor whose save replaced it and `change` what
+    `ended_at` is when it was replaced or discarded. `replaced_by` is the actor whose save replaced it and `change` what
     that save changed, as in `count_changes`; both are empty where the draft was discarded, published or replaced whole.
     """
 
@@ -56,8 +56,8 @@ class EarlierDraft:
 
 
 def keep_version(draft: Draft, texts: Mapping[str, str], by: Actor, *, always: bool = False) -> None:
-    """Keep what the draft holds before a save of `by` puts `texts` in its place, where the save calls for it or with
-    `always`; forget versions past their time or number. The caller holds the lock."""
+    """Store the draft's content before a save of `by` replaces it with `texts`, where the save calls for it or with
+    `always`; delete versions past their time or number. The caller holds the lock."""
     before = draft.files
     if before == texts:
         return
@@ -80,7 +80,7 @@ def keep_version(draft: Draft, texts: Mapping[str, str], by: Actor, *, always: b
 
 
 def _begins_period(draft: Draft, by: Actor) -> bool:
-    """Whether the author's last version is old enough, or the text is somebody else's."""
+    """Whether the author's last version is old enough, or the text is another author's."""
     if draft.saved_by != str(by):
         return True
     since = timezone.now() - PERIOD
@@ -152,7 +152,7 @@ def _count_properties(schema: Any) -> int:
 
 
 def _entries(text: str, key: str | None) -> list[Any] | None:
-    """The entries of a file that holds a list, or an object of it; None where it cannot be read."""
+    """The entries of a file that is a list, or an object of it; None where it cannot be read."""
     try:
         found = json.loads(text) if text.strip() else []
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Drafts: the texts being worked on, with optimistic locking. Nothing that somebody wrote is lost."""
+"""Drafts: the texts being worked on, with optimistic locking. Nothing that an author wrote is lost."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def save_draft(
     create: bool = False,
     keeps_supporting_of: Capability | None = None,
 ) -> SavedDraft:
-    """Store the texts as the capability's draft, whatever their faults: a draft may be wrong, never lost.
+    """Store the texts as the capability's draft, whatever their errors: a draft may be invalid, never lost.
 
     With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting_of`,
-    the capability itself, its supporting files stay what they are: for whoever edits the four alone.
+    the capability itself, its supporting files stay what they are: for callers that edit the four bundle files alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
@@ -91,11 +91,11 @@ def replace_draft(
     dry_run: bool = False,
     over: int | None = None,
 ) -> Draft | None:
-    """Put these texts in the place of whatever draft there is; that one is kept aside for 30 days.
+    """Replace the draft, if there is one, with these texts; the replaced one is discarded and kept for 30 days.
 
     `over` is the version of a draft that may be written over: the caller's own, a moment ago.
 
-    Raises `InvalidRequest` for what can never be stored; a dry run does that much and answers None.
+    Raises `InvalidRequest` for what can never be stored; a dry run does that much and returns None.
     """
     texts = normalize_files(capability_id, files)
     if dry_run:
@@ -116,7 +116,7 @@ def replace_draft(
 
 
 def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Collection[str] = ()) -> dict[str, str]:
-    """The texts as they are stored; `held` as in `require_known`. Raises `InvalidRequest` for an id, a file or a size
+    """The texts to store; `held` as in `require_known_files`. Raises `InvalidRequest` for an id, a file or a size
     that never can be."""
     if not is_capability_id(capability_id):
         raise InvalidRequest("capability_id takes lower-case words and digits joined by _, at most 64 characters")
@@ -126,14 +126,14 @@ def normalize_files(capability_id: str, files: Mapping[str, str], *, held: Colle
         total += size_bytes(text)
         if size_bytes(text) > FILE_BYTES_MAX or total > BUNDLE_BYTES_MAX:
             raise InvalidRequest(f"{name} is too large: a file has at most 1 MiB, a bundle 2 MiB")
-    # NUL cannot be stored by PostgreSQL; the validator names it where it stands in what the author sent.
+    # NUL cannot be stored by PostgreSQL; the validator reports it where it is in what the author sent.
     return {name: decode_text(text)[0].replace("\0", "\ufffd") for name, text in files.items()}
 
 
 def require_known_files(files: Mapping[str, str], *, held: Collection[str] = ()) -> None:
     """Raises `InvalidRequest` for a file that is no part of a bundle, or whose path cannot be.
 
-    `held` are files that the draft already has: an edited line of the mark, or a path that was valid under older rules,
+    `held` are files that the draft already has: an edited list, or a path that was valid under older rules,
     must not lose a text. Publishing refuses such a path.
     """
     known = {*split_path(files), *held}
@@ -171,10 +171,10 @@ def store_draft(
     earlier_editors: Collection[str] = (),
     keep_version: bool = False,
 ) -> Draft:
-    """Put the texts into a draft, or into a new one, under the next version; the caller holds the lock. What they
+    """Write the texts into a draft, or into a new one, under the next version; the caller holds the lock. What they
     replace is kept as an earlier version where `draft_versions` says so, or always with `keep_version`.
 
-    `report` is what validation said of them: keys that preview see a draft that passes. `earlier_editors` have worked
+    `report` is their validation report: keys that preview see a draft that passes. `earlier_editors` have worked
     on the texts before.
     """
     if draft is not None:
@@ -210,7 +210,7 @@ def get_draft(capability_id: str) -> Draft:
 
 
 def list_editors(draft: Draft) -> list[str]:
-    """Whoever has worked on a draft, as actors; of one that is older than the list, whoever saved it last."""
+    """Everyone who has worked on a draft, as actors; of one older than the list, the actor who saved it last."""
     return list(draft.editors) or [draft.saved_by]
 
 
@@ -222,7 +222,7 @@ def change_supporting_file(
     put: Mapping[str, str] | None = None,
     remove: Collection[str] = (),
 ) -> SavedDraft:
-    """Put supporting files into the draft and take some away; everything else stays what it is, but for the mark in
+    """Add supporting files to the draft and remove some; everything else stays what it is, but for the list in
     capability.json, which names those outside of the folders.
 
     Raises `InvalidRequest` for a path that is none and for a mark that cannot be written, and what `save_draft` raises.
@@ -247,7 +247,7 @@ def editable_files(capability: Capability) -> tuple[dict[str, str], int | None]:
 
 
 def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_version: int | None = None) -> None:
-    """Put the draft away; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
+    """Discard the draft; it can be restored for 30 days. Raises `DraftConflict` if it is no longer `draft_version`."""
     with write_transaction():
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id)
@@ -258,7 +258,7 @@ def discard_draft(*, capability_id: str, by: Actor, note: str = "", draft_versio
 
 
 def discard(draft: Draft) -> None:
-    """Mark a draft as discarded and forget those that are past their time; the caller holds the lock."""
+    """Mark a draft as discarded and delete those that are past their time; the caller holds the lock."""
     draft.discarded_at = timezone.now()
     draft.save(update_fields=["discarded_at"])
     _notify_preview_keys()
@@ -270,7 +270,7 @@ def _detail(draft: Draft, note: str) -> dict[str, object]:
 
 
 def restore_draft(*, capability_id: str, version: int, by: Actor) -> Draft:
-    """Bring a discarded draft back. Raises `DraftConflict` where another draft has begun meanwhile."""
+    """Restore a discarded draft. Raises `DraftConflict` where another draft has been started meanwhile."""
     with write_transaction():
         require_edit_permission(capability_id, by)
         discarded = Draft.objects.filter(
@@ -320,8 +320,8 @@ def restore_version(*, capability_id: str, version: int, based_on: int | None, b
 def validate_draft_files(
     capability_id: str, files: Mapping[str, str], *, published: ValidationContext | None = None
 ) -> Report:
-    """What validation says of texts as the draft of this capability, as things stand in the registry now, or beside
-    what is `published` to somebody.
+    """The validation report of texts as the draft of this capability, in the registry's current state, or beside
+    what is `published` for a given reader.
 
     A draft of one capability cannot be published as another: the id is its address.
     """
@@ -337,5 +337,5 @@ def validate_draft_files(
 
 
 def validate_draft(draft: Draft) -> Report:
-    """What validation says of a draft as things stand in the registry now."""
+    """The validation report of a draft in the registry's current state."""
     return validate_draft_files(draft.capability.capability_id, draft.files)

@@ -71,7 +71,7 @@ def export_revision(revision: Revision) -> Export:
 
 
 def _ordered(files: dict[str, str]) -> dict[str, str]:
-    """The four first, then what stands beside them."""
+    """The four bundle files, then the supporting files."""
     return {name: files[name] for name in BUNDLE_FILES if name in files} | find_supporting_files(files)
 
 
@@ -87,7 +87,7 @@ def export_all(*, format_: Format = "bundle") -> Iterator[Export]:
 
 
 def write_export(export: Export, target: Path) -> None:
-    """Write to a `.zip`, a `.tar.gz` or `.tgz`, or a folder; files of an earlier export that are no more are removed.
+    """Write to a `.zip`, a `.tar.gz` or `.tgz`, or a folder; obsolete files of an earlier export are removed.
 
     Raises OSError.
     """
@@ -114,7 +114,7 @@ def _previously_listed_files(capability_id: str) -> frozenset[str]:
 
 
 def _is_text(place: Path) -> bool:
-    """Whether it can be of an earlier export: those are texts, and a folder may hold pictures of somebody else's."""
+    """Whether it can be of an earlier export: those are texts, and a folder may have pictures that are not ours."""
     try:
         place.read_text(encoding="utf-8")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What capabilities say of themselves that lists are filtered by, kept in memory by the rows that said it."""
+"""The values of capabilities by which lists are filtered, cached in memory by the rows they were read from."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def get_facets(rows: Sequence[FacetRow]) -> dict[int, Facets]:
     with _lock:
         history = RegistryState.objects.values_list("history", flat=True).first() or ""
         if history != _history:
-            # Restored from a backup: the same row ids may stand for other texts.
+            # Restored from a backup: the same row ids may refer to other texts.
             _held, _history = {}, history
         missing = [row for row in rows if _key_of(row) not in _held]
         if missing:

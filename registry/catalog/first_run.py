@@ -11,7 +11,7 @@ from registry.models import RegistryState
 
 
 def set_first_run(*, capability_id: str, by: Actor) -> None:
-    """What the session of a new user begins with; empty for nothing. Lists tell it to the keys that see it.
+    """What the session of a new user begins with; empty for nothing. Lists report it to the keys that see it.
 
     Raises `CapabilityNotFound`, and `StatusConflict` for what agents cannot load.
     """

@@ -31,19 +31,19 @@ def open_incident(*, revision: Revision, message: str, details: str, findings: S
 def open_release_incident(
     *, capability: Capability, message: str, details: str, findings: Sequence[Finding], scheduled_id: int
 ) -> None:
-    """Note that a scheduled release could not be made; the caller holds the lock."""
+    """Record that a scheduled release could not be made; the caller holds the lock."""
     incident = Incident(
         capability=capability,
         revision=capability.published_revision,
         kind=Incident.Kind.RELEASE,
-        # Each failure is one of its own: somebody may put the same release back into the queue.
+        # Each failure is a separate one: an operator may put the same release back into the queue.
         cause=_cause("release", str(scheduled_id), timezone.now().isoformat()),
     )
     _open(incident, capability, message, details, findings)
 
 
 def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
-    """Note that a source cannot be read or trusted; there is one of it at a time. The caller holds the lock."""
+    """Record that a source is unreadable or not trusted; a source has one such incident at a time. The caller holds the lock."""
     known = Incident.objects.filter(source=source, closed_at__isnull=True)
     now = timezone.now()
     if known.update(count=F("count") + 1, last_seen_at=now, message=message, details=details):
@@ -55,7 +55,7 @@ def open_source_incident(*, source: GitSource, message: str, details: str, by: A
 
 
 def close_source_incident(source: GitSource, *, by: Actor, why: str = "It can be read again") -> None:
-    """The source can be read again, or is followed no more; the caller holds the lock."""
+    """The source can be read again, or is no longer followed; the caller holds the lock."""
     for incident in Incident.objects.filter(source=source, closed_at__isnull=True):
         Incident.objects.filter(pk=incident.pk).update(closed_at=timezone.now())
         _tell(source, "git_source.recovered", by, {"incident_id": incident.pk, "why": why})
@@ -80,7 +80,7 @@ def _open(incident: Incident, capability: Capability, message: str, details: str
 
 
 def close_incidents(capability: Capability, *, kind: str = "") -> int:
-    """Close what a new release has fixed, or those of one kind; the caller holds the lock."""
+    """Close the incidents that a new release has fixed, or those of one kind; the caller holds the lock."""
     mended = Incident.objects.filter(capability=capability, closed_at__isnull=True)
     if kind:
         mended = mended.filter(kind=kind)

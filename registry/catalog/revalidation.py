@@ -1,4 +1,4 @@
-"""Published bundles held against today's rules: one job a capability.
+"""Published bundles validated against the current rules: one job per capability.
 
 A rule that was tightened shows as an incident before an agent meets it; one that was loosened again closes it.
 """
@@ -21,7 +21,7 @@ from registry.models import Capability, Incident, Job, Revision
 from registry.validation import RULES_VERSION
 
 KIND: Final = "revalidate"
-# Publishing waits while a transaction stores jobs: ten thousand in one would hold it for seconds.
+# Publishing waits while a transaction stores jobs: ten thousand in one would block it for seconds.
 _JOBS_A_TRANSACTION: Final = 200
 
 

@@ -50,7 +50,7 @@ def _unusable(error: Exception) -> str:
 
 
 class SubcommandBase(BaseCommand):
-    """A command with verbs. A handler answers the exit code: 0 done, 1 refused; argparse exits with 2."""
+    """A command with verbs. A handler returns the exit code: 0 done, 1 refused; argparse exits with 2."""
 
     requires_system_checks: list[str] = []
     # Known before the arguments are understood.
@@ -110,7 +110,7 @@ class SubcommandBase(BaseCommand):
             sys.exit(code)
 
     def refuse(self, error: RegistryError, options: dict[str, Any]) -> int:
-        """Say why, in the form that was asked for."""
+        """Print why it failed, in the requested format."""
         if options["format"] != "json":
             self.complain(error)
             for suggestion in error.extra.get("suggestions", []):
@@ -127,12 +127,12 @@ class SubcommandBase(BaseCommand):
         return 2
 
     def tell_misuse(self, words: str) -> None:
-        """Whoever asked for JSON gets its one document here too."""
+        """With `--json`, print the one JSON document here too."""
         if self.wants_json:
             self.document({"error": {"code": "INVALID_REQUEST", "message": words}})
 
     def tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
-        """What was done, as a document or in a line, as was asked for; the exit code of a verb that did it."""
+        """Print what was done, as a document or in a line, as requested; returns the exit code of success."""
         if options["format"] == "json":
             self.document(row)
         else:

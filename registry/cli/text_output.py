@@ -1,4 +1,4 @@
-"""Findings with the line they are about, an arrow under the place, and the fix."""
+"""Prints findings with the line they are about, an arrow under the place, and the fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH_MAX: Final = 160
 
 
 class TerminalStyle:
-    """Color where a person looks on: on a terminal, unless NO_COLOR is set (no-color.org)."""
+    """Whether to use color: on a terminal, unless NO_COLOR is set (no-color.org)."""
 
     def __init__(self, stream: TextIO) -> None:
         forced = os.environ.get("FORCE_COLOR", "") not in ("", "0")

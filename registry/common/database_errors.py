@@ -74,7 +74,7 @@ _SQLITE: Final = {
     sqlite3.SQLITE_NOTADB: DAMAGED,
     sqlite3.SQLITE_READONLY: READ_ONLY,
 }
-# The file system said no, and SQLite does not say why.
+# The file system refused, and SQLite does not report why.
 _SQLITE_OF_THE_DISK: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 _SQLSTATES: Final = {
     # A wait for a lock, and a statement, that the server has ended.

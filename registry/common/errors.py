@@ -18,7 +18,7 @@ class RegistryError(Exception):
 
 
 class InvalidRequest(RegistryError):
-    """An argument is missing or odd."""
+    """An argument is missing or invalid."""
 
     code = "INVALID_REQUEST"
 
@@ -73,7 +73,7 @@ class DraftConflict(RegistryError):
 
     def __init__(self, *, yours: Mapping[str, str], theirs: Mapping[str, str], draft_version: int | None) -> None:
         super().__init__(
-            "The draft was changed by somebody else since you read it",
+            "The draft was changed by someone else since you read it",
             yours=dict(yours),
             theirs=dict(theirs),
             draft_version=draft_version,
@@ -115,7 +115,7 @@ class SourceUnreadable(RegistryError):
 
 
 class SourceMisconfigured(SourceUnreadable):
-    """One that stays unreadable until somebody changes something: an address that is not allowed, a key that is
+    """A source that stays unreadable until an operator changes something: an address that is not allowed, a key that is
     refused, a git that is not there."""
 
 
@@ -152,19 +152,19 @@ class Forbidden(RegistryError):
 
 
 class SelfApprovalForbidden(RegistryError):
-    """Somebody who has worked on the texts, or asked for the review, cannot be the second person."""
+    """A person who has worked on the texts, or requested the review, cannot be the second approver."""
 
     code = "OWN_REVIEW"
 
 
 class ReviewConflict(RegistryError):
-    """The review, or the draft that it is about, is no longer as it was looked at."""
+    """The review, or the draft that it is about, has changed since the caller read it."""
 
     code = "REVIEW_CONFLICT"
 
 
 class RegistryUnavailable(RegistryError):
-    """The database is away and the answer is not held in memory."""
+    """The database is unreachable and the response is not cached."""
 
     code = "REGISTRY_UNAVAILABLE"
 
@@ -200,7 +200,7 @@ class UploadTooLarge(RegistryError):
 
 
 class IdempotencyKeyReused(RegistryError):
-    """The caller's word for one write stands for another call already."""
+    """The caller's idempotency key was already used for another call."""
 
     code = "IDEMPOTENCY_KEY_REUSED"
 

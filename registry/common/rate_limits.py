@@ -1,4 +1,4 @@
-"""How often somebody may do something: counted in memory, so that no limit depends on another server being up.
+"""Rate limits: counted in memory, so that no limit depends on another server being up.
 
 Each process counts on its own: with several worker processes the bound is the setting times their number.
 """
@@ -37,7 +37,7 @@ class RateLimited(RegistryError):
 
 @dataclass
 class RateLimiter:
-    """Counts by fixed windows: one counter a subject, begun again when its window is over."""
+    """Counts by fixed windows: one counter per subject, reset when its window is over."""
 
     # How often each limit has refused since the process began.
     refused: Counter[str] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class RateLimiter:
             del self._windows[next(iter(self._windows))]
 
     def forget(self) -> None:
-        """Begin again."""
+        """Forget all counts."""
         with self._lock:
             self._windows.clear()
 

@@ -1,4 +1,4 @@
-"""Words that say little of what a sentence is about: they part the telling ones."""
+"""Stop words: words that say little of what a sentence is about and separate the specific ones."""
 
 from __future__ import annotations
 

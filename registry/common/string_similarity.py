@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import numpy as np
 
-# Only so many are compared letter by letter, at some 30 us each; the others follow by the pairs of letters they share.
+# Only this many are compared letter by letter, at some 30 us each; the others follow by the bigrams they share.
 COMPARED_MAX: Final = 100
 LENGTH_MAX: Final = 64
 _BITS: Final = 512
@@ -30,8 +30,8 @@ def bigram_bitset(name: str) -> int:
 
 
 def closest_matches(wanted: str, names: Sequence[str], *, most: int, compared: int = COMPARED_MAX) -> list[str]:
-    """At most so many names, the most alike first, equally alike ones in order; `compared` of them letter by letter."""
-    # Not kept: anybody can ask for anything.
+    """At most `most` names, the most similar first, equally similar ones in order; `compared` of them by letter."""
+    # Not cached: a caller can ask for anything.
     pairs = bigram_bitset.__wrapped__(wanted)
     count = pairs.bit_count()
     # In one comprehension without a call of our own: at ten thousand names each call would show.
@@ -42,7 +42,7 @@ def closest_matches(wanted: str, names: Sequence[str], *, most: int, compared: i
 
 
 def closest_matches_batch(wanted: Sequence[str], names: Sequence[str], *, most: int, compared: int) -> list[list[str]]:
-    """As `nearest` for several at once: the pairs of letters of all names are laid out as rows of bits, once."""
+    """As `closest_matches` for several at once: the bigrams of all names are laid out as rows of bits, once."""
     import numpy as np
 
     ordered = sorted(names)
@@ -75,5 +75,5 @@ def similarity_ratio(wanted: str, name: str) -> float:
 
 
 def close_matches(wanted: str, names: Sequence[str], *, most: int, least: float = 0.5) -> list[str]:
-    """Of names in the order of `nearest`, those that may have been meant."""
+    """Of names in the order of `closest_matches`, those that may have been meant."""
     return [name for name in names[:most] if similarity_ratio(wanted, name) >= least]

@@ -22,7 +22,7 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     """Append a row, and call the functions of `RECORDED`. The caller holds the lock of the registry's state, so that
     the chain cannot fork."""
     if not transaction.get_connection().in_atomic_block:
-        raise RuntimeError("an audit row is written in the transaction of the write that it tells of")
+        raise RuntimeError("an audit row is written in the transaction of the write that it records")
     last = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first()
     event = AuditEvent(
         at=timezone.now(),
@@ -53,7 +53,7 @@ def event_hash(event: AuditEvent) -> str:
 
 
 def find_chain_break() -> AuditEvent | None:
-    """The first row whose hash or link does not agree; None where the whole log holds."""
+    """The first row whose hash or link does not agree; None where the whole chain is intact."""
     previous = GENESIS
     for event in AuditEvent.objects.order_by("id").iterator():
         if event.previous_hash != previous or event.hash != event_hash(event):

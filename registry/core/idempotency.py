@@ -1,7 +1,7 @@
 """A write that its caller may repeat is done once (CONTRACT 4, `Idempotency-Key`).
 
-The answer is kept in the transaction of the write: a crash leaves both or neither. Of two calls at the same time the
-second waits for the first, and then has its answer.
+The response is stored in the write's transaction: a crash leaves both or neither. Of two calls at the same time the
+second waits for the first, and then has its response.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RETENTION: Final = timedelta(hours=24)
 
 @dataclass
 class IdempotentCall:
-    """`known` is the answer of the first call, None where this is the first; then `keep` is what to answer others."""
+    """`known` is the response of the first call, None where this is the first; then `keep` is the one to store."""
 
     known: str | None
     keep: str | None = None
@@ -35,10 +35,10 @@ class IdempotentCall:
 
 @contextmanager
 def idempotent_call(*, by: Actor, key: str, fingerprint: str) -> Iterator[IdempotentCall]:
-    """The transaction in which the write is done and its answer kept.
+    """The transaction in which the write is done and its response stored.
 
     Nothing is kept where `keep` is left None or the block raises: a write that was refused has changed nothing, and is
-    tried again. Raises `IdempotencyKeyReused` where the key stands for something else.
+    tried again. Raises `IdempotencyKeyReused` where the key was used for another call.
     """
     with transaction.atomic():
         _wait_for_others(f"{by}\0{key}")
@@ -57,8 +57,8 @@ def idempotent_call(*, by: Actor, key: str, fingerprint: str) -> Iterator[Idempo
 
 
 def _wait_for_others(name: str) -> None:
-    """On SQLite the transaction itself is exclusive. The registry's own lock is left to the write: whoever validates
-    under a key holds nobody else up."""
+    """On SQLite the transaction itself is exclusive. The registry's lock is left to the write: a call that validates
+    under a key blocks no one else."""
     if connection.vendor == "postgresql":
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
         with connection.cursor() as cursor:
@@ -66,5 +66,5 @@ def _wait_for_others(name: str) -> None:
 
 
 def prune_records(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets answers that are past their time."""
+    """The handler: deletes responses that are past their time."""
     return KeptAnswer.objects.filter(at__lt=timezone.now() - RETENTION).delete

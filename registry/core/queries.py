@@ -61,7 +61,7 @@ def load_bundle(revision: Revision) -> SkillBundle:
 
 
 def texts_digest(files: dict[str, str]) -> str:
-    """SHA-256 over the stored texts as they are: cheap enough to tell a damaged row at each first load."""
+    """SHA-256 over the stored texts as they are: cheap enough to detect a damaged row at each first load."""
     text = json.dumps(files, sort_keys=True, ensure_ascii=False)
     return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
 
@@ -88,10 +88,10 @@ def build_list_entry(
 def build_load_response(
     bundle: SkillBundle, *, revision: int, digest: str, status: str, replaced_by: str | None, read_only: bool = False
 ) -> dict[str, Any]:
-    """The answer of `capability_skill_load` (schemas/api/skill_load.schema.json).
+    """The response of `capability_skill_load` (schemas/api/skill_load.schema.json).
 
     With `read_only` the write tools are left out and named in `withheld_tools`. `digest` is then that of what is left:
-    a client recomputes it from what it received, and must not take an answer for damaged that is whole.
+    a client recomputes it from what it received, and must not treat an intact response as damaged.
     """
     withheld = bundle.write_tool_names if read_only else []
     if withheld:
@@ -214,7 +214,7 @@ def _row(capability: Any) -> CapabilityRow:
 
 
 def list_open_incidents() -> QuerySet[Incident]:
-    """Incidents that nobody has fixed yet, the latest first."""
+    """Open incidents, the latest first."""
     return Incident.objects.filter(closed_at__isnull=True).select_related("capability", "revision", "source")
 
 
@@ -224,7 +224,7 @@ def content_digest(capability_id: str) -> str | None:
     return found.values_list("published_revision__content_digest", flat=True).first()
 
 
-# What a capability's timeline tells; each save of a draft would bury the rest.
+# What a capability's timeline shows; each save of a draft would bury the rest.
 TIMELINE_VERBS = (
     "capability.publish", "capability.rollback", "capability.deprecate", "capability.retire", "capability.restore",
     "capability.visibility", "draft.discard", "draft.restore", "draft.import", "review.ask", "review.approve",

@@ -24,7 +24,7 @@ from registry.models import RegistryState
 def find_storage_outage() -> DatabaseOutage | None:
     """Why the database cannot be read or written; None where it can.
 
-    Reads little, and writes only after a write has failed: then it tries one, so that nobody else need.
+    Reads little, and writes only after a write has failed: then it tries one, so that no other caller has to.
     """
     if KNOWN_OUTAGES.is_damaged:
         return DAMAGED
@@ -43,7 +43,7 @@ def _read() -> DatabaseOutage | None:
         cursor.execute("SELECT 1")
     path = Path(connection.settings_dict["NAME"])
     if path.exists():
-        # By a connection of its own: one that is open has the file's head in memory. Not by reading the file, which
+        # By a connection of its own: one that is open has the file's header in memory. Not by reading the file, which
         # would take SQLite's locks from this process when it is closed.
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()

@@ -1,4 +1,4 @@
-"""The one door for writes: they follow one another, and readers hear of them when they are committed."""
+"""The one entry point for writes: they are serialized, and readers are notified when they are committed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def try_write_transaction() -> Iterator[RegistryState]:
 
 
 def bump_registry_revision(state: RegistryState) -> int:
-    """Raise the registry revision; the number belongs to the caller's one change. Listeners hear it at the commit."""
+    """Raise the registry revision; the number is that of the caller's change. Listeners are notified at the commit."""
     state.registry_revision += 1
     state.save(update_fields=["registry_revision"])
     _notify_listeners(f"registry {state.registry_revision}")
@@ -62,13 +62,13 @@ def bump_access_revision(state: RegistryState) -> None:
 
 
 def bump_feedback_revision(state: RegistryState) -> None:
-    """Raise the counter of what agents told; nobody is woken for it, since readers look every few seconds."""
+    """Raise the counter of feedback; no one is notified, since readers poll every few seconds."""
     state.feedback_revision += 1
     state.save(update_fields=["feedback_revision"])
 
 
 def _notify_listeners(payload: str) -> None:
-    """Other processes hear it at the commit; this one looks for itself, so that whoever wrote reads what he wrote."""
+    """Notify other processes at the commit; this one refreshes itself, so that a writer reads its own write."""
     transaction.on_commit(COMMITTED, robust=True)
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

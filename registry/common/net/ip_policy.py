@@ -1,4 +1,4 @@
-"""Which addresses somebody outside may name: public ones, and those of networks that a setting names.
+"""Which addresses an outsider may name: public ones, and those of networks that a setting names.
 
 A name is resolved once, each address is checked, and the connection is to go to that very address.
 """
@@ -21,13 +21,13 @@ _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 class AddressNotAllowed(Exception):
-    """The address may not be asked; nothing was sent."""
+    """The address may not be contacted; nothing was sent."""
 
 
 def resolve(host: str, port: int, seconds: float) -> list[Address]:
     """The addresses of a name. Raises `Refused` where there is none within `seconds`.
 
-    In a thread of its own, because the system's resolver knows no time limit of ours.
+    In a thread of its own, because the system's resolver has no configurable time limit.
     """
     found: list[Address] = []
     errors: list[str] = []
@@ -52,7 +52,7 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
 def require_allowed(
     addresses: Sequence[Address], *, networks: Sequence[Network], host: str, setting: str
 ) -> list[Address]:
-    """Those that may be asked by TLS: public ones and those in `networks`, which the setting of that name holds.
+    """Those that may be contacted by TLS: public ones and those in `networks`, from the setting of that name.
 
     Raises `Refused` where there is none.
     """
@@ -64,13 +64,13 @@ def require_allowed(
 
 
 def is_in(address: Address, networks: Sequence[Network]) -> bool:
-    """Whether one of the networks holds it, or the IPv4 address inside of it."""
+    """Whether one of the networks contains it, or the IPv4 address inside of it."""
     innermost = _embedded_ipv4(address)
     return any(innermost in network for network in networks)
 
 
 def is_public(address: Address) -> bool:
-    """Whether it is anybody's on the internet, and no cloud's own."""
+    """Whether it is a public address, and not a cloud metadata address."""
     innermost = _embedded_ipv4(address)
     if any(innermost in network for network in _CLOUD_METADATA_NETWORKS):
         return False

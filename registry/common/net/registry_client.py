@@ -19,7 +19,7 @@ from registry.common.net.webhook_client import tls_context
 if TYPE_CHECKING:
     import httpx
 
-# One answer, and one look with all its answers.
+# One response, and one sync with all its responses.
 RESPONSE_SECONDS: Final = 30.0
 SYNC_SECONDS: Final = 900.0
 # A bundle of 2 MiB, each character escaped at worst; a page of a list is smaller.
@@ -31,7 +31,7 @@ _FORM: Final = "Another registry's address is https://studio.example.com, withou
 
 
 def check_registry_url(url: str) -> str:
-    """The address without what stands behind its root, as it is kept. Raises `SourceUnreadable`.
+    """The address without anything after its root, as it is stored. Raises `SourceUnreadable`.
 
     Plain http is taken where `IMPORT_ALLOWED_NETWORKS` names any network; the address itself is checked at each look.
     """

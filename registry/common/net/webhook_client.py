@@ -1,7 +1,7 @@
 """One POST to an address that an operator has named: to checked addresses only, and never for longer than it may take.
 
 The name is resolved once, each address is checked, and the connection goes to that very address: what a name server
-says a moment later changes nothing. `Host` and the name that TLS asks for stay those of the URL.
+returns a moment later changes nothing. `Host` and the name that TLS asks for stay those of the URL.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ADDRESSES_TRIED_MAX: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """What came of a POST: `status` is None where no answer came, and then `error` says why."""
+    """The outcome of a POST: `status` is None without a response, and then `error` says why."""
 
     status: int | None
     excerpt: str
@@ -49,7 +49,7 @@ class DeliveryResponse:
 def check_url(url: str) -> str:
     """The URL without blanks around it, as it may be kept. Raises `InvalidRequest` with what is expected.
 
-    A name is resolved at each delivery; an address that stands in the URL itself is checked here too.
+    A name is resolved at each delivery; an address in the URL itself is checked here too.
     """
     import httpx
 
@@ -87,7 +87,7 @@ class _PartialResponse:
 def post_event(
     url: str, *, body: bytes, headers: Mapping[str, str], total_seconds: float = TOTAL_SECONDS
 ) -> DeliveryResponse:
-    """Send it once; redirects are not followed, and no more than 64 KiB of the answer are read.
+    """Send it once; redirects are not followed, and at most 64 KiB of the response are read.
 
     Never raises for what the other side does.
     """
@@ -102,7 +102,7 @@ def post_event(
         error = str(refusal)
     except TimeoutError:
         error = f"No answer within {total_seconds:g} s"
-    except Exception as failure:  # noqa: BLE001 (whatever a hostile answer makes the client raise is a failed delivery)
+    except Exception as failure:  # noqa: BLE001 (whatever a hostile response makes it raise is a failed delivery)
         error = f"{type(failure).__name__}: {failure}".rstrip(": ")
     text = heard.body.decode("utf-8", errors="replace").replace("\0", "\ufffd")[:EXCERPT_CHARACTERS_MAX]
     duration_ms = round((time.monotonic() - began) * 1000)
@@ -110,7 +110,7 @@ def post_event(
 
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str], deadline: float, heard: _PartialResponse) -> None:
-    """One limit around everything: a trickle of bytes never ends by itself."""
+    """One limit around everything: a trickle of bytes would never end."""
     import httpx
 
     parsed = httpx.URL(url)
@@ -168,7 +168,7 @@ def tls_context() -> Any:
 
 
 def _require_allowed(addresses: Sequence[Address], scheme: str, host: str) -> list[Address]:
-    """Those that may be asked; by plain http those of the setting alone. Raises `Refused` where there is none."""
+    """Those that may be contacted; by plain http those of the setting alone. Raises `AddressNotAllowed` for none."""
     networks = settings.WEBHOOK_ALLOWED_NETWORKS
     if scheme == "https":
         return require_allowed(addresses, networks=networks, host=host, setting="WEBHOOK_ALLOWED_NETWORKS")

@@ -15,14 +15,14 @@ Value = TypeVar("Value")
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """Raises OperationalError, and is closed, where the server says nothing for too long or is known to be away."""
+    """Raises OperationalError, and is closed, where the server does not respond in time or is known to be unreachable."""
 
     def wait(self, gen: Generator[Any, Any, Value], *args: Any, **kwargs: Any) -> Value:
         """psycopg calls this for whatever it has to wait for; it wakes `gen` ten times a second meanwhile."""
         try:
             return super().wait(self._bounded(gen), *args, **kwargs)
         except _GivenUp:
-            # What was asked may still be under way: nothing else can be asked on this connection.
+            # The query may still be running: this connection cannot be used for another one.
             self.pgconn.finish()
             raise
 
@@ -56,7 +56,7 @@ def _check(heard_at: float) -> None:
 
 
 class _Driver:
-    """psycopg, as the backend asks it for a connection and for its errors."""
+    """psycopg, as the backend uses it for connections and for its errors."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(psycopg, name)

@@ -1,8 +1,8 @@
 """How long this process waits for PostgreSQL, and what it knows of whether waiting is of any use.
 
 The server ends a statement or a wait for a lock that takes too long. A server that hangs, or a host that is gone, ends
-nothing: for these the process that serves has a thread that asks every second (`registry.snapshot.watcher`). Once that
-one gets no answer, no other thread waits for one.
+nothing: for these the process that serves has a thread that polls every second (`registry.snapshot.watcher`). Once that
+poll gets no response, no other thread waits for one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Thread(threading.local):
 
 @dataclass
 class CircuitBreaker:
-    """One a process. `is_serving` is set where requests are answered: commands and migrations may take their time."""
+    """One per process. `is_serving` is set where requests are served: commands and migrations may take their time."""
 
     is_serving: bool = False
     is_away: bool = False
@@ -42,7 +42,7 @@ class CircuitBreaker:
         return seconds + GRACE_SECONDS if self.is_serving and seconds else None
 
     def is_useless(self) -> bool:
-        """Whether the server is known to be away, and this is not the thread that finds out when it is back."""
+        """Whether the server is known to be unreachable, and this is not the probing thread."""
         return self.is_away and not self._thread.is_probe
 
     @contextmanager

@@ -81,7 +81,7 @@ def _change(job: Job, **columns: Any) -> None:
 
 
 def oldest_due_job(now: datetime) -> datetime | None:
-    """When the job that is due longest fell due, or a lease ended that nobody took over; None where none is due."""
+    """When the longest overdue job became due, or an abandoned lease ended; None where none is due."""
     queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
     left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
     return min((at for at in (queued, left) if at is not None), default=None)

@@ -1,4 +1,4 @@
-"""Tell Celery of a job, where there is a Redis. A message that is lost costs delay: the sweep finds the job's row."""
+"""Notifies Celery of a job, where there is a Redis. A message that is lost costs delay: a sweep finds the row."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TASK: Final = "registry.run_job"
-# A Redis that is away is not asked again for every single job: whoever publishes would wait for each.
+# An unreachable Redis is not tried again for every single job: a publish would wait for each.
 PAUSE_SECONDS: Final = 10.0
 _silent_until = 0.0
 
 
 def dispatch_job(job_id: int) -> None:
-    """Send the id after the commit. Does nothing without `REDIS_URL`; never raises for a broker that is away."""
+    """Send the id after the commit. Does nothing without `REDIS_URL`; never raises for an unreachable broker."""
     global _silent_until
     if not settings.REDIS_URL or time.monotonic() < _silent_until:
         return
@@ -34,12 +34,12 @@ def dispatch_job(job_id: int) -> None:
 
 @lru_cache(maxsize=1)
 def _sender() -> Celery:
-    # Imported with the first job: a web process that only answers reads never needs it.
+    # Imported with the first job: a web process that only serves reads never needs it.
     from celery import Celery
 
     app = Celery("studio", set_as_current=False, changes=None)
     app.config_from_object("django.conf:settings", namespace="CELERY")
-    # Somebody waits for the answer meanwhile.
+    # A user waits for the response meanwhile.
     app.conf.broker_transport_options = {
         **settings.CELERY_BROKER_TRANSPORT_OPTIONS,
         "socket_connect_timeout": 1,

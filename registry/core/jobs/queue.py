@@ -55,7 +55,7 @@ class Lease:
 
 
 CommitAction = Callable[[], object]
-# Does what is slow, and answers what is to be written; None where nothing is.
+# Does what is slow, and returns the write to commit; None for no write.
 Handler = Callable[[Lease], CommitAction | None]
 # What a job of this kind came to without its handler: parked, or put back or cancelled by a person.
 JobState = Literal["parked", "queued", "cancelled"]
@@ -78,11 +78,11 @@ def enqueue(
     lane: str = "",
     tries_max: int = ATTEMPTS_MAX,
 ) -> tuple[Job, bool]:
-    """Store a job in the caller's transaction, which holds the lock of the registry's state (`writing()`).
+    """Store a job in the caller's transaction, which holds the lock of the registry's state (`write_transaction()`).
 
-    Answers the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
-    work that waits for somebody else: its jobs follow one another, beside everything else. Raises RuntimeError outside
-    of a transaction, ValueError for a kind that nobody handles.
+    Returns the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
+    work that waits for another system: its jobs follow one another, beside everything else. Raises RuntimeError outside
+    of a transaction, ValueError for a kind without a handler.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a job is stored in the transaction of the write that causes it")
@@ -136,8 +136,8 @@ def claim_job(
 ) -> Lease | None:
     """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
 
-    `in_lane` asks for a job of some lane, or of none; a lane with a job at work is passed over.
-    Due is what is queued for now or earlier (`overdue_by` before that), and what a worker held until its lease ended.
+    `in_lane` selects jobs of some lane, or of none; a lane with a job at work is passed over.
+    Due is what is queued for now or earlier (`overdue_by` before that), and jobs whose worker's lease has ended.
     Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
     over.
     """
@@ -199,7 +199,7 @@ def _park_exhausted(now: datetime) -> None:
     """Park what took its worker down at each try: such a job never fails, it only never ends."""
     spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
     for job_id, last_error in list(spent.values_list("pk", "last_error")):
-        why = last_error or "The worker ended, or said nothing for a whole lease, at each try."
+        why = last_error or "The worker ended, or sent no heartbeat for a whole lease, at each try."
         _give_up(_lease_of(job_id)[0], why)
 
 
@@ -215,7 +215,7 @@ def _give_up(lease: Lease, why: str) -> None:
 
 
 def renew_lease(lease: Lease) -> None:
-    """Hold the job for another lease, for handlers that take long. Raises `LeaseLost`."""
+    """Extend the job's lease by another one, for handlers that take long. Raises `LeaseLost`."""
     _move(lease, leased_until=timezone.now() + _lease_length())
 
 
@@ -228,7 +228,7 @@ def _move(lease: Lease, **columns: Any) -> None:
 def execute_job(lease: Lease) -> JobResult:
     """Do the job: `done`, `queued` for another try, `parked` after the last, `lost` where the lease was taken over.
 
-    Raises django.db.Error where the database is away, and nothing else: then the lease runs out, and the job is done
+    Raises django.db.Error where the database fails, and nothing else: then the lease runs out, and the job is done
     later. So it is where even the job's failure could not be noted.
     """
     with log_context.bind_context(job_id=str(lease.job_id)):
@@ -293,7 +293,7 @@ def _storable(text: str) -> str:
 
 
 def _park(lease: Lease, error: str) -> None:
-    """Put it aside for a person to look at; nothing else waits for it. The caller holds the registry's lock."""
+    """Park the job for an operator to review; nothing else waits for it. The caller holds the registry's lock."""
     _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
     notify_observers(lease.job_id, lease.kind, lease.payload, "parked")
     last_line = error.strip().rpartition("\n")[2]

@@ -14,9 +14,9 @@ class Command(SubcommandBase):
     help = "Write the whole registry into one file, and put it back, on SQLite or PostgreSQL."
 
     def add_verbs(self, verbs: Any) -> None:
-        parser = self.verb(verbs, "create", self.create, "Write a backup; it holds secrets, so keep it safe.")
+        parser = self.verb(verbs, "create", self.create, "Write a backup; it contains secrets, so keep it safe.")
         parser.add_argument("--to", required=True, type=Path, metavar="PATH", help="a new file, or a folder")
-        parser = self.verb(verbs, "verify", self.verify, "Read a backup and hold it against its manifest.")
+        parser = self.verb(verbs, "verify", self.verify, "Read a backup and compare it with its manifest.")
         parser.add_argument("path", type=Path)
         parser = self.verb(verbs, "restore", self.restore, "Put the registry back from a backup.")
         parser.add_argument("path", type=Path)

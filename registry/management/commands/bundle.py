@@ -62,7 +62,7 @@ class Command(SubcommandBase):
         parser.add_argument(
             "--acknowledge", action="append", default=[], metavar="CODE", help="with --publish, such as POLICY_LOOSENED"
         )
-        words = "go on looking at one folder: each save becomes the draft, until Ctrl+C"
+        words = "keep watching one folder: each save becomes the draft, until Ctrl+C"
         parser.add_argument("--watch", action="store_true", help=words)
 
     def _add_single_verbs(self, verbs: Any) -> None:
@@ -90,8 +90,8 @@ class Command(SubcommandBase):
         _note(parser)
         for name, handler, words in (
             ("retire", self.retire, "Take a capability from readers; its tool names become free."),
-            ("restore", self.restore, "Bring a deprecated or retired capability back."),
-            ("discard-draft", self.discard_draft, "Put a draft away; it is kept for 30 days."),
+            ("restore", self.restore, "Restore a deprecated or retired capability."),
+            ("discard-draft", self.discard_draft, "Discard a draft; it is kept for 30 days."),
         ):
             parser = self.verb(verbs, name, handler, words)
             parser.add_argument("capability_id", metavar="ID")
@@ -182,7 +182,7 @@ class Command(SubcommandBase):
         return 0
 
     def _look(self, watch: FolderWatcher, options: dict[str, Any], complaint: str) -> str:
-        """Say what was saved; whatever is refused, the next save may fix it. The last complaint is said once."""
+        """Print what was saved; the next save may fix what was refused. The last error is printed once."""
         try:
             saved = watch.look()
         except RegistryError as error:

@@ -39,7 +39,7 @@ class Command(SubcommandBase):
                 "Make a new secret for the pushes of its git host, or keep that of a registry.",
             ),
             ("accept", self.accept, "Take the list of another registry, which was refused, as it is."),
-            ("remove", self.remove, "Follow it no more; what was taken in stays."),
+            ("remove", self.remove, "Stop following it; what was imported stays."),
         ):
             parser = self.verb(verbs, name, handler, words)
             parser.add_argument("id", type=int, metavar="ID")
@@ -98,7 +98,7 @@ class Command(SubcommandBase):
             given = sys.stdin.readline()
             source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=is_terminal())
             address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
-            words = f"{address} takes what {source.spec} tells{_old_secret_words(source)}"
+            words = f"{address} accepts pushes of {source.spec}{_old_secret_words(source)}"
             return self.tell({"id": source.pk, "address": address} | _old_secret(source), words, options)
         source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=is_terminal())
         address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
@@ -126,7 +126,7 @@ class Command(SubcommandBase):
             for item in synced.taken:
                 more = f": {item.detail}" if item.detail else ""
                 self.line(escape_controls(f"{item.capability_id or item.path}  {item.status}{more}"))
-            self.line(f"{len(synced.taken)} taken in, {synced.unchanged} as before, at {_short(synced.commit)}")
+            self.line(f"{len(synced.taken)} imported, {synced.unchanged} unchanged, at {_short(synced.commit)}")
         return 1 if any(item.status == "refused" for item in synced.taken) else 0
 
     def drift(self, options: dict[str, Any]) -> int:
@@ -148,7 +148,7 @@ class Command(SubcommandBase):
 
     def remove(self, options: dict[str, Any]) -> int:
         source = source_sync.remove_source(source_id=options["id"], by=is_terminal())
-        return self.tell({"removed": source.spec}, f"{source.spec}: followed no more", options)
+        return self.tell({"removed": source.spec}, f"{source.spec}: no longer followed", options)
 
 
 def _old_secret(source: GitSource) -> dict[str, Any]:

@@ -25,7 +25,7 @@ class Command(SubcommandBase):
         parser.add_argument("name")
         _password_option(parser)
         parser = self.verb(
-            verbs, "email", self.email, "Set where an operator's letters go; without an address: nowhere."
+            verbs, "email", self.email, "Set where an operator's e-mail goes; without an address: nowhere."
         )
         parser.add_argument("name")
         parser.add_argument("address", nargs="?", default="")

@@ -22,7 +22,7 @@ class Command(SubcommandBase):
         parser = self.verb(verbs, "show", self.show, "Show a proposal with its findings and what it is alike to.")
         parser.add_argument("id")
         for name, handler, words in (
-            ("accept", self.accept, "Make it the draft; another draft is kept aside for 30 days."),
+            ("accept", self.accept, "Make it the draft; another draft is discarded and kept for 30 days."),
             ("reject", self.reject, "Decline it; the note is for the proposer."),
         ):
             parser = self.verb(verbs, name, handler, words)

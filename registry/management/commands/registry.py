@@ -41,7 +41,7 @@ class Command(SubcommandBase):
         words = "the folder of a repository that has them, for the places in SARIF"
         parser.add_argument("--below", default="", metavar="FOLDER", help=words)
         add_format_choices(parser, ["text", "json", "sarif"])
-        parser = self.verb(verbs, "set", self.set, "Set what holds for the registry as a whole.")
+        parser = self.verb(verbs, "set", self.set, "Set what applies to the registry as a whole.")
         parser.add_argument("name", choices=["first_run"])
         parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
         self.verb(verbs, "show", self.show, "Show what is set.")
@@ -61,7 +61,7 @@ class Command(SubcommandBase):
     def check_stored(self, options: dict[str, Any]) -> int:
         check = recheck.recheck_drafts if options["drafts"] else recheck.recheck_published
         below = f"{options['below'].strip('/')}/" if options["below"].strip("/") else ""
-        # Reports hold the texts, and a registry has thousands: each is told and let go.
+        # Reports hold the texts, and a registry has thousands: each is printed and released.
         checked = _Counted(check(options["capability_ids"], below=below))
         if options["format"] == "sarif":
             self.document(sarif.build_sarif(checked))

@@ -1,4 +1,4 @@
-"""`manage.py webhook`: who is told of events (docs/webhooks.md)."""
+"""`manage.py webhook`: who receives events (docs/webhooks.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEST_SECONDS: Final = 20.0
 
 
 class Command(SubcommandBase):
-    help = "Tell other systems what happens: signed HTTP calls, tried until they arrive."
+    help = "Notify other systems of what happens: signed HTTP calls, retried until they arrive."
 
     def add_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "create", self.create, "Make a webhook and print its secret, this once.")
@@ -26,10 +26,10 @@ class Command(SubcommandBase):
         parser.add_argument("--events", default="", help=f"out of {','.join(EVENT_KINDS)}; default all but draft.saved")
         self.verb(verbs, "list", self.list, "List all webhooks; their secrets are not shown.")
         for name, handler, words in (
-            ("disable", self.disable, "Tell it nothing more."),
-            ("enable", self.enable, "Tell it of what happens from now on."),
+            ("disable", self.disable, "Stop sending events to it."),
+            ("enable", self.enable, "Send it the events from now on."),
             ("rotate", self.rotate, "Make a new secret and print it; the old one signs beside it for 24 hours."),
-            ("test", self.test, "Send an event that tells of nothing, and say what came back."),
+            ("test", self.test, "Send a test event, and print the response."),
             ("deliveries", self.deliveries, "List what was sent, the newest first."),
         ):
             parser = self.verb(verbs, name, handler, words)

@@ -27,14 +27,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="do what is due now, and end")
-        parser.add_argument("--alive-file", type=Path, help="touched with each look for work; a probe asks its age")
+        parser.add_argument("--alive-file", type=Path, help="touched with each poll for work; a probe checks its age")
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         worker = Worker(alive_file=options["alive_file"])
         for number in (signal.SIGTERM, signal.SIGINT):
             # In a thread of its own: the signal may come while the main one holds the event's lock.
             signal.signal(number, lambda *_: threading.Thread(target=_drain, args=[worker], daemon=True).start())
-        # What is away is waited for; this would be waited for until somebody looks here.
+        # What is unreachable is waited for; this would be waited for until an operator looks here.
         outage = find_storage_outage()
         if outage in PERSISTENT_OUTAGES:
             raise CommandError(outage.sentences())
@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
 
 def _drain(worker: Worker) -> None:
-    """The job at hand may end; one that does not is left to whoever comes after its lease."""
+    """Let the current job end; one that does not is left to another worker after its lease."""
     worker.stop.set()
     time.sleep(GRACE_SECONDS)
     print(f"The worker leaves a job behind that took more than {GRACE_SECONDS:.0f} s to end.", file=sys.stderr)

@@ -43,7 +43,7 @@ def open_release_incident(
 
 
 def open_source_incident(*, source: GitSource, message: str, details: str, by: Actor) -> None:
-    """Record that a source is unreadable or not trusted; a source has one such incident at a time. The caller holds the lock."""
+    """Record a source that is unreadable or not trusted; it has one such open incident. The caller holds the lock."""
     known = Incident.objects.filter(source=source, closed_at__isnull=True)
     now = timezone.now()
     if known.update(count=F("count") + 1, last_seen_at=now, message=message, details=details):

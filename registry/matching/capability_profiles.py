@@ -40,7 +40,7 @@ def profiles_of_drafts(drafts: Mapping[str, SnapshotEntry]) -> dict[str, Capabil
 
 
 def published_profiles() -> dict[str, CapabilityProfile]:
-    """Everything that readers can load, by the rows as they stand now."""
+    """The profiles of everything that readers can load, by the current rows."""
     rows = Capability.objects.filter(status__in=("published", "deprecated"))
     return profiles_of_revisions(dict(rows.values_list("published_revision_id", "capability_id")))
 

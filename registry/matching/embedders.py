@@ -70,7 +70,7 @@ class MiniLmEmbedder:
         if hashlib.sha256(path.read_bytes()).hexdigest() != MINILM_SHA256:
             raise EmbedderUnavailable(f"{path.name} is not the model that its hash names")
         options = onnxruntime.SessionOptions()
-        # One message is too small to share, and the other threads answer other requests.
+        # One message is too small to share, and the other threads serve other requests.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

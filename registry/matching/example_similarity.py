@@ -14,7 +14,7 @@ import numpy.typing as npt
 from registry.matching import kernel_classifier
 from registry.matching.ngram_index import WITH_VECTORS, WITHOUT_VECTORS, FeatureIndex, Floats, NgramSpaces
 
-# Beyond these, single sentences are too many to compare with each message: centroids answer.
+# Beyond these, single sentences are too many to compare with each message: centroids decide.
 UTTERANCES_MAX: Final = 20_000
 # How much the nearest sentences count beside the head, and the sharpness where there is no head.
 _NEAR_WEIGHT: Final = 6.0
@@ -53,7 +53,7 @@ class SimilarityScores:
 
 
 class ExampleSimilarity:
-    """Immutable; made again when a capability's sentences change."""
+    """Immutable; rebuilt when a capability's sentences change."""
 
     def __init__(
         self,

@@ -20,22 +20,22 @@ FILE: Final = "capability.json"
 def find_matching_issues(
     report: Report, overlaps: Sequence[Overlap], rehearsal: UtteranceRegression | None
 ) -> Iterator[Finding]:
-    """Warnings alone: who a message is meant for is for people to settle."""
+    """Warnings only: who a message is meant for is for people to decide."""
     for overlap in overlaps:
         others = ", ".join(f"'{other}'" for other in overlap.others[:3]) + (" and more" if overlap.others[3:] else "")
         message = f"The trigger '{overlap.trigger}' is one of {others} as well"
-        hint = "Make it more telling, or take it out of one of the two."
+        hint = "Make it more specific, or take it out of one of the two."
         yield _finding(report, "TRIGGER_OVERLAP", ("intent_triggers", overlap.place), message, hint)
     if rehearsal is None:
         return
     for moved in rehearsal.moved:
         message = f"'{moved.sentence}', a golden sentence of '{moved.capability_id}', would lead here"
-        hint = "Make the triggers more telling, or agree with the other's owner."
+        hint = "Make the triggers more specific, or agree with the other's owner."
         yield _finding(report, "GOLDEN_SENTENCE_MOVED", (), message, hint)
     for missed in rehearsal.missed:
         message = f"'{missed.sentence}' comes nearer to '{missed.leads_to}'"
         path: Path = ("utterances", "should_match", missed.place)
-        hint = "Add more sentences like it, or a trigger that it holds."
+        hint = "Add more sentences like it, or a trigger that it contains."
         yield _finding(report, "GOLDEN_SENTENCE_MISSED", path, message, hint)
 
 

@@ -1,4 +1,4 @@
-"""The matcher of this process, made again when what is published has moved."""
+"""The matcher of this process, rebuilt when the published capabilities have changed."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from registry.snapshot.snapshot import AccessScope, SnapshotEntry
 
 logger = logging.getLogger(__name__)
 
-# A message that waits for vectors of new sentences waits no longer; words alone answer until a job has made them.
+# A message that waits for vectors of new sentences waits no longer; words alone decide until a job has made them.
 _SECONDS_AT_ONCE: Final = 2.0
-# How often it is asked whether the job has fitted a head or made vectors meanwhile: rarely where making an index takes
+# How often to check whether the job has fitted a head or made vectors meanwhile: rarely where making an index takes
 # long, so that those who ask spend a tenth of the time on it at most.
 _POLL_SECONDS: Final = 1.0
 _POLL_SECONDS_MAX: Final = 60.0
@@ -45,7 +45,7 @@ EMBEDDED_MESSAGE_LENGTH_MAX: Final = 2000
 class MatchIndex:
     """What is known at one state of the registry: its revision, the one that groups move with, and its history.
 
-    `embedder` is None where words alone answer. Of a group in `exclusive` a session keeps one member.
+    `embedder` is None where words alone decide. Of a group in `exclusive` a session keeps one member.
     """
 
     revisions: tuple[object, ...]
@@ -58,7 +58,7 @@ class MatchIndex:
     exclusive: frozenset[str] = frozenset()
 
     def vector(self, message: str) -> Floats | None:
-        """The message's own vector; None without an embedder, where it does not answer now, and for what has no words:
+        """The message's own vector; None without an embedder, where it does not respond now, and for what has no words:
         a model finds "?" and "👋" as near to a greeting as to anything."""
         said = " ".join(message.split())[:EMBEDDED_MESSAGE_LENGTH_MAX]
         if self.embedder is None or not has_words(said):
@@ -99,9 +99,9 @@ def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a p
 
 @dataclass
 class MatchIndexCache:
-    """One a process; whoever asks first after a publish makes the new index, the others wait for it.
+    """One per process; the first call after a publish builds the new index, the others wait for it.
 
-    With `previews` drafts stand in the place of what is published, as they do for keys that may preview.
+    With `previews` drafts replace what is published, as they do for keys that may preview.
     """
 
     previews: bool = False
@@ -125,7 +125,7 @@ class MatchIndexCache:
                 return held
             self._looked_at = time.monotonic()
             if held is not None and held.revisions[-1] != snapshot.history:
-                # Restored from a backup: the same row ids may stand for other texts.
+                # Restored from a backup: the same row ids may refer to other texts.
                 self._words = {}
                 forget_known()
             self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
@@ -137,7 +137,7 @@ class MatchIndexCache:
         return held.revisions == _revisions(snapshot) and not self._may_have_grown(held)
 
     def _may_have_grown(self, held: MatchIndex) -> bool:
-        """Whether a job may have made what the held index lacks: vectors, or a fitted head."""
+        """Whether a job may have made what the cached index lacks: vectors, or a fitted head."""
         is_whole = not held.is_waiting and (held.matcher.evidence is None or held.matcher.evidence.is_settled)
         return not is_whole and time.monotonic() - self._looked_at > self._pause
 
@@ -276,5 +276,5 @@ WITH_DRAFTS: Final = MatchIndexCache(previews=True)
 
 
 def get_index(snapshot: Snapshot, sight: AccessScope) -> MatchIndex:
-    """What messages of a key are held against: drafts too, where it previews them and there are any."""
+    """The index that a key's messages are matched against: with drafts, where it previews them and there are any."""
     return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED).get()

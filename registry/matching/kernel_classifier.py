@@ -1,6 +1,6 @@
 """The linear head: which capability a sentence belongs to, learned from the example sentences.
 
-Multinomial logistic regression in the space that the likeness of sentences spans (its kernel), so that what is stored
+Multinomial logistic regression in the space that the similarity of sentences spans (its kernel), so that what is stored
 is one row of numbers a sentence, however many words there are. Measured against nearest-neighbor rules in
 docs/matching.md.
 """
@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from registry.matching.ngram_index import Floats
 
-# How sharp the answer is, and how much the weights are held back; measured together.
+# Softmax sharpness and regularization of the weights; measured together.
 TEMPERATURE: Final = 10.0
 _REGULARIZATION: Final = 0.1
 _STEPS: Final = 100
-# Beyond these the fit takes minutes, and nearest sentences and centroids answer instead.
+# Beyond these the fit takes minutes, and nearest sentences and centroids decide instead.
 SAMPLES_MAX: Final = 8_000
 _WORK_MAX: Final = 2.5e9
-# What is done at once, while somebody waits: some 50 ms.
+# What is done at once, while a user waits: some 50 ms.
 _WORK_AT_ONCE: Final = 5e7
 
 
@@ -31,7 +31,7 @@ def can_fit(samples: int, classes: int) -> bool:
 
 
 def is_cheap_to_fit(samples: int, classes: int) -> bool:
-    """Whether a fit of this size may be done while somebody waits."""
+    """Whether a fit of this size may be done while a user waits."""
     return can_fit(samples, classes) and samples * samples * classes <= _WORK_AT_ONCE
 
 

@@ -35,15 +35,15 @@ _PARTS: Final = {"probability": 1.0, "sentence": 2.0, "trigger": 1.0}
 _SUM: Final = sum(_PARTS.values())
 # The second is as good as the first from this share of its probability on.
 _AMBIGUOUS_FROM: Final = 0.6
-# A trigger that counts for so much leads by itself: two that stand on the same words are a question.
+# A trigger that counts for this much decides alone: two on the same words are ambiguous.
 _TOLD_FROM: Final = 0.3
-# From this likeness on a probability counts in full.
+# From this similarity on a probability counts in full.
 _NEAR_ENOUGH_VECTORS: Final = 0.4
 _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 _TRIGGERS_SHOWN_MAX: Final = 20
-# So many sentences are looked through to learn how telling a trigger is.
+# This many sentences are examined to learn how specific a trigger is.
 _EVIDENCE_MAX: Final = 20_000
 
 
@@ -60,7 +60,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The answer, best first; `reason` says in a sentence why."""
+    """The result, best first; `reason` says in a sentence why."""
 
     decision: Decision
     matches: tuple[Match, ...]
@@ -83,7 +83,7 @@ class Matcher:
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
 
     def _count_evidence(self) -> None:
-        """How telling each trigger is: the share of the sentences with it that belong to its own capability."""
+        """How specific each trigger is: the share of the sentences with it that belong to its own capability."""
         owned = [(one.capability_id, text) for one in self.known for text in one.samples]
         own: Counter[tuple[str, str]] = Counter()
         seen: Counter[str] = Counter()
@@ -106,7 +106,7 @@ class Matcher:
         takes: Callable[[CapabilityProfile], bool] | None = None,
         counter: Callable[[CapabilityProfile], float] | None = None,
     ) -> MatchResult:
-        """`vector` is the message's own; `takes` says which capabilities may answer at all; `counter` how near the
+        """`vector` is the message's own; `takes` says which capabilities may be returned at all; `counter` how near the
         message is to a sentence that must not lead there, 0 to 1."""
         allowed = np.array([takes is None or takes(one) for one in self.known], bool)
         if self.evidence is None or not allowed.any():
@@ -117,7 +117,7 @@ class Matcher:
         score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
         score[~allowed] = -np.inf
         probability = kernel_classifier.predict_probabilities(score)
-        # Among few, one is always likelier than the rest: that tells something where there is something in common.
+        # Among few, one is always likelier than the rest: that is informative only where there is something in common.
         probability = probability * np.minimum(1, nearness.sentence / self._near_enough + 2 * trigger)
         total = (
             _PARTS["probability"] * probability + _PARTS["sentence"] * nearness.sentence + _PARTS["trigger"] * trigger
@@ -143,7 +143,7 @@ class Matcher:
         return by_owner
 
     def trigger_scores(self, message: str) -> dict[str, float]:
-        """`{capability_id: how telling its triggers in the message are}`, 0 to 1; without those that have none."""
+        """`{capability_id: how specific its triggers in the message are}`, 0 to 1; without those that have none."""
         return self._told(self._hits(message))
 
     def _told(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
@@ -159,12 +159,12 @@ class Matcher:
         return found
 
     def trigger_score(self, hit: TriggerHit) -> float:
-        """How telling a hit is: 0 to 1, more for longer phrases, less for a content word alone."""
+        """How specific a hit is: 0 to 1, more for longer phrases, less for a content word alone."""
         length = 1 - 0.25 / max(1, len(tokenize(hit.trigger)))
         return self._telling[hit.owner, hit.trigger] * length * (_WEAK if hit.is_weak else 1.0)
 
     def _trust(self, owner: str) -> float:
-        """A bare word counts less, the more whole sentences are known: they tell what it looks like in one."""
+        """A bare word counts less, the more whole sentences are known: they show how it occurs in one."""
         return max(_TRUST_LEAST, 1 / (1 + len(self.known[self.places[owner]].sentences) / _TRUST_HALVED_AT))
 
     def _match(

@@ -1,6 +1,6 @@
-"""Which published capabilities a bundle is all but the same as: for whoever proposes it, and for whoever reviews it.
+"""Which published capabilities a bundle nearly duplicates: for the agent that proposes it, and for its reviewer.
 
-By words: the cosine of the counts of their stems, over what is said of the capability and its skill doc. To compare
+By words: the cosine of the counts of their stems, over the capability's description and its skill doc. To compare
 with ten thousand without reading them all, each revision keeps a print of its words: 128 bits, of which texts as near
 as that share nearly all (Charikar, 2002); only what is near by its print is read and compared exactly.
 
@@ -36,13 +36,13 @@ _STEMS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicate:
-    """`likeness` is 0.95 to 1; 1.0 is the same content, but for its id."""
+    """`likeness`, the similarity, is 0.95 to 1; 1.0 is the same content, but for its id."""
 
     capability_id: str
     likeness: float
 
     def as_dict(self) -> dict[str, Any]:
-        """As answers have it, and as a proposal keeps it."""
+        """As responses have it, and as a proposal stores it."""
         return {"capability_id": self.capability_id, "likeness": self.likeness}
 
 
@@ -73,8 +73,8 @@ def measure_by_words(bundle: SkillBundle) -> list[NearDuplicate]:
 
 
 def measure_by_vectors(bundle: SkillBundle) -> list[NearDuplicate]:
-    """Nothing where there is no embedder, or none that answers now."""
-    # numpy and a model come with these; whoever proposes nothing never loads them.
+    """Empty where there is no embedder, or none that responds now."""
+    # numpy and a model come with these; a process without proposals never loads them.
     from registry.bundles.profile import profile_from_json
     from registry.matching.index import PUBLISHED
     from registry.matching.search import texts_to_embed
@@ -100,7 +100,7 @@ def _candidates(print_: int, without: str) -> list[int]:
 
 
 def term_counts(bundle: SkillBundle) -> Counter[str]:
-    """How often each stem stands in what is said of a capability and in its skill doc."""
+    """How often each stem occurs in a capability's description and in its skill doc."""
     capability = bundle.capability
     playbook = capability.get("playbook")
     said = [capability.get("name"), capability.get("description"), capability.get("intent_triggers"), playbook]
@@ -109,7 +109,7 @@ def term_counts(bundle: SkillBundle) -> Counter[str]:
 
 
 def _plain(value: Any) -> str:
-    """The texts of a JSON value; what is not text of a damaged row says nothing."""
+    """The texts of a JSON value; values of a damaged row that are not strings are skipped."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What messages are held against when somebody tries drafts in the Studio: drafts that pass, in the place of what is
+"""What messages are matched against when an operator tries drafts in the Studio: drafts that pass replace what is
 published, whether any key previews them or not."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`capability_search`: 0.7 of the vector and 0.3 of the keywords (CONTRACT 4, SPEC D), the same on both databases.
 
-Vectors stand for what a capability is for: a playbook's problem, conditions and keywords, else name, description and
+Vectors represent what a capability is for: a playbook's problem, conditions and keywords, else name, description and
 triggers; never the resolution, because people search by problem. A playbook has one more for each sentence of its
-problem and conditions: a customer tells one of them, not all. Keywords are looked for in everything.
+problem and conditions: a customer mentions one of them, not all. Keywords are searched in everything.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KEYWORD_SHARE: Final = 0.3
 # BM25's usual saturation and length correction.
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
-# A skill doc is read so far: what it is about stands at its beginning.
+# A skill doc is read up to here: what it is about is at its beginning.
 _WORDS_MAX: Final = 600
 _QUERY_WORDS_MAX: Final = 64
 _STOP_WORDS: Final = (
@@ -39,7 +39,7 @@ _STOP_WORDS: Final = (
     "why will with would you your"
 )
 _STOP_STEMS: Final = frozenset(fold_and_stem(word) for word in _STOP_WORDS.split())
-# Of what no keyword leads to, so many are taken by vector.
+# Of what no keyword leads to, this many are added by vector.
 _BY_VECTOR: Final = 100
 _SENTENCES_MAX: Final = 12
 # Less is a heading or an abbreviation, and near to nothing or to everything.
@@ -64,7 +64,7 @@ def default_ranking(vector: Floats | None) -> Ranking:
 
 
 def texts_to_embed(one: CapabilityProfile) -> list[str]:
-    """What its vectors stand for: all of it first, then the sentences of a playbook's problem and conditions."""
+    """The texts of its vectors: all of it first, then the sentences of a playbook's problem and conditions."""
     if not one.problem:
         return [". ".join(text for text in (one.name, one.description, ", ".join(one.triggers)) if text)]
     told = "\n".join((one.problem, *one.conditions))
@@ -73,7 +73,7 @@ def texts_to_embed(one: CapabilityProfile) -> list[str]:
 
 
 def term_stems(one: CapabilityProfile, skill_doc: str) -> Counter[str]:
-    """The words that keywords are looked for in."""
+    """The words that keywords are searched in."""
     own = (one.name, one.problem or one.description, " ".join((*one.keywords, *one.conditions, *one.triggers)))
     counted: Counter[str] = Counter()
     for text in (*own, skill_doc[: _WORDS_MAX * 12]):
@@ -110,7 +110,7 @@ class SearchIndex:
         ranking: Ranking = "hybrid",
         takes: Callable[[CapabilityProfile], bool] | None = None,
     ) -> list[SearchHit]:
-        """Best first, equal ones by id. `min_score` is held against the combined score."""
+        """Best first, equal ones by id. `min_score` is compared with the combined score."""
         if not self.known:
             return []
         allowed = np.array([takes is None or takes(one) for one in self.known], bool)
@@ -132,7 +132,7 @@ class SearchIndex:
         return {one.capability_id: float(found) for one, found in zip(self.known, near, strict=True)}
 
     def _by_vector(self, vector: Floats | None) -> Floats:
-        """0 to 1 each: the mean of how near the whole text is, and the nearest of what stands for it."""
+        """0 to 1 each: the mean of how near the whole text is, and the nearest of its texts."""
         if self.vectors is None or vector is None or not len(self.vectors):
             return np.zeros(len(self.known), np.float32)
         near = self.vectors @ vector
@@ -157,7 +157,7 @@ class SearchIndex:
         return SearchHit(one.capability_id, one.name, round(score, 4), round(vector, 4), round(keyword, 4))
 
     def _posting(self, term: str) -> slice:
-        """Where a stem's places and counts stand; empty for one that nobody has."""
+        """Where a stem's places and counts are; empty for one that does not occur."""
         number = self._numbers.get(term)
         if number is None:
             return slice(0, 0)
@@ -178,7 +178,7 @@ class SearchIndex:
         return found
 
     def _coverage(self, terms: Sequence[str]) -> Floats:
-        """The share of the query's weight, by how rare its words are, that each one holds."""
+        """The share of the query's weight, by how rare its words are, that each one contains."""
         found = np.zeros(len(self.known), np.float32)
         weights = {term: self._idf(term) for term in terms}
         whole = sum(weights.values()) or 1.0
@@ -188,7 +188,7 @@ class SearchIndex:
 
 
 def _terms(query: str) -> list[str]:
-    """The stems that are looked for; words that stand in every sentence count only where there is nothing else."""
+    """The stems to search for; words that occur in every sentence count only where there is nothing else."""
     stems = list(dict.fromkeys(word.stem for word in tokenize(query)))
     telling = [stem for stem in stems if stem not in _STOP_STEMS]
     return (telling or stems)[:_QUERY_WORDS_MAX]

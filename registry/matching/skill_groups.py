@@ -1,6 +1,6 @@
-"""Skill groups: what several capabilities have in common, in words of its own that messages are held against (SPEC C).
+"""Skill groups: what several capabilities have in common, in words that messages are matched against (SPEC C).
 
-A capability names its groups in capability.json; a group that nobody has described is known by its id alone.
+A capability names its groups in capability.json; a group without a description is known by its id alone.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def set_group(
     examples: Sequence[str] | None = None,
     is_exclusive: bool | None = None,
 ) -> SkillGroup:
-    """Make a group, or change what is given of one. Raises `InvalidRequest` with the fix; nothing changes then."""
+    """Make a group, or change what is given of one. Raises `InvalidRequest` with what to fix; nothing changes then."""
     _check(group_id, name, description, examples)
     with write_transaction() as state:
         group = SkillGroup.objects.filter(group_id=group_id).first()
@@ -73,7 +73,7 @@ def is_group_id(group_id: str) -> bool:
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:
     if not is_group_id(group_id):
         raise InvalidRequest(
-            f"'{group_id[:80]}' is not an id of a group: lower-case words joined by _, at most 64 characters"
+            f"'{group_id[:80]}' is not a valid group id: use lower-case words joined by _, at most 64 characters"
         )
     if name is not None and not (name.strip() and len(name) <= 80):
         raise InvalidRequest("A group's name has 1 to 80 characters")
@@ -130,7 +130,7 @@ def list_ungrouped() -> list[GroupMember]:
 
 
 def create_group(*, group_id: str, by: Actor, **given: Any) -> SkillGroup:
-    """As `set_group`, for one that nobody has described yet. Raises `StatusConflict` where somebody has."""
+    """As `set_group`, for a group without a description. Raises `StatusConflict` where it has one."""
     with write_transaction():
         if SkillGroup.objects.filter(group_id=group_id).exists():
             raise StatusConflict(f"A skill group '{group_id}' exists already")

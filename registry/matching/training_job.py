@@ -17,7 +17,7 @@ _HEADS_KEPT: Final = 3
 
 
 def queue_training() -> None:
-    """After what readers see has moved. Inside `writing()`."""
+    """After what readers see has changed. Inside `write_transaction()`."""
     jobs.enqueue(
         KIND, {}, run_after=timezone.now() + timedelta(seconds=settings.MATCHING_LEARN_AFTER_SECONDS), dedupe_key=KIND
     )

@@ -1,6 +1,6 @@
 """What a bundle would do to everybody's golden sentences: which would lead elsewhere once it is published.
 
-A sentence is held against the other sentences of its own capability, itself left out, and against the bundle's: the one
+A sentence is matched against the other sentences of its own capability, except itself, and the bundle's: the one
 that comes nearer, triggers counted in, would get it. The head is left out, since it is fitted after the publish.
 """
 
@@ -17,7 +17,7 @@ from registry.matching.index import MatchIndex
 from registry.matching.matcher import Matcher
 from registry.matching.ngram_index import Floats
 
-# What comes less near than this, without a trigger, takes nobody's sentence.
+# A candidate less similar than this, without a trigger, takes no other capability's sentence.
 _NEAR_FROM: Final = 0.3
 _SENTENCE_WEIGHT: Final = 2.0
 _SHOWN_MAX: Final = 50
@@ -35,7 +35,7 @@ class MovedUtterance:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceRegression:
-    """`sentences` were held against the bundle. `moved` are others' that it would take, `missed` its own that others
+    """`sentences` were matched against the bundle. `moved` are others' that it would take, `missed` its own that others
     would get; at most 50 of each are named, `moved_total` counts all."""
 
     sentences: int
@@ -45,7 +45,7 @@ class UtteranceRegression:
 
 
 def check_utterances(candidate: CapabilityProfile, index: MatchIndex) -> UtteranceRegression:
-    """Hold the candidate against what is published; within 2 s at 1,000 capabilities with 10 sentences each."""
+    """Compare the candidate with what is published; within 2 s at 1,000 capabilities with 10 sentences each."""
     stage = _Comparison(candidate, index)
     moved = stage.moved()
     total = sum(len(one.sentences) for one in stage.others) + len(candidate.sentences)
@@ -53,7 +53,7 @@ def check_utterances(candidate: CapabilityProfile, index: MatchIndex) -> Utteran
 
 
 class _Comparison:
-    """The candidate by itself, as one class, beside the published index."""
+    """The candidate alone, as one class, beside the published index."""
 
     def __init__(self, candidate: CapabilityProfile, index: MatchIndex) -> None:
         self.candidate = candidate
@@ -105,7 +105,7 @@ class _Comparison:
         return np.asarray(best.mean(axis=1), np.float32)
 
     def _own(self, evidence: ExampleSimilarity, row: int, place: int, text: str) -> float:
-        """What the sentence's own capability brings, without the sentence itself."""
+        """The score of the sentence's own capability, without the sentence itself."""
         first = int(evidence.starts[place])
         last = int(evidence.starts[place + 1]) if place + 1 < len(evidence.starts) else len(evidence.samples.texts)
         if evidence.vectors is not None:

@@ -14,7 +14,7 @@ from registry.matching.embedders import Embedder
 from registry.matching.ngram_index import Floats
 from registry.models import SentenceVector
 
-# So many texts are made into vectors between two looks at the clock.
+# This many texts are made into vectors between two checks of the clock.
 _CHUNK: Final = 64
 _LOOKED_UP_AT_ONCE: Final = 500
 

@@ -1,6 +1,6 @@
 """The WordPiece tokens of a text, as BERT's uncased models were trained on.
 
-The vocabulary is that of bert-base-uncased (data/README.md has source and licence). Follows Devlin et al. 2018 and its
+The vocabulary is that of bert-base-uncased (data/README.md has source and license). Follows Devlin et al. 2018 and its
 reference tokenizer: clean, split at white space, punctuation and CJK characters, lower case without accents, then the
 longest known piece first.
 """
@@ -16,7 +16,7 @@ VOCABULARY: Final = Path(__file__).parent / "data" / "wordpiece-vocab.txt"
 TOKENS_MAX: Final = 256
 _WORD_LENGTH_MAX: Final = 100
 _CJK: Final = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF), (0xF900, 0xFAFF))
-# A token has at least one character: what stands behind this cannot be among the first ones.
+# A token has at least one character: what comes after this cannot be among the first ones.
 _CHARACTERS_MAX: Final = 4000
 
 

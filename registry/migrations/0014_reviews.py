@@ -71,7 +71,10 @@ class Migration(migrations.Migration):
                         help_text="Over the texts: what is approved is these and no others.", max_length=71
                     ),
                 ),
-                ("editors", models.JSONField(default=list, help_text="Whoever has worked on the draft, as actors.")),
+                (
+                    "editors",
+                    models.JSONField(default=list, help_text="Everyone who has worked on the draft, as actors."),
+                ),
                 ("note", models.TextField(blank=True, default="", help_text="What it is for, in the asker's words.")),
                 ("asked_at", models.DateTimeField(default=django.utils.timezone.now)),
                 ("asked_by", models.CharField(max_length=200)),
@@ -155,7 +158,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="draft",
             name="editors",
-            field=models.JSONField(db_default=[], default=list, help_text="Whoever has worked on it, as actors."),
+            field=models.JSONField(db_default=[], default=list, help_text="Everyone who has worked on it, as actors."),
         ),
         migrations.AddField(
             model_name="incident",

@@ -1,4 +1,4 @@
-"""What we keep (docs/glossary.md has the words). What must always hold is a constraint of the database."""
+"""The tables (docs/glossary.md has the words). Invariants are constraints of the database."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ __all__ = [
 
 
 class RegistryState(models.Model):
-    """One row: the counters that readers poll. Whoever writes holds its lock, so that writes follow one another."""
+    """One row: the counters that readers poll. A writer holds its lock, so that writes are serialized."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
@@ -93,7 +93,7 @@ class RegistryState(models.Model):
 
 
 class Visibility(models.TextChoices):
-    """Unlisted: seen by the keys that have redeemed the install code, and by nobody else."""
+    """Unlisted: seen by the keys that have redeemed the install code, and by no one else."""
 
     LISTED = "listed"
     UNLISTED = "unlisted"
@@ -229,7 +229,7 @@ class Draft(BundleTexts):
     based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
-    editors = models.JSONField(default=list, db_default=[], help_text="Whoever has worked on it, as actors.")
+    editors = models.JSONField(default=list, db_default=[], help_text="Everyone who has worked on it, as actors.")
     discarded_at = models.DateTimeField(null=True)
     proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
 

@@ -10,7 +10,7 @@ from registry.bundles.supporting_files import find_supporting_files
 
 
 class BundleTexts(models.Model):
-    """The author's texts, as normalized. An absent file is null, which is not the same as an empty one."""
+    """The author's texts, normalized. An absent file is null, which is not the same as an empty one."""
 
     capability_json = models.TextField(null=True)
     skill_md = models.TextField(null=True)

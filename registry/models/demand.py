@@ -1,4 +1,4 @@
-"""What agents asked for and nobody has: ids, and messages where the registry keeps them (registry/usage/demand.py)."""
+"""What agents asked for in vain: ids, and messages where the registry keeps them (registry/usage/demand.py)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAIRED = Q(dismissed_at__isnull=True, dismissed_by="") | (Q(dismissed_at__isnul
 
 
 class RequestCounts(models.Model):
-    """How often, when and by whom; `dismissed_count` is the count when somebody put it away."""
+    """How often, when and by whom; `dismissed_count` is the count when an operator dismissed it."""
 
     count = models.PositiveBigIntegerField(default=0)
     askers = models.JSONField(null=True, help_text="{name of a key: how often}, at most 20 keys.")
@@ -27,7 +27,7 @@ class RequestCounts(models.Model):
 
 
 class DemandMiss(RequestCounts):
-    """An id that agents asked for and nobody has published."""
+    """An id that agents asked for and that is not published."""
 
     capability_id = models.CharField(max_length=64, primary_key=True)
 
@@ -36,7 +36,7 @@ class DemandMiss(RequestCounts):
 
 
 class UnmatchedMessage(RequestCounts):
-    """A message that led to no one capability, cut and scrubbed; one row for all of the same telling words."""
+    """A message that led to no one capability, cut and scrubbed; one row for all of the same specific words."""
 
     class Decision(models.TextChoices):
         NONE = "none"

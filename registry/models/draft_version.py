@@ -33,7 +33,7 @@ class DraftVersion(models.Model):
 
     @property
     def files(self) -> dict[str, str]:
-        """`{file name: text}`, the four files and the supporting ones."""
+        """`{file name: text}`, the four bundle files and the supporting ones."""
         files: dict[str, str] = json.loads(zlib.decompress(bytes(self.content)))
         return files
 

@@ -1,4 +1,4 @@
-"""What agents told of how it went, and where that has led. Part of `registry.models`."""
+"""Feedback of agents, and the confidence that results from it. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils import timezone
 
 
 class Outcome(models.Model):
-    """How one use of a capability ended, as an agent tells it. Append-only, so that confidence can be counted again."""
+    """How one use of a capability ended, as an agent reports it. Append-only, so that confidence can be recomputed."""
 
     class Kind(models.TextChoices):
         CONFIRMED_SUCCESS = "confirmed_success"
@@ -47,7 +47,7 @@ class Outcome(models.Model):
 
 
 class Confidence(models.Model):
-    """Where the outcomes so far have led: of a capability (revision 0), and of each of its revisions by itself."""
+    """The confidence after the outcomes so far: of a capability (revision 0), and of each of its revisions alone."""
 
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="confidences")
     revision = models.PositiveIntegerField(default=0, help_text="The number of a revision; 0 for all of them.")

@@ -1,4 +1,4 @@
-"""Imports that a job does, so that whoever began one sees how far it is (registry/sources/git_import_jobs.py)."""
+"""Imports that a job does, so that the operator sees its progress (registry/sources/git_import_jobs.py)."""
 
 from __future__ import annotations
 

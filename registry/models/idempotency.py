@@ -1,4 +1,4 @@
-"""What was answered to a write that its caller may repeat. Part of `registry.models`."""
+"""The response to a write that its caller may repeat. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class KeptAnswer(models.Model):
-    """The answer to a write, by the caller's own word for it: the same call again is answered, not done again."""
+    """The response to a write, by the caller's idempotency key: a repeated call gets it, and is not done again."""
 
     caller = models.CharField(max_length=200, help_text="The actor, such as agent_key:name.")
     idempotency_key = models.CharField(max_length=255)

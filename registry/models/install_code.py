@@ -12,5 +12,5 @@ CODE_PATTERN: Final = re.compile(r"SKILL(?:-[A-Z0-9]{4}){3}")
 
 
 def new_code() -> str:
-    """A random one: 36^12 are more than anybody can try."""
+    """A random one: 36^12 are more than anyone can try."""
     return "-".join(["SKILL", *("".join(secrets.choice(CODE_ALPHABET) for _ in range(4)) for _ in range(3))])

@@ -12,7 +12,7 @@ from django.utils import timezone
 class Job(models.Model):
     """Work that a write left behind, stored in the writer's own transaction (registry/core/jobs/queue.py).
 
-    Whoever works on it holds a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
+    The worker that runs it has a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
     """
 
     class State(models.TextChoices):
@@ -45,7 +45,7 @@ class Job(models.Model):
     class Meta:
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
-            # What a poll asks for once a second, however many finished jobs there are.
+            # What a poll reads once a second, however many finished jobs there are.
             models.Index(fields=["state", "run_after"], name="job_due"),
             models.Index(fields=["dedupe_key"], name="job_of_dedupe_key"),
         ]

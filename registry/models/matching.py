@@ -1,4 +1,4 @@
-"""What was learned for matching: derived from what is published, and made again where it is missing. Part of
+"""What was learned for matching: derived from what is published, and recomputed where it is missing. Part of
 `registry.models`."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class MatchHead(models.Model):
 
 
 class SkillGroup(models.Model):
-    """What several capabilities have in common, with words of its own; of an exclusive one, a session keeps one."""
+    """What several capabilities have in common, with its own words; of an exclusive one, a session keeps one."""
 
     group_id = models.CharField(max_length=64, unique=True)
     name = models.CharField(max_length=80)

@@ -22,7 +22,7 @@ class Operator(AbstractUser):
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
     must_change_password = models.BooleanField(default=False)
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
-    # Set for one request by whoever found that the capability of a page belongs to a team of others: its name.
+    # Set for one request by the code that found that the page's capability belongs to another team: its name.
     kept_out_by: str = ""
 
     class Meta:
@@ -48,7 +48,7 @@ class Operator(AbstractUser):
         return self.role == self.Role.ADMIN
 
     def get_session_auth_hash(self) -> str:
-        """What a session is held against: it ends with another password, and with another epoch."""
+        """What a session is validated against: it ends with another password, and with another epoch."""
         return self._of_epoch(super().get_session_auth_hash())
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
@@ -56,5 +56,5 @@ class Operator(AbstractUser):
         return (self._of_epoch(one) for one in super().get_session_auth_fallback_hash())
 
     def _of_epoch(self, one: str) -> str:
-        # The first epoch as it was before there were any, so that an upgrade signs nobody out.
+        # The first epoch as it was before there were any, so that an upgrade signs no one out.
         return f"{one}:{self.session_epoch}" if self.session_epoch else one

@@ -58,5 +58,5 @@ class Proposal(BundleTexts):
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has decided yet."""
+        """Whether it has not been decided yet."""
         return self.status == self.Status.DRAFT

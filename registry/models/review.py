@@ -1,4 +1,4 @@
-"""What publishing asks for, who was asked, and what was said. Part of `registry.models`."""
+"""Release rules, reviews and their comments. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from registry.models.bundle_texts import BundleTexts
 
 
 class ReleaseRule(models.Model):
-    """What publishing asks for, everywhere or for what is in one skill group (registry/publishing/release_rules.py)."""
+    """What publishing requires, everywhere or for what is in one skill group (registry/publishing/release_rules.py)."""
 
     class Loosening(models.TextChoices):
         PUBLISHER = "publisher"
@@ -43,7 +43,7 @@ class ReleaseRule(models.Model):
 
 
 class Review(BundleTexts):
-    """The texts of a draft that somebody was asked to approve; `round` counts how often they were submitted."""
+    """The texts of a draft submitted for approval; `round` counts how often they were submitted."""
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -57,7 +57,7 @@ class Review(BundleTexts):
     round = models.PositiveIntegerField(default=1)
     draft_version = models.PositiveIntegerField()
     texts_digest = models.CharField(max_length=71, help_text="Over the texts: what is approved is these and no others.")
-    editors = models.JSONField(default=list, help_text="Whoever has worked on the draft, as actors.")
+    editors = models.JSONField(default=list, help_text="Everyone who has worked on the draft, as actors.")
     note = models.TextField(blank=True, default="", help_text="What it is for, in the asker's words.")
     asked_at = models.DateTimeField(default=timezone.now)
     asked_by = models.CharField(max_length=200)
@@ -104,9 +104,9 @@ class Review(BundleTexts):
 
 
 class ReviewEntry(models.Model):
-    """What was said or done in a review, in order; `file` and `line`, or `code`, say what words are about.
+    """Comments and actions of a review, in order; `file` and `line`, or `code`, say what a comment is about.
 
-    A comment begins a thread: replies point at it, one level deep, and it is open until somebody resolves it.
+    A comment begins a thread: replies point at it, one level deep, and it is open until it is resolved.
     """
 
     class Kind(models.TextChoices):

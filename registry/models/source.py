@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class GitSource(models.Model):
-    """A repository, or another registry, that is looked at again and again; what has changed there is taken in.
+    """A repository, or another registry, that is synced regularly; what has changed there is imported.
 
     `hook_secret` is kept as it is, because it checks signatures, and `read_key`, because it is sent; each is shown or
     given once.
@@ -111,7 +111,7 @@ class GitSource(models.Model):
 
     @property
     def waits_for_somebody(self) -> bool:
-        """Whether its list was refused, and nobody has said yet that it be taken as it is."""
+        """Whether its list was refused, and no operator has accepted it yet."""
         return bool(self.doubted_list) and self.doubted_list != self.accepted_list
 
     @property
@@ -121,7 +121,7 @@ class GitSource(models.Model):
 
 
 class GitSourceItem(models.Model):
-    """One bundle of a source as it was when it was last taken in."""
+    """One bundle of a source as it was when it was last imported."""
 
     class Status(models.TextChoices):
         PUBLISHED = "published"

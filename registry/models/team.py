@@ -27,7 +27,7 @@ class Team(models.Model):
 
 
 class TeamMember(models.Model):
-    """A table of its own, so that a backup holds it."""
+    """A separate table, so that a backup contains it."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     operator = models.ForeignKey("registry.Operator", on_delete=models.CASCADE, related_name="memberships")

@@ -1,4 +1,4 @@
-"""Who is told of events, and what became of each telling (docs/webhooks.md). Part of `registry.models`."""
+"""Who receives events, and the outcome of each delivery (docs/webhooks.md). Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.utils import timezone
 
 
 class Webhook(models.Model):
-    """An address that is told what happens.
+    """An address that receives events.
 
     The secret is kept as it is, because it signs each delivery; it is shown once, and a new one takes its place.
     """
@@ -45,12 +45,12 @@ class Webhook(models.Model):
 
     @property
     def is_enabled(self) -> bool:
-        """Whether it is told of anything."""
+        """Whether it receives any events."""
         return self.disabled_at is None
 
 
 class WebhookDelivery(models.Model):
-    """One event for one webhook, stored with the write that it tells of; its job tries until it arrives."""
+    """One event for one webhook, stored with the write that it reports; its job tries until it arrives."""
 
     class State(models.TextChoices):
         QUEUED = "queued"

@@ -1,1 +1,1 @@
-"""Who is told of what happens here: webhooks and letters to members."""
+"""Notifications of events: webhooks and e-mail to operators."""

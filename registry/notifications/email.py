@@ -1,7 +1,7 @@
-"""Letters to members: somebody is asked to review, has an answer, or an incident opened.
+"""E-mail to operators: a review was requested or decided, or an incident opened.
 
-A letter is a job that is stored with the row of the audit log that it tells of; it is sent by a worker and tried again
-where the mail server is away. Who has no address in their account gets none.
+An e-mail is a job that is stored with the row of the audit log that it reports; it is sent by a worker and tried again
+where the mail server is unreachable. Operators without an address in their account get none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Email:
 
 
 def on_audit_event(row: AuditEvent) -> None:
-    """Queue a letter for each member whom the row concerns; under the lock of the registry."""
+    """Queue an e-mail for each operator whom the row concerns; under the lock of the registry."""
     if row.verb == "review.ask":
         review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
         concerned = {actor.partition(":")[2] for actor in (review.asked_by, *review.editors)}
@@ -70,7 +70,10 @@ def _incident(row: AuditEvent) -> _Email:
 
 
 def _failing(row: AuditEvent) -> _Email:
-    words = f"{row.detail['message']}.\n\n{row.detail['details']}\n\nWhat was taken in from it stays as it is."
+    words = (
+        f"{row.detail['message']}.\n\n{row.detail['details']}\n\n"
+        "Bundles already imported from this source are unchanged."
+    )
     return _Email(f"Source: {row.subject}", words, f"/sources/{row.detail['source_id']}/")
 
 
@@ -86,7 +89,7 @@ def _queue(members: Iterable[Operator], letter: _Email) -> None:
 
 def send_email(lease: Lease) -> None:
     """The handler; payload `{"operator_id", "subject", "words", "path"}`. At least once: a worker that dies after the
-    server took the letter sends it again."""
+    server accepted the e-mail sends it again."""
     given: dict[str, Any] = lease.payload
     member = _members().filter(pk=given["operator_id"]).first()
     if member is None:

@@ -83,7 +83,7 @@ def _end(delivery: WebhookDelivery, state: str, **columns: Any) -> None:
 
 
 def _note_failure(delivery: WebhookDelivery, answer: DeliveryResponse) -> None:
-    """Told before the job fails, for whoever looks why nothing arrives."""
+    """Recorded before the job fails, for an operator who checks why nothing arrives."""
     with write_transaction():
         WebhookDelivery.objects.filter(pk=delivery.pk, state="queued").update(**_columns(delivery, answer))
 
@@ -95,7 +95,7 @@ def _disable(delivery: WebhookDelivery, answer: DeliveryResponse) -> None:
 
 
 def disable_after_failures(webhook: Webhook, *, why: str, by: Actor) -> None:
-    """Tell it nothing more; what is queued for it fails when its turn comes. Under the lock of the registry."""
+    """Send it no further events; what is queued for it fails when its turn comes. Under the lock of the registry."""
     if not Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True).update(
         disabled_at=timezone.now(), disabled_why=why
     ):

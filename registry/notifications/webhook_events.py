@@ -1,7 +1,7 @@
-"""Events: what the audit log tells, for the ears of others (docs/webhooks.md).
+"""Events: rows of the audit log, for subscribers (docs/webhooks.md).
 
 Every write leaves an audit row in its own transaction. The rows that others care about are events: their deliveries are
-stored with the row, so that an event is told if and only if the write was committed.
+stored with the row, so that an event is sent if and only if the write was committed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _KINDS: Final = {
 }
 TEST: Final = "webhook.test"
 EVENT_KINDS: Final = tuple(dict.fromkeys(kind for kind, _ in _KINDS.values()))
-# An author saves every few minutes: only who asks for it by name is told.
+# An author saves every few minutes: only subscribers that name it receive it.
 OPT_IN_EVENTS: Final = frozenset({"draft.saved"})
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
@@ -49,7 +49,7 @@ _PRIVATE_KEYS: Final = frozenset({"payload"})
 def on_audit_event(row: AuditEvent) -> None:
     """Queue a delivery for each webhook that wants the event; nothing for a row that is none. Under the lock."""
     kind, _ = _KINDS.get(row.verb, ("", ""))
-    # A dead receiver's parked delivery, told to another dead receiver, would be told back for ever.
+    # A dead receiver's parked delivery, sent to another dead receiver, would be sent back for ever.
     if not kind or (row.verb == "job.park" and row.detail.get("kind") == JOB_KIND):
         return
     wanted = [webhook for webhook in Webhook.objects.filter(disabled_at__isnull=True) if is_subscribed(webhook, kind)]
@@ -62,7 +62,7 @@ def on_audit_event(row: AuditEvent) -> None:
 
 
 def queue_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
-    """Queue an event that tells of nothing, for this webhook alone. Under the lock."""
+    """Queue a test event for this webhook alone. Under the lock."""
     event_id = uuid4()
     return queue_deliveries(
         webhook, event_id=event_id, kind=TEST, body=_body(event_id, TEST, at, {"webhook": webhook.name}), tries_max=1
@@ -70,7 +70,7 @@ def queue_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
 
 
 def is_subscribed(webhook: Webhook, kind: str) -> bool:
-    """Whether it asked for events of the kind."""
+    """Whether it is subscribed to events of the kind."""
     return kind in webhook.events if webhook.events else kind not in OPT_IN_EVENTS
 
 
@@ -84,7 +84,7 @@ def queue_deliveries(
 
 
 def queue_delivery(delivery: WebhookDelivery, *, tries_max: int = TRIES_MAX) -> int:
-    """The id of the one open job of a delivery. Each webhook is a lane: one that is slow keeps nobody else waiting."""
+    """The id of the one open job of a delivery. Each webhook is a lane: a slow one delays no other."""
     job, _ = jobs.enqueue(
         JOB_KIND,
         {"delivery_id": delivery.pk},

@@ -1,4 +1,4 @@
-"""The verbs of webhooks: who is told of events, and what is told once more."""
+"""Creates and changes webhooks, and repeats deliveries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PREVIOUS_SECRET_RETENTION: Final = timedelta(hours=24)
 def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> tuple[Webhook, str]:
     """Make a webhook; the second of the pair is its secret, which is shown this once.
 
-    No `events` means all of them but the chatty ones. Raises `InvalidRequest` for an odd name, URL or kind of event,
+    No `events` means all of them but `OPT_IN_EVENTS`. Raises `InvalidRequest` for an invalid name, URL or event type,
     `NameTaken`.
     """
     name = name.strip()
@@ -148,19 +148,19 @@ def _wanted(events: Sequence[str]) -> list[str]:
 
 
 def _told(url: str, wanted: list[str]) -> dict[str, Any]:
-    # The host alone: the path of such an address is often a secret of its own.
+    # The host alone: the path of such an address is often a secret.
     return {"host": urlsplit(url).hostname, "events": wanted}
 
 
 def disable_webhook(*, name: str, by: Actor, why: str = "") -> Webhook:
-    """Tell it nothing more. What happens meanwhile is not told later. Raises `NotFound`."""
+    """Stop sending it events. What happens meanwhile is not sent later. Raises `NotFound`."""
     with write_transaction():
         webhook_delivery.disable_after_failures(get_webhook(name), why=why[:200] or f"by {by}"[:200], by=by)
     return get_webhook(name)
 
 
 def enable_webhook(*, name: str, by: Actor) -> Webhook:
-    """Tell it of what happens from now on. Raises `NotFound`."""
+    """Send it the events from now on. Raises `NotFound`."""
     with write_transaction():
         webhook = get_webhook(name)
         if not webhook.is_enabled:

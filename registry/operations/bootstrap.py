@@ -1,4 +1,4 @@
-"""What a new registry needs before anybody can use it: somebody who may sign in, a key, something to look at."""
+"""What a new registry needs before it can be used: an operator, an agent key, example capabilities."""
 
 from __future__ import annotations
 

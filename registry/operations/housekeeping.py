@@ -24,7 +24,7 @@ RETENTION_DAYS: Final = 30
 
 
 def queue_daily(today: date) -> int:
-    """A job of each daily kind, once a day however many workers ask; how many were stored."""
+    """A job of each daily kind, once a day however many workers call this; returns how many were stored."""
     keys = {kind: f"{kind}:{today.isoformat()}" for kind in DAILY_JOBS}
     with write_transaction():
         known = set(Job.objects.filter(dedupe_key__in=keys.values()).values_list("dedupe_key", flat=True))

@@ -1,7 +1,7 @@
-"""Jobs that wait for somebody else, such as a receiver of webhooks: done beside the others, each lane in its own time.
+"""Jobs that wait for other systems, such as a receiver of webhooks: run beside the others, each lane at its own pace.
 
 One thread looks for them, and threads of a small pool do them. A lane has one job at work at a time, so that a receiver
-that hangs takes one thread and keeps nobody else waiting.
+that hangs takes one thread and delays no other.
 """
 
 from __future__ import annotations

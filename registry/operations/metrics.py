@@ -1,4 +1,4 @@
-"""Figures about the registry for whoever watches over it: what memory holds, and what the database is asked for."""
+"""Metrics of the registry for monitoring: from memory, and from the database."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from registry.core.jobs import admin
 from registry.models import Capability, Incident, Job
 from registry.snapshot import STORE
 
-# Finished jobs are history, and there may be very many; these three are what somebody may have to look at.
+# Finished jobs are history, and there may be very many; these three are what an operator may have to review.
 JOB_STATES: Final = ("queued", "running", "parked")
-# Whoever asks for figures asks again soon.
+# Metrics are scraped again soon.
 STATEMENT_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotMetrics:
-    """What this process answers from. `age_seconds` is the time since the database last agreed, None before that."""
+    """What this process serves from. `age_seconds` is the time since the database last confirmed it, or None."""
 
     registry_revision: int
     access_revision: int
@@ -34,7 +34,7 @@ class SnapshotMetrics:
 
 @dataclass(frozen=True, slots=True)
 class StoredMetrics:
-    """What stands in the database; every known status and state has its number, zero included."""
+    """Counts from the database; every known status and state has its number, zero included."""
 
     capabilities: Mapping[str, int]
     jobs: Mapping[str, int]
@@ -43,13 +43,13 @@ class StoredMetrics:
 
 
 def read_snapshot_metrics() -> SnapshotMetrics:
-    """Asks nobody."""
+    """The metrics from memory, without a query."""
     held = STORE.snapshot
     return SnapshotMetrics(held.registry_revision, held.access_revision, STORE.failed_at is not None, STORE.age())
 
 
 def read_stored_metrics() -> StoredMetrics | None:
-    """None where the database is away; where that is known already, it is not asked."""
+    """None where the database is unreachable; where that is known already, it is not queried."""
     if STORE.failed_at is not None:
         return None
     try:

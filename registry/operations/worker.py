@@ -1,4 +1,4 @@
-"""The embedded worker: does what is due, one job after another, until it is asked to stop.
+"""The embedded worker: runs due jobs, one after another, until it is stopped.
 
 Beside Celery the same loop is the sweep: it leaves each job to the messages for a while and does what they lost.
 """
@@ -27,7 +27,7 @@ from registry.operations.job_lanes import serve_lanes
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 1.0
-# Between two looks of which the first failed for a reason that nobody foresaw.
+# Between two polls of which the first failed for an unexpected reason.
 ERROR_PAUSE_SECONDS: Final = 10.0
 
 
@@ -35,7 +35,7 @@ ERROR_PAUSE_SECONDS: Final = 10.0
 class Worker:
     """Works in the caller's thread; `stop` may be set from anywhere, and takes effect between two jobs.
 
-    `alive_file` is touched each time the worker has looked for work and reached the database; its age is for a probe.
+    `alive_file` is touched each time the worker has polled for work and reached the database; its age is for a probe.
     """
 
     stop: threading.Event = field(default_factory=threading.Event)
@@ -44,14 +44,14 @@ class Worker:
     _outage: DatabaseOutage | None = None
 
     def run(self) -> None:
-        """Work until `stop`. A database that is away is waited for."""
+        """Work until `stop`. Waits for an unreachable database."""
         with serve_lanes(self.stop, _patience):
             while not self.stop.is_set():
                 if not self._try():
                     self.stop.wait(POLL_SECONDS)
 
     def run_due(self) -> int:
-        """Work until nothing is due; how many jobs were begun. Raises django.db.Error where the database is away."""
+        """Work until nothing is due; returns the number of jobs. Raises django.db.Error where the database fails."""
         begun = 0
         while not self.stop.is_set() and self._step():
             begun += 1

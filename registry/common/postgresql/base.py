@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 class BoundedConnection(psycopg.Connection[Any]):
-    """Raises OperationalError, and is closed, where the server does not respond in time or is known to be unreachable."""
+    """Raises OperationalError, and is closed, where the server does not respond in time or is known to be down."""
 
     def wait(self, gen: Generator[Any, Any, Value], *args: Any, **kwargs: Any) -> Value:
         """psycopg calls this for whatever it has to wait for; it wakes `gen` ten times a second meanwhile."""

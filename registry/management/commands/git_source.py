@@ -98,7 +98,7 @@ class Command(SubcommandBase):
             given = sys.stdin.readline()
             source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=is_terminal())
             address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
-            words = f"{address} accepts pushes of {source.spec}{_old_secret_words(source)}"
+            words = f"{address} accepts what {source.spec} sends{_old_secret_words(source)}"
             return self.tell({"id": source.pk, "address": address} | _old_secret(source), words, options)
         source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=is_terminal())
         address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"

@@ -40,7 +40,7 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What the file holds. `created_at` is ISO 8601 in UTC; `migrations` are those of `registry`, in order."""
+    """What the file contains. `created_at` is ISO 8601 in UTC; `migrations` are those of `registry`, in order."""
 
     created_at: str
     database: str
@@ -123,7 +123,7 @@ def _manifest(archive: zipfile.ZipFile) -> Manifest:
 
 
 def check_archive(path: Path) -> Manifest:
-    """Read all of it and hold it against its manifest. Raises `BackupUnreadable`."""
+    """Read all of it and compare it with its manifest. Raises `BackupUnreadable`."""
     with open_archive(path) as (archive, manifest):
         for table in manifest.tables:
             _check_table(archive, table)

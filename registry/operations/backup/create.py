@@ -48,7 +48,7 @@ def create_backup(*, to: Path) -> BackupResult:
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """A transaction in which every read sees the same state, and that locks nobody out."""
+    """A transaction in which every read sees the same state, and that locks no one out."""
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

@@ -32,11 +32,11 @@ from registry.operations.backup.tables import (
     truncated_models,
 )
 
-# Where each restore begins to count: past every number that somebody may have seen before it.
+# Where each restore begins to count: past every number that a client may have seen before it.
 EPOCH_REVISION_GAP: Final = 1_000_000
 _ROWS_AT_ONCE: Final = 500
 _BYTES_AT_ONCE: Final = 4 * 1024 * 1024
-# Rows of these come by themselves in a registry that nobody has used yet.
+# Rows of these come by themselves in an unused registry.
 _COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, DemandMiss)
 
 
@@ -112,7 +112,7 @@ def _lock_others_out() -> None:
     """On SQLite the transaction does that. Readers read on, from what was there before."""
     if connection.vendor != "postgresql":
         return
-    # The counters' table first, as every writer does: so nobody waits for us while we wait for him.
+    # The counters' table first, as every writer does: so no deadlock is possible.
     locked: list[Model] = [RegistryState, *truncated_models()]
     tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in locked)
     with connection.cursor() as cursor:
@@ -154,10 +154,10 @@ def _mend_sequences() -> None:
 
 
 def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
-    """Count on from where nobody has been, and release everything again.
+    """Continue from numbers never used before, and release everything again.
 
     Clients may have seen numbers past the backup's, and those will come again with another meaning. So the counter
-    goes on at the next million, and each capability is released again: whoever asks for what changed is told of all.
+    goes on at the next million, and each capability is released again: clients that ask for changes get all of them.
     """
     state.refresh_from_db()
     highest = max(state.registry_revision, before[0])

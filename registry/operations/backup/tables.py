@@ -1,4 +1,4 @@
-"""Which tables a backup holds, and how a row becomes JSON and a row again on either database."""
+"""Which tables a backup contains, and how a row becomes JSON and a row again on either database."""
 
 # ruff: noqa: SLF001 (Django's name for what a model declares is _meta)
 
@@ -34,7 +34,7 @@ def truncated_models() -> list[Model]:
     kept = backed_up_models()
     pointing = [model for model in apps.get_models(include_auto_created=True) if _points_at(model, kept)]
     sessions = [apps.get_model("sessions", "Session")] if apps.is_installed("django.contrib.sessions") else []
-    # The counters' row is changed in place: whoever waits for its lock finds it again.
+    # The counters' row is changed in place: a writer that waits for its lock finds it again.
     found = [model for model in dict.fromkeys([*pointing, *kept, *sessions]) if model is not RegistryState]
     return [model for model in found if model._meta.managed]
 
@@ -79,7 +79,7 @@ def parse_row(model: Model, columns: dict[str, Any]) -> models.Model:
     try:
         return model(**{name: _from_json(fields[name], value) for name, value in columns.items()})
     except ValidationError as error:
-        raise BackupUnreadable(f"A row of '{table_name(model)}' has an odd value: {error.messages[0]}") from error
+        raise BackupUnreadable(f"A row of '{table_name(model)}' has an invalid value: {error.messages[0]}") from error
 
 
 def _from_json(field: models.Field[Any, Any], value: Any) -> Any:

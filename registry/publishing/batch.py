@@ -79,12 +79,12 @@ def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
 
 
 def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Report:
-    """The second of two bundles with one id is the one at fault; `seen` maps the ids so far to their paths."""
+    """The second of two bundles with one id is the one refused; `seen` maps the ids so far to their paths."""
     if not report.capability_id or report.capability_id not in seen:
         seen[report.capability_id] = path
         return report
     other_path = seen[report.capability_id]
-    message = f"capability_id '{report.capability_id}' stands in {other_path} too"
+    message = f"capability_id '{report.capability_id}' is in {other_path} too"
     text = report.files["capability.json"]
     line, column = Lines(text).place(locate_pointers(text, [("capability_id",)])[("capability_id",)].start)
     finding = Finding(
@@ -136,7 +136,7 @@ def _publish_all(
 
 
 def build_result(outcome: publication.PublishResult, path: str) -> BatchResult:
-    """A verb's outcome as a line of an answer."""
+    """The result of one bundle as a row of the output."""
     files = dict(outcome.gate.report.files) if outcome.gate else {}
     return BatchResult(
         path,
@@ -160,7 +160,7 @@ def import_all(
     dry_run: bool = False,
     over: Mapping[str, int] | None = None,
 ) -> list[BatchResult]:
-    """Take each bundle or Agent Skill in, as a draft (whatever its faults) or published.
+    """Import each bundle or Agent Skill, as a draft (whatever its errors) or published.
 
     `over` names, by id, versions of drafts that may be written over rather than discarded.
 

@@ -1,4 +1,4 @@
-"""One verb for several capabilities: each is a write of its own, and what is refused is told beside what was done."""
+"""One action for several capabilities: each is a separate write, and refusals are reported beside results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between a draft and its readers: one report, the same for page, command line and API."""
+"""The gate between a draft and its readers: one report, the same for page, command line and API."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from registry.semantic_diff import Change, compare_bundles, describe_new_bundle
 from registry.validation import Finding, Report
 
 if TYPE_CHECKING:
-    # It brings numpy: loaded where a rehearsal is asked for.
+    # It brings numpy: loaded where an utterance check is requested.
     from registry.matching.utterance_regression import UtteranceRegression
 
 ACKNOWLEDGEABLE_CODES: Final = frozenset({"POLICY_LOOSENED"})
-# What a person answers with a confirmation, an approval or a note. No other text would be more correct.
+# What a person resolves by a confirmation, an approval or a note. No other text would be more correct.
 POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE_CODES | {
     "APPROVAL_REQUIRED",
     "LOOSENING_NOT_ALLOWED",
@@ -42,7 +42,7 @@ POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE_CODES | {
 
 @dataclass(frozen=True)
 class GateReport:
-    """Everything to know before publishing. `refused` says that it cannot be published as things stand; `changes` are
+    """Everything to know before publishing. `refused` says that it cannot be published now; `changes` are
     those against what readers have; where they have nothing yet, `brings` is what a first release gives them."""
 
     report: Report
@@ -62,12 +62,12 @@ class GateReport:
 
     @property
     def text_findings(self) -> tuple[Finding, ...]:
-        """The findings about the texts, without the questions of policy that the same report asks."""
+        """The findings about the texts, without the policy questions in the same report."""
         return tuple(finding for finding in self.findings if finding.code not in POLICY_QUESTIONS)
 
     @property
     def open_questions(self) -> tuple[str, ...]:
-        """The codes of the questions of policy that stand in the way of this publish, each once."""
+        """The codes of the policy questions that block this publish, each once."""
         return tuple(dict.fromkeys(f.code for f in self.findings if f.is_error and f.code in POLICY_QUESTIONS))
 
     @property
@@ -85,10 +85,10 @@ def build_gate_report(
     rehearsal: UtteranceRegression | None = None,
     terms: PublishConditions = DEFAULT_CONDITIONS,
 ) -> GateReport:
-    """Hold a validated bundle against what readers have now; pure, so that it can run inside and outside a lock.
+    """Compare a validated bundle with what readers have now; pure, so that it can run inside and outside a lock.
 
     `overlaps` are its triggers that others have too, `rehearsal` what it would do to golden sentences, `terms` what
-    publishing asks for here.
+    publishing requires here.
     """
     changes: tuple[Change, ...] = ()
     findings = report.findings
@@ -120,15 +120,15 @@ def has_same_content(old: SkillBundle, new: SkillBundle | None) -> bool:
     try:
         return new is not None and old.content_digest == new.content_digest
     except rfc8785.CanonicalizationError:
-        # The old one is a damaged row that holds what JSON cannot: nothing that passed the gate is equal to it.
+        # The old one is a damaged row with values that JSON does not have: nothing that passed the gate is equal to it.
         return False
 
 
 def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: Collection[str]) -> list[Finding]:
     findings = []
     accepted = "POLICY_LOOSENED" in acknowledge
-    loosened_hint = "Acknowledged." if accepted else "If it is meant, acknowledge POLICY_LOOSENED."
-    broken_hint = "Agents in a running session keep the old release; tell those who rely on it."
+    loosened_hint = "Acknowledged." if accepted else "If this is intended, acknowledge POLICY_LOOSENED."
+    broken_hint = "Agents in a running session keep the old release; notify those who rely on it."
     for change in changes:
         if change.effect == "loosens":
             severity: Severity = "warning" if accepted else "error"

@@ -1,4 +1,4 @@
-"""Texts held against what readers have now, with all that is known of the registry: the gate with its surroundings."""
+"""Evaluates the gate: compares texts with what readers have now, given the state of the registry."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class GateRequest:
-    """What a caller brings to the gate; `note` is None where nobody was asked for one yet."""
+    """What a caller brings to the gate; `note` is None where none was requested yet."""
 
     acknowledge: Collection[str] = ()
     by: Actor | None = None
@@ -46,9 +46,9 @@ def find_capability(capability_id: str) -> Capability | None:
 def evaluate_gate(
     report: Report, capability: Capability | None, asked: GateRequest, *, rehearsed: bool = False
 ) -> GateReport:
-    """Held against what readers have now. A damaged row is never "up to date": publishing the same again fixes it.
+    """The gate's report against what readers have now. A damaged row is never "up to date": a new publish fixes it.
 
-    `rehearsed` holds it against everybody's golden sentences too, which takes up to seconds.
+    `rehearsed` compares it with all golden sentences too, which takes up to seconds.
     """
     revision = capability.published_revision if capability else None
     published = load_bundle(revision) if revision else None
@@ -67,7 +67,7 @@ def evaluate_gate(
 def _terms(
     report: Report, capability: Capability | None, published: SkillBundle | None, asked: GateRequest
 ) -> PublishConditions:
-    """What is asked for here, and what this publish brings of it."""
+    """What is required here, and what this publish provides of it."""
     rule = get_rule(
         skill_groups_of(*(bundle.capability for bundle in (report.bundle, published) if bundle is not None))
     )
@@ -83,7 +83,7 @@ def _terms(
 
 
 def _rehearse(candidate: CapabilityProfile) -> UtteranceRegression | None:
-    """None where it cannot be done now: it advises, and stands in nobody's way."""
+    """None where it cannot be done now: it advises, and blocks no publish."""
     from registry.matching.index import PUBLISHED
     from registry.matching.utterance_regression import check_utterances
 

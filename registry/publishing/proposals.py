@@ -1,4 +1,4 @@
-"""Bundles that agents submit for review: never published by themselves, never in the place of somebody's work."""
+"""Bundles that agents submit for review: never published by themselves, never replacing somebody's work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OPEN_PROPOSALS_MAX: Final = 50
 
 @dataclass(frozen=True)
 class ProposalResult:
-    """`report` is for the proposer. `draft_version` is None where somebody else's draft stands, and the proposal beside
+    """`report` is for the proposer. `draft_version` is None where there is another author's draft, the proposal beside
     it."""
 
     proposal: Proposal
@@ -51,7 +51,7 @@ def propose(
     """Take a bundle in for review: as the draft, or beside a draft that is not the proposer's own.
 
     An earlier open proposal of the same key for the same capability is superseded. Of a capability that the proposer
-    may not know, by `may_know`, no finding tells. Raises `BundleRefused` where the
+    may not know, by `may_know`, no finding reveals. Raises `BundleRejected` where the
     texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
     """
     report = validate_bundle(files, published=get_validation_context())
@@ -62,7 +62,7 @@ def propose(
         capability, _ = Capability.objects.get_or_create(capability_id=report.capability_id)
         _supersede(capability, by)
         if Proposal.objects.filter(key_name=by.name, status="draft").count() >= OPEN_PROPOSALS_MAX:
-            raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that nobody has decided on yet")
+            raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that have not been decided yet")
         proposal = Proposal(capability=capability, key_name=by.name, note=note, near_duplicates=near)
         proposal.files = texts
         proposal.save(force_insert=True)
@@ -93,7 +93,7 @@ def _supersede(capability: Capability, by: Actor) -> None:
 
 
 def _is_own(draft: Draft, by: Actor) -> bool:
-    """Whether it came from this key, and nobody has worked on it since."""
+    """Whether it came from this key, and no operator has worked on it since."""
     return draft.proposal is not None and draft.proposal.key_name == by.name and draft.saved_by == str(by)
 
 
@@ -117,7 +117,7 @@ def _record(proposal: Proposal, by: Actor, verb: str, **detail: Any) -> None:
 
 
 def accept_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Draft:
-    """Make a proposal the draft; another draft is kept aside for 30 days. It is decided on when that is published.
+    """Make a proposal the draft; another draft is discarded for 30 days. It is decided on when that is published.
 
     Raises `ProposalNotFound`, and `StatusConflict` where it was decided on already.
     """
@@ -134,7 +134,7 @@ def accept_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Dr
 
 
 def reject_proposal(*, proposal_id: str | UUID, by: Actor, note: str = "") -> Proposal:
-    """Decline a proposal; the note is for the proposer. Its draft goes, unless somebody has worked on it since.
+    """Decline a proposal; the note is for the proposer. Its draft goes, unless an operator has worked on it since.
 
     Raises `ProposalNotFound`, and `StatusConflict` where it was decided on already.
     """
@@ -197,7 +197,7 @@ def list_proposals(*, status: str = "", capability_id: str = "", limit: int | No
 
 
 def validate_proposal(proposal: Proposal, *, may_know: VisibilityFilter | None = None) -> Report:
-    """What validation says of the texts as things stand in the registry now; `may_know` as for `propose`."""
+    """The validation report of the texts in the registry's current state; `may_know` as for `propose`."""
     own = proposal.capability.capability_id
     return validate_draft_files(own, proposal.files, published=_told(may_know, own))
 
@@ -205,7 +205,7 @@ def validate_proposal(proposal: Proposal, *, may_know: VisibilityFilter | None =
 @dataclass(frozen=True)
 class ProposalReview:
     """A proposal as a reviewer sees it. `against` is `draft`, `published`, or empty where there is neither; `draft` is
-    somebody else's, and `is_draft` says that the proposal is the draft, as it came."""
+    another author's, and `is_draft` says that the proposal is the draft, as it came."""
 
     report: Report
     diffs: tuple[FileDiff, ...]

@@ -34,7 +34,7 @@ Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
 
 @dataclass(frozen=True)
 class PublishResult:
-    """What a verb did, as command line and operator API answer it.
+    """The result of a publishing function, as command line and operator API return it.
 
     `gate` is the whole report behind it; `findings` are the ones that it rests on. `revision` and `digest` are those
     readers see after it, None where nothing is published.
@@ -57,7 +57,7 @@ def publish(
     acknowledge: Collection[str] = (),
     dry_run: bool = False,
 ) -> PublishResult:
-    """Publish the texts of a bundle. They replace the capability's draft, which is kept aside for 30 days.
+    """Publish the texts of a bundle. They replace the capability's draft, which is discarded and kept for 30 days.
 
     Content equal to the published revision makes no new one (`unchanged`). A refusal changes nothing.
     """
@@ -86,8 +86,8 @@ def publish_draft(
 ) -> PublishResult:
     """Publish the draft as it is stored.
 
-    `draft_version` is the version that the caller has looked at: raises `DraftConflict` where the draft has moved on,
-    `DraftNotFound` where there is none. In a dry run `note` may be None: nobody was asked for one yet.
+    `draft_version` is the version that the caller has read: raises `DraftConflict` where the draft has moved on,
+    `DraftNotFound` where there is none. In a dry run `note` may be None: none was requested yet.
     """
     draft = get_draft_at_version(capability_id, draft_version)
     report = validate_draft(draft)
@@ -122,7 +122,7 @@ def publish_validated_draft(
 
 
 def get_draft_at_version(capability_id: str, version: int | None) -> Draft:
-    """The draft that a caller has looked at. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
+    """The draft at that version. Raises `DraftConflict` where it has moved on, `DraftNotFound`."""
     draft = get_draft(capability_id)
     if version is not None and draft.version != version:
         raise DraftConflict(yours={}, theirs=draft.files, draft_version=draft.version)
@@ -230,14 +230,14 @@ def _store_revision(capability: Capability, bundle: SkillBundle, *, note: str, b
 
 
 def _replace_draft(capability: Capability) -> None:
-    """Published texts take the place of a draft; one that differs from them is kept aside."""
+    """Published texts replace a draft; one that differs from them is discarded."""
     draft = capability.drafts.filter(discarded_at__isnull=True).first()
     if draft is not None:
         discard(draft)
 
 
 def set_visibility(*, capability_id: str, visibility: Literal["listed", "unlisted"], by: Actor, note: str = "") -> None:
-    """List it, or show it to those alone who redeem its install code; readers hear of it as of any change.
+    """List it, or show it only to keys that redeem its install code; readers are notified as of any change.
 
     Raises `CapabilityNotFound`. The same again changes nothing.
     """
@@ -300,7 +300,7 @@ def _require_intact(revision: Revision, capability: Capability) -> None:
 def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, note: str = "") -> Capability:
     """Keep it loadable and say that it is on its way out, and what to use instead.
 
-    Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for an odd replacement.
+    Raises `StatusConflict` where it is neither published nor deprecated, `ReplacementInvalid` for a bad replacement.
     """
     with write_transaction() as state:
         require_edit_permission(capability_id, by)
@@ -358,7 +358,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
 
 def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
-    """Bring a deprecated or retired capability back as published, through today's gate.
+    """Restore a deprecated or retired capability as published, through today's gate.
 
     Raises `StatusConflict` where it is neither.
     """

@@ -23,7 +23,7 @@ class PublishContext:
 
 
 def get_publish_context(capability: Capability) -> PublishContext:
-    """As things stand now."""
+    """The registry's current state."""
     review = get_active_review(capability)
     return PublishContext(
         audience=get_audience(capability.capability_id),

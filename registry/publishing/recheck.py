@@ -1,4 +1,4 @@
-"""What is published, or waits as a draft, held against today's rules at once, as a folder of bundles is."""
+"""Validates what is published, or is a draft, against the current rules in one pass, as for a folder of bundles."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _report(revision: Revision, published: ValidationContext) -> Report:
     change = "" if report.errors else find_changed_file(revision, report.bundle)
     if not change:
         return report
-    hint = "Publish the texts again, or restore a backup; what the database holds was not changed by this registry."
+    hint = "Publish the texts again, or restore a backup; the database content was not changed by this registry."
     finding = Finding("DIGEST_MISMATCH", "error", "capability.json", "", None, None, change, hint)
     return replace(report, findings=sort_findings([finding, *report.findings]))
 
 
 def recheck_drafts(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:
-    """As `check_published`, for every draft that somebody works on. Raises `CapabilityNotFound`."""
+    """As `check_published`, for every active draft. Raises `CapabilityNotFound`."""
     found = Draft.objects.filter(discarded_at__isnull=True).select_related("capability")
     known = set(found.values_list("capability__capability_id", flat=True)) if capability_ids else set()
     wanted = _wanted(capability_ids, known)

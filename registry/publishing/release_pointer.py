@@ -23,7 +23,7 @@ def set_published_revision(
 ) -> None:
     """Move the pointer: capability row, tool names, release row and registry revision, together.
 
-    `fixes` says that what agents could not be given before is good now, or no longer asked for.
+    `fixes` says that a bundle that agents could not be given is valid now, or no longer published.
     """
     capability.status = status
     capability.published_revision = revision

@@ -1,7 +1,7 @@
-"""What publishing asks for beside valid texts: a second person, who may loosen a policy, a note, no open comment.
+"""What publishing requires beside valid texts: a second person, who may loosen a policy, a note, no open comment.
 
-One rule holds for the whole registry and one may hold for each skill group; of those that apply to a capability the
-strictest counts. Without any, publishing asks for nothing of it. Every way to publish goes through `rule_findings`.
+One rule applies to the whole registry and one may apply to each skill group; of those that apply to a capability the
+strictest counts. Without any, publishing requires nothing of it. Every way to publish goes through `rule_findings`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOOSENING_CHOICES: Final = tuple(ReleaseRule.Loosening.values)
 
 @dataclass(frozen=True, slots=True)
 class EffectiveRule:
-    """What applies to one capability, put together. `loosened_by` holds every condition that a looser policy meets."""
+    """What applies to one capability, put together. `loosened_by` has every condition for a looser policy."""
 
     four_eyes: bool = False
     loosened_by: frozenset[str] = frozenset()
@@ -34,13 +34,13 @@ class EffectiveRule:
 
     @property
     def wants_second_person(self) -> bool:
-        """Whether an approval by somebody else may be asked for."""
+        """Whether an approval by a second person may be required."""
         return self.four_eyes or "second_person" in self.loosened_by
 
 
 @dataclass(frozen=True, slots=True)
 class PublishConditions:
-    """What one publish brings. `note` is None where nobody was asked for one yet; `approved_by` is empty where no
+    """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
     second person has approved these very texts; `open_comments` counts those of the review that is at work; `is_return`
     says that they were published before."""
 
@@ -68,7 +68,7 @@ def get_rule(groups: Collection[str]) -> EffectiveRule:
 
 
 def skill_groups_of(*capabilities: dict[str, Any]) -> frozenset[str]:
-    """The groups of a capability as it is and as it will be: nobody leaves a rule by leaving the group."""
+    """The groups of a capability as it is and as it will be: a rule cannot be avoided by leaving the group."""
     named = [one.get("skill_groups") for one in capabilities]
     return frozenset(
         group for groups in named if isinstance(groups, list) for group in groups if isinstance(group, str)
@@ -76,7 +76,7 @@ def skill_groups_of(*capabilities: dict[str, Any]) -> frozenset[str]:
 
 
 def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditions) -> Iterator[Finding]:
-    """What stands in the way of this publish, as errors; nothing under the rule that asks for nothing."""
+    """What blocks this publish, as errors; nothing under the default rule."""
     rule = terms.rule
     loosened = next((change.words for change in changes if change.effect == "loosens"), "")
     if rule.note_required and terms.note is not None and not terms.note.strip():
@@ -111,7 +111,7 @@ def _finding(report: Report, code: str, message: str, hint: str) -> Finding:
 
 
 def can_loosen_policy(by: Actor | None) -> bool:
-    """Admins, whoever is at the registry's own command line, and the registry itself; no key."""
+    """Admins, users of the registry's command line, and the registry itself; no key."""
     if by is None or by.kind == "agent_key":
         return False
     if by.kind == "operator":
@@ -153,7 +153,7 @@ def set_rule(
 
 
 def delete_rule(*, group_id: str, by: Actor) -> None:
-    """Take a group's rule away; the registry's still holds. Raises `NotFound`."""
+    """Delete a group's rule; the registry's still applies. Raises `NotFound`."""
     with write_transaction():
         if not ReleaseRule.objects.filter(group_id=group_id).delete()[0]:
             raise NotFound(f"There is no rule for '{group_id or 'registry'}'")
@@ -161,7 +161,7 @@ def delete_rule(*, group_id: str, by: Actor) -> None:
 
 
 def list_rules() -> tuple[ReleaseRule, list[ReleaseRule]]:
-    """The registry's rule, as it is by default where nobody has set one, and those of groups by id."""
+    """The registry's rule, the default where none is set, and those of groups by id."""
     found = {rule.group_id: rule for rule in ReleaseRule.objects.all()}
     return found.pop("", ReleaseRule()), sorted(found.values(), key=lambda rule: rule.group_id)
 

@@ -1,6 +1,6 @@
-"""What is said in a review: comments on a place or in general, answers to them, and whether they are settled.
+"""Comments of a review: on a place or in general, replies to them, and whether they are resolved.
 
-A comment is open until somebody resolves it. Whether open comments stop a release is a matter of the rules.
+A comment is open until it is resolved. Whether open comments stop a release depends on the rules.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ COMMENTS_MAX: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class CommentThread:
-    """An entry of a review with the answers to it; what is no comment has none."""
+    """An entry of a review with its replies; only comments have any."""
 
     entry: ReviewEntry
     replies: tuple[ReviewEntry, ...] = ()
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a comment that nobody has resolved."""
+        """Whether it is an unresolved comment."""
         return self.entry.kind == ReviewEntry.Kind.COMMENT and self.entry.resolved_at is None
 
     @property
@@ -69,7 +69,7 @@ def _require_room(review: Review) -> None:
 
 
 def add_reply(*, review_id: int, entry_id: int, by: Actor, words: str) -> ReviewEntry:
-    """Answer a comment; an answer to an answer stands under the same comment.
+    """Reply to a comment; a reply to a reply is added to the same comment.
 
     Raises `NotFound` where there is no such comment in the review, `InvalidRequest` without words.
     """
@@ -83,7 +83,7 @@ def add_reply(*, review_id: int, entry_id: int, by: Actor, words: str) -> Review
 
 
 def resolve_thread(*, review_id: int, entry_id: int, by: Actor) -> ReviewEntry:
-    """Say that a comment is settled. Raises `NotFound`, `ReviewConflict` where somebody has said so already."""
+    """Resolve a comment. Raises `NotFound`, `ReviewConflict` where it is resolved already."""
     with write_transaction():
         review, entry = _find_thread(review_id, entry_id)
         if entry.resolved_at is not None:
@@ -117,12 +117,12 @@ def _find(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:
 def _find_thread(review_id: int, entry_id: int) -> tuple[Review, ReviewEntry]:
     review, entry = _find(review_id, entry_id)
     if entry.reply_to_id is not None:
-        raise NotFound(f"Comment {entry_id} is an answer: the comment that it answers is resolved")
+        raise NotFound(f"Comment {entry_id} is a reply: resolve the comment that it replies to")
     return review, entry
 
 
 def list_threads(review: Review) -> list[CommentThread]:
-    """Everything said and done in a review, in order, answers with what they answer; one query."""
+    """Comments and actions of a review, in order, replies with their comment; one query."""
     replies: dict[int, list[ReviewEntry]] = defaultdict(list)
     firsts: list[ReviewEntry] = []
     for entry in review.entries.all():
@@ -134,7 +134,7 @@ def list_threads(review: Review) -> list[CommentThread]:
 
 
 def count_open_threads(capability: Capability) -> int:
-    """How many comments nobody has resolved in the review that is at work for a capability."""
+    """How many comments are unresolved in the current review of a capability."""
     return ReviewEntry.objects.filter(
         review__capability=capability,
         review__state__in=ACTIVE_STATES,

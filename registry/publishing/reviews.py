@@ -1,8 +1,8 @@
 """Asking a second person before something is published.
 
-A review holds the texts that were submitted. An approval is bound to them: once the draft is edited it stands for
-nothing, and the review is asked for again. Who may decide is settled at the door, who cannot be the second person here.
-What is said meanwhile is in `registry.publishing.review_comments`.
+A review stores the texts that were submitted. An approval is bound to them: once the draft is edited it is
+void, and the review is requested again. Callers check who may decide; who cannot approve is checked here.
+Its comments are in `registry.publishing.review_comments`.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ COMMENT_LENGTH_MAX: Final = 4000
 def request_review(*, capability_id: str, draft_version: int, by: Actor, note: str) -> Review:
     """Hand the draft in: a new review, or the next round of the one that is at work.
 
-    Raises `DraftNotFound`, `DraftConflict` where the draft has moved on since it was looked at, `BundleRefused` where
+    Raises `DraftNotFound`, `DraftConflict` where the draft has changed since it was read, `BundleRejected` where
     the texts have errors, `InvalidRequest` without a note, `ReviewConflict` where these very texts are being reviewed.
     """
     require_comment(note, "Say what the reviewer should look at")
     draft = get_draft(capability_id)
     report = validate_draft(draft)
     if not report.ok:
-        raise BundleRejected("The draft has errors: fix them before somebody is asked to look", report.findings)
+        raise BundleRejected("Fix the draft's errors before requesting a review", report.findings)
     with write_transaction():
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id)
@@ -79,7 +79,7 @@ def report_digest(report: Report) -> str:
 
 
 def draft_digest(draft: Draft) -> str:
-    """As `digest_of`: a text that the draft holds and nobody names is no part of what is approved."""
+    """As `report_digest`: a text in the draft that is not named is not part of what is approved."""
     return texts_digest(split_path(draft.files))
 
 
@@ -112,9 +112,9 @@ def record_event(review: Review, by: Actor, verb: str, **detail: Any) -> None:
 
 
 def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> Review:
-    """Approve the texts of the round that was looked at.
+    """Approve the texts of the round that the caller has read.
 
-    Raises `OwnReview` where a second person is asked for and `by` is none, `ReviewConflict` where the review or the
+    Raises `SelfApprovalForbidden` where `by` must be a second person, `ReviewConflict` where the review or the
     draft has moved on.
     """
     with write_transaction():
@@ -123,11 +123,11 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.texts_digest:
             raise ReviewConflict(
-                "The draft was changed or discarded since it was submitted: it has to be asked for again"
+                "The draft was changed or discarded since it was submitted: request the review again"
             )
         if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
             raise SelfApprovalForbidden(
-                "You have worked on these texts or asked for this review; somebody else has to approve them"
+                "You have worked on these texts or requested this review; another person has to approve them"
             )
         _decide(review, Review.State.APPROVED, by, words)
         record_event(review, by, "review.approve", round=review.round, words=words.strip())
@@ -135,7 +135,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
 
 
 def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Review:
-    """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has moved on."""
+    """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has changed."""
     require_comment(words, "Say what should change")
     with write_transaction():
         review = _decidable(review_id, round_seen)
@@ -161,9 +161,9 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
 
 
 def may_withdraw(review: Review, by: Actor) -> bool:
-    """Whether `by` asked for the review, is an admin, or acts for the registry itself.
+    """Whether `by` requested the review, is an admin, or acts for the registry itself.
 
-    A publisher who finds fault with a review requests changes; withdrawing it would hide that from its author.
+    A publisher who disagrees with a review requests changes; withdrawing it would hide that from its author.
     """
     if person_id(str(by)) == person_id(review.asked_by):
         return True
@@ -175,7 +175,7 @@ def may_withdraw(review: Review, by: Actor) -> bool:
 def _decidable(review_id: int, round_seen: int) -> Review:
     review = get_review(review_id)
     if review.round != round_seen:
-        raise ReviewConflict("Other texts were submitted since you opened this page; look again")
+        raise ReviewConflict("Other texts were submitted since you opened this page; reload it")
     if review.state != Review.State.OPEN:
         raise ReviewConflict(f"The review is {review.get_state_display().lower()} already")
     return review
@@ -194,24 +194,24 @@ def _end(review: Review, state: str, by: Actor, words: str, revision: int | None
 
 
 def person_id(actor: str) -> str:
-    """Who an actor is: somebody at the command line is the operator of the same name."""
+    """The person behind an actor: a user of the command line is the operator of the same name."""
     kind, _, name = actor.partition(":")
     return f"person:{name}" if kind in ("operator", "command_line") else actor
 
 
 def is_independent_reviewer(review: Review, actor: str) -> bool:
-    """Whether they have neither asked for the review nor worked on the texts."""
+    """Whether they have neither requested the review nor worked on the texts."""
     return person_id(actor) not in {person_id(one) for one in (review.asked_by, *review.editors)}
 
 
 def requires_independent_reviewer(review: Review) -> bool:
-    """Whether the rules ask for somebody else, by the groups of the texts and of what readers have."""
+    """Whether the rules require a second person, by the groups of the texts and of what readers have."""
     now = parse_capability_json(review.capability.published_revision)
     return get_rule(skill_groups_of(parse_capability_json(review), now)).wants_second_person
 
 
 def parse_capability_json(texts: BundleTexts | None) -> dict[str, Any]:
-    """What the capability.json of stored texts holds; nothing where it cannot be read."""
+    """The parsed capability.json of stored texts; empty where it cannot be read."""
     from registry.bundles.parsed_bundle import parse_bundle
 
     value = parse_bundle(texts.files, {}).value("capability.json") if texts is not None else None
@@ -219,7 +219,7 @@ def parse_capability_json(texts: BundleTexts | None) -> dict[str, Any]:
 
 
 def get_approval(capability: Capability, report: Report) -> Review | None:
-    """The approval by a second person that holds for exactly these texts."""
+    """The approval by a second person that applies to exactly these texts."""
     review = Review.objects.filter(capability=capability, state=Review.State.APPROVED).first()
     if (
         review is None
@@ -266,7 +266,7 @@ def list_reviews(*, states: Sequence[str] = (), asked_by: str = "") -> QuerySet[
 
 
 def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
-    """Reviews whose draft waits for changes that a publisher has asked for: those that `first_of`, an actor as stored,
+    """Reviews whose draft waits for changes that a publisher has requested: those that `first_of`, an actor as stored,
     has submitted come first, then the latest. `comment` is what the publisher wrote.
 
     A review leaves the list when its draft is submitted again, published or discarded.

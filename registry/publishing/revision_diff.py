@@ -1,4 +1,4 @@
-"""Two revisions of a capability held against each other."""
+"""Compares two revisions of a capability."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Drafts that are published at a time: a row that says what, when and in whose name, and a job that is due then.
 
-The release is of the texts as they stood when it was settled. What has changed until then, the draft, the rules or the
-rights of whoever settled it, stops it: that opens an incident which says why.
+The release is of the texts at the time it was scheduled. What has changed until then, the draft, the rules or the
+rights of the operator who scheduled it, stops it: that opens an incident which says why.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ScheduleState = ScheduledRelease.State
 
 @dataclass(frozen=True)
 class ScheduleResult:
-    """`release` is None where the gate refuses the draft as things stand; `outcome` says why."""
+    """`release` is None where the gate refuses the draft in the current state; `outcome` says why."""
 
     outcome: PublishResult
     release: ScheduledRelease | None
@@ -99,7 +99,7 @@ def _record(release: ScheduledRelease, by: Actor, verb: str, **detail: Any) -> N
 
 
 def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> ScheduledRelease:
-    """Another time for one that waits. Raises `NotFound`, `InvalidRequest`, `StatusConflict` where it waits no more."""
+    """Reschedule a pending release. Raises `NotFound`, `InvalidRequest`, `StatusConflict` where it is not pending."""
     _require_time(due_at)
     with write_transaction():
         release = _waiting(scheduled_id)
@@ -114,7 +114,7 @@ def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> Sch
 
 
 def cancel_release(*, scheduled_id: int, by: Actor) -> ScheduledRelease:
-    """Give one up that waits. Raises `NotFound`, `StatusConflict` where it waits no more."""
+    """Cancel a pending release. Raises `NotFound`, `StatusConflict` where it is no longer pending."""
     with write_transaction():
         release = _waiting(scheduled_id)
         require_edit_permission(release.capability.capability_id, by)
@@ -135,7 +135,7 @@ def get_release(scheduled_id: int) -> ScheduledRelease:
 def _waiting(scheduled_id: int) -> ScheduledRelease:
     release = get_release(scheduled_id)
     if release.state != ScheduleState.WAITING:
-        raise StatusConflict(f"The release waits no more: it is {release.state}")
+        raise StatusConflict(f"The release is no longer pending: it is {release.state}")
     return release
 
 
@@ -238,7 +238,7 @@ def _fail(release: ScheduledRelease, why: str, findings: Sequence[Finding] = ())
 
 
 def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
-    """What became of the job without its handler: a worker that never got through, or somebody at the command line."""
+    """Follow a job state set without its handler: by a worker that never finished, or by the command line."""
     found = ScheduledRelease.objects.select_related("capability__published_revision")
     release = found.filter(pk=payload["scheduled_id"]).first()
     if release is None:

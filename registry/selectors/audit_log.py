@@ -1,4 +1,4 @@
-"""Reading the audit log: who did what to what, when, and whether the chain of hashes holds."""
+"""Reading the audit log: who did what to what, when, and whether the hash chain is intact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from registry.core import audit
 from registry.models import AuditEvent
 
-# A page tells of the whole chain unasked only where that takes no time: about 0.05 s.
+# A page checks the whole chain unasked only where that takes no time: about 0.05 s.
 AUTO_CHECK_MAX: Final = 2000
 
 
@@ -60,7 +60,7 @@ def export_events(found: QuerySet[AuditEvent]) -> Iterator[dict[str, Any]]:
 
 
 def list_verbs() -> list[str]:
-    """Every verb that stands in the log, in order."""
+    """Every verb in the log, in order."""
     return list(AuditEvent.objects.order_by("verb").values_list("verb", flat=True).distinct())
 
 
@@ -74,7 +74,7 @@ class ChainStatus:
 
 
 def verify_chain(*, checked: bool = False) -> ChainStatus:
-    """Whether the log holds from its first row on; a long one is read through only where that is asked for."""
+    """Whether the log is intact from its first row on; a long one is read only on request."""
     rows = AuditEvent.objects.count()
     if not checked and rows > AUTO_CHECK_MAX:
         return ChainStatus(rows, is_checked=False)

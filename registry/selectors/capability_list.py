@@ -82,7 +82,7 @@ class CapabilityList:
         return len(self._found)
 
     def rows(self, *, offset: int, limit: int) -> list[CatalogueRow]:
-        """So many of them."""
+        """The number of rows."""
         shown = self._found[offset : offset + limit]
         loads = self._loads if self._loads is not None else _loads([one.capability_id for one in shown])
         full = {row.capability_id: row for row in queries.list_capabilities(keys=[one.key for one in shown])}
@@ -120,7 +120,7 @@ class CapabilityList:
 
 
 def compatibility_matrix() -> dict[tuple[str, str], int]:
-    """How many capabilities that readers can load stand at each (os, dependency level), zeros included; one that names
+    """How many capabilities that readers can load are at each (os, dependency level), zeros included; one that names
     several systems counts at each."""
     rows = [one for one in list_all_rows("capability_id") if one.status in ("published", "deprecated")]
     counted = Counter(place for one in get_facets(rows).values() for place in one.places)
@@ -151,7 +151,7 @@ def _filter(wanted: CapabilityFilter) -> Callable[[FacetRow, Facets], bool]:
 
 
 def get_owner(one: FacetRow, facets: Facets) -> str:
-    """The team that owns it, else whoever its author names; empty for nobody."""
+    """The team that owns it, else the owner that its author names; empty for none."""
     return one.team or facets.owner
 
 
@@ -164,7 +164,7 @@ def _is_at(facets: Facets, system: str, level: str) -> bool:
 
 
 def _among(wanted: CapabilityFilter) -> Callable[[int], bool]:
-    """Whether a row is among those that the database was asked for."""
+    """Whether a row is among those that the query selected."""
     drafts = Draft.objects.filter(discarded_at__isnull=True)
     waiting = set(drafts.values_list("capability_id", flat=True)) if wanted.draft else None
     if not wanted.findings:

@@ -1,7 +1,7 @@
 """Which capabilities some words lead to in the Studio's list, best first.
 
 What has every word in its id or name comes first. Then what `capability_search` finds: by the index that this process
-holds for agents, with vectors where there is an embedder; where none was made yet, by the words of the metadata alone,
+applies to agents, with vectors where there is an embedder; where none was made yet, by the words of the metadata alone,
 since making it reads every skill doc. Last, where no name has the words, what is spelled nearly so.
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 from registry.catalog.facets import Facets
 
 RESULTS_MAX: Final = 50
-# Of a word that stands nearly everywhere only so many are looked at: it tells nothing apart.
+# Of a word that occurs nearly everywhere only this many are examined: it distinguishes nothing.
 SUGGESTIONS_MAX: Final = 500
 # Below this a vector says that two texts are in the same language, not that one is about the other.
 VECTOR_SIMILARITY_MIN: Final = 0.35
@@ -64,12 +64,12 @@ def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
 
 @lru_cache(maxsize=20_000)
 def _words(capability_id: str, name: str) -> tuple[str, ...]:
-    # Whoever types asks the same of thousands with each letter.
+    # Typing repeats the same comparison for thousands of words with each letter.
     return tuple(_WORD.findall(f"{capability_id} {name[:_NAME_MAX].casefold()}"))
 
 
 class _Likeness:
-    """How nearly words are spelled like one word, 0 to 1. The same words stand in many names: each is held once."""
+    """How nearly words are spelled like one word, 0 to 1. The same words occur in many names: each is stored once."""
 
     def __init__(self, word: str) -> None:
         self._letter = word[0]
@@ -77,7 +77,7 @@ class _Likeness:
         self._held: dict[str, float] = {}
 
     def to(self, word: str) -> float:
-        """Words with another first letter are other words: who misspells one begins it well."""
+        """Words with another first letter are other words: misspelled words rarely begin with another letter."""
         if word[0] != self._letter:
             return 0.0
         if word not in self._held:
@@ -89,7 +89,7 @@ class _Likeness:
 
 
 def _searched(text: str, among: Mapping[str, Facets]) -> list[str]:
-    # Brings numpy into the process: only whoever searches needs it.
+    # Brings numpy into the process: only a search needs it.
     from registry.matching.index import PUBLISHED
     from registry.matching.search import default_ranking
 
@@ -108,7 +108,7 @@ def _searched(text: str, among: Mapping[str, Facets]) -> list[str]:
 def _by_metadata(text: str, among: Mapping[str, Facets]) -> list[str]:
     from registry.matching.search import SearchIndex, term_stems
 
-    # The words of a text are folded as stems; first what could hold them at all, so that few are taken apart.
+    # The words of a text are folded as stems; first what could contain them at all, so that few are taken apart.
     parts = [word[:4] for word in text.casefold().split() if len(word) > 2]
     near = list(islice((one.known for one in among.values() if _may_hold(one, parts)), SUGGESTIONS_MAX))
     index = SearchIndex(near, [term_stems(one, "") for one in near], None)

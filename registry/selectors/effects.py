@@ -1,4 +1,4 @@
-"""What an irreversible action would affect, in figures: the Studio says it before it asks for a confirmation."""
+"""What an irreversible action would affect, in figures: the Studio shows it before it asks for a confirmation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class KeyUse:
 
 @dataclass(frozen=True, slots=True)
 class MemberWork:
-    """What stands in somebody's name: names of teams, ids of capabilities with a draft that they saved last, and how
+    """What belongs to an operator: names of teams, ids of capabilities with a draft that they saved last, and how
     many reviews and scheduled releases of theirs are open."""
 
     is_active: bool

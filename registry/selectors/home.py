@@ -1,4 +1,4 @@
-"""What the first page of the Studio tells: one function a section, each with a fixed number of queries."""
+"""What the first page of the Studio shows: one function per section, each with a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from registry.usage.revision_health import Regression, find_regressions
 
 SHOWN_MAX: Final = 5
 LOAD_DAYS: Final = 30
-# A worker looks once a second, and beside Celery after ten; a lease that a killed one held lasts for a minute.
+# A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class RecentPublish:
 
 @dataclass(frozen=True, slots=True)
 class UnmetRequest:
-    """An id that agents asked for and that nobody has published."""
+    """An id that agents asked for and that is not published."""
 
     capability_id: str
     count: int
@@ -146,7 +146,7 @@ def changes_requested(viewer: str) -> PanelItems[Review]:
 
 
 def list_open_reviews() -> PanelItems[Review]:
-    """Drafts that wait for somebody to approve them or send them back, the latest first."""
+    """Drafts that wait for a review, the latest first."""
     found = list_reviews(states=("open",))
     return PanelItems(list(found[:SHOWN_MAX]), found.count())
 
@@ -158,7 +158,7 @@ def list_scheduled_releases() -> PanelItems[ScheduledRelease]:
 
 
 def list_drafts() -> PanelItems[DraftSummary]:
-    """Drafts that somebody has not published or discarded, the latest first."""
+    """Drafts that are neither published nor discarded, the latest first."""
     found = Draft.objects.filter(discarded_at__isnull=True).order_by("-saved_at", "-pk")
     columns = ("capability__capability_id", "capability_json", "saved_by", "saved_at", "digest")
     is_sent_back = Exists(list_changes_requested().filter(capability=OuterRef("capability")))
@@ -178,7 +178,7 @@ def list_recent_publishes() -> list[RecentPublish]:
 
 
 def list_unmet_requests() -> list[UnmetRequest]:
-    """The ids that were asked for most and that are still not there."""
+    """The ids that were requested most and are still not published."""
     found = demand.list_unknown_ids().values_list("capability_id", "count", "last_seen_at")
     return [UnmetRequest(*row) for row in found[:SHOWN_MAX]]
 
@@ -204,7 +204,7 @@ def list_regressions() -> PanelItems[Regression]:
 
 
 def list_open_proposals() -> PanelItems[OpenProposal]:
-    """What agents have submitted and nobody has decided on, the latest first."""
+    """Undecided proposals of agents, the latest first."""
     found = Proposal.objects.filter(status=Proposal.Status.DRAFT)
     columns = ("proposal_id", "capability__capability_id", "key_name", "note", "created_at")
     return PanelItems([OpenProposal(*row) for row in found.values_list(*columns)[:SHOWN_MAX]], found.count())

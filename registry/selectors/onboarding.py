@@ -1,4 +1,4 @@
-"""What somebody new has done already, as far as the audit log tells it."""
+"""What a new operator has done already, according to the audit log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from registry.common.actors import Actor
 from registry.models import AuditEvent
 
-# The step of the tour that each write stands for.
+# The step of the tour that each write completes.
 _STEPS: Final = {
     "draft.save": "make",
     "draft.import": "make",

@@ -1,4 +1,4 @@
-"""Capabilities by a few letters of their id or name, for whoever wants to jump to one."""
+"""Finds capabilities by a few letters of their id or name, for the quick-open dialog."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from registry.semantic_diff.change import Change, Effect, as_mapping
 
 
 def compare_schemas(name: str, old: Any, new: Any, path: Path, argument: str) -> Iterator[Change]:
-    """`argument` is where in the arguments of the tool `name` the schema stands; empty for the whole of them."""
+    """`argument` is where in the arguments of the tool `name` the schema is; empty for the whole of them."""
     if old == new or not (isinstance(old, dict) and isinstance(new, dict)):
         return
     what = f"`{argument}` of `{name}`" if argument else f"`{name}`"
@@ -61,7 +61,7 @@ def _required_changes(
 
 
 def string_set(value: Any) -> set[str]:
-    """The texts of a list, in no order."""
+    """The strings of a list, in no order."""
     return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
 
 

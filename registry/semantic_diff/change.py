@@ -17,7 +17,7 @@ class Change:
     """One difference between two releases of a capability.
 
     `loosens`: a tool may do more, or with less approval, than before. `breaks`: a call that was right may be refused,
-    or somebody who could use it no longer can. `widens`: it reaches more than before. `changes`: everything else.
+    or a user who could use it no longer can. `widens`: it reaches more than before. `changes`: everything else.
     `tool` is empty where it is about none. `path` leads to the place in the new text of `file`; None where it is gone.
     """
 
@@ -33,7 +33,7 @@ def as_mapping(value: Any) -> dict[str, Any]:
 
 
 def as_strings(value: Any) -> list[str]:
-    """The texts of a list, each once, in its order."""
+    """The strings of a list, each once, in its order."""
     return list(dict.fromkeys(item for item in value if isinstance(item, str))) if isinstance(value, list) else []
 
 

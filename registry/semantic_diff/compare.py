@@ -31,8 +31,8 @@ def compare_bundles(old: SkillBundle, new: SkillBundle) -> list[Change]:
 
 
 def describe_new_bundle(new: SkillBundle) -> list[Change]:
-    """What a first release brings, in the same words: its tools with their policies, what leads to it, where it talks
-    to, its forms and its supporting files. Nobody relies on it yet, so nothing loosens or breaks."""
+    """What a first release introduces, in those words: its tools with their policies, what leads to it, where it talks
+    to, its forms and its supporting files. No one relies on it yet, so nothing loosens or breaks."""
     nothing = replace(new, files={}, capability={}, skill_doc="", tools=[], ui_schemas=[])
     changes = [
         *compare_tools(nothing, new),

@@ -12,12 +12,12 @@ from registry.semantic_diff.change import Change, as_string
 _ADDRESS: Final = re.compile(
     r"\b(?:https?|wss?)://(?:[^\s/?#\"'<>`@]*@)?(\[[0-9a-f:.]+\]|[^\s/?#\"'<>`\\()\[\]{}@:,;|*]+)", re.IGNORECASE
 )
-# Names of dialects and catalogues: nobody asks them for anything.
+# Names of dialects and catalogs: no request is sent to them.
 _NAMES: Final = frozenset({"$schema", "$id", "$ref", "$dynamicRef", "catalogId"})
 
 
 def compare_hosts(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
-    """Hosts that came or went; a host counts once, whatever its port and wherever it stands."""
+    """Hosts that came or went; a host counts once, whatever its port and wherever it occurs."""
     before, after = _hosts(old), _hosts(new)
     for host in sorted(after.keys() - before.keys()):
         yield Change("widens", "", f"It talks to one new host: `{host}`", None, after[host])

@@ -10,12 +10,12 @@ from registry.semantic_diff.change import Change, Effect, as_mapping, as_string,
 
 FILE: Final = "capability.json"
 _SYSTEMS: Final = {"common": "every system", "darwin": "macOS", "win32": "Windows", "linux": "Linux"}
-# What is needed of each kind, as it is said in a sentence.
+# What is needed of each kind, as it is worded in a sentence.
 _NEEDS: Final = (
     ("bins", "the program"), ("python", "the Python package"), ("apps", "the application"),
     ("env", "the environment variable"),
 )  # fmt: skip
-# Keys whose two values are short enough to be told, with what each is called and what stands where it is left out.
+# Keys whose two values are short enough to be shown, with the label of each and the text for an absent one.
 _TOLD: Final = (
     ("name", "name", ""), ("skill_profile", "profile", "capability"), ("priority", "priority", 0),
     ("max_turns", "number of turns that it stays active", 0), ("license", "licence", ""), ("emoji", "emoji", ""),
@@ -27,7 +27,7 @@ _NAMED: Final = (
 
 
 def compare_metadata(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
-    """In the order in which somebody would ask: triggers, reach, needs, words."""
+    """In the order in which a reader would ask: triggers, reach, needs, words."""
     before, after = as_mapping(old.capability), as_mapping(new.capability)
     yield from _list_changes(before, after, "intent_triggers", "The trigger “{}”", added="widens")
     yield from _system_changes(before, after)

@@ -1,4 +1,4 @@
-"""The instructions, section by section; the texts themselves stand in the diff."""
+"""The instructions, section by section; the texts themselves are in the diff."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _called(name: str) -> str:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """`{H2: what stands below it}`; a name that appears twice has both texts. What stands before the first is ""."""
+    """`{H2: the text below it}`; a name that appears twice has both texts. The text before the first is ""."""
     found = parse_outline(text)
     starts = [(heading.line, heading.text) for heading in found.headings if heading.level == 2]
     sections = {_BEGINNING: "\n".join(found.texts[: starts[0][0] - 1] if starts else found.texts).strip()}

@@ -9,7 +9,7 @@ from registry.semantic_diff.change import Change
 
 
 def compare_supporting_files(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
-    """By path. An agent that was told of a file finds it no more where it is gone."""
+    """Changes by path. A removed file breaks agents that know its path."""
     before, after = old.supporting_files, new.supporting_files
     for path in sorted(after.keys() - before.keys()):
         yield Change("changes", "", f"The file `{path}` is new", (), path)

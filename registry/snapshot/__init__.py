@@ -1,6 +1,6 @@
-"""What agents read, held in memory: a warm read asks no database.
+"""What agents read, cached in memory: a warm read queries no database.
 
-`current()` answers the newest snapshot. A daemon thread (`watch.py`) replaces it whole when the registry moves; where
+`current()` returns the newest snapshot. A daemon thread (`watcher.py`) replaces it whole when the registry moves; where
 that thread does not run (tests, commands) each call looks at the counters itself.
 """
 

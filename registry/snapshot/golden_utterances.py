@@ -1,6 +1,6 @@
 """Golden sentences of what is published, for a registry that mirrors this one: no load has them.
 
-They are evidence for matching and of no use to an agent, so that only a key is given them, by a door of their own.
+They are evidence for matching and of no use to an agent, so that only a key is given them, by a separate endpoint.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Load answers, rendered on first use and kept in a byte-bounded LRU of this process."""
+"""Load responses, rendered on first use and cached in a byte-bounded LRU of this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMPRESS_FROM_BYTES: Final = 500
 
 
 class RenderedResponse:
-    """One answer in all its forms; the compressed ones are made on first use."""
+    """One response in all its encodings; the compressed ones are made on first use."""
 
     def __init__(self, identity: bytes) -> None:
         self.identity = identity
@@ -77,13 +77,13 @@ class ResponseCache:
     def __init__(self, bytes_max: int = BYTES_MAX) -> None:
         self.bytes_max = bytes_max
         self.bytes_held = 0
-        # For whoever watches over the process; since its start.
+        # For monitoring; since the process started.
         self.hits = self.misses = self.malformed = 0
         self._items: OrderedDict[Any, RenderedResponse | _Malformed] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: Any, make: Callable[[], RenderedResponse]) -> RenderedResponse:
-        """The kept answer, or a new one. Raises what `make` raises; a malformed bundle is remembered for a moment."""
+        """The response, cached or new. Raises what `make` raises; a malformed bundle is remembered briefly."""
         with self._lock:
             kept = self._items.get(key)
             if kept is not None:
@@ -104,7 +104,7 @@ class ResponseCache:
         return made
 
     def peek(self, key: Any) -> RenderedResponse | None:
-        """The kept answer, which `count_hits` counts when it was sent; None where it is not held or not good."""
+        """The cached response, which `count_hits` counts when it was sent; None where it is not cached or stale."""
         with self._lock:
             kept = self._items.get(key)
             if not isinstance(kept, RenderedResponse):
@@ -113,12 +113,12 @@ class ResponseCache:
         return kept
 
     def count_hits(self, count: int) -> None:
-        """Answers that were found in memory and sent."""
+        """Responses that were found in memory and sent."""
         with self._lock:
             self.hits += count
 
     def __len__(self) -> int:
-        """How many answers are held."""
+        """How many responses are cached."""
         return len(self._items)
 
     def _count(self, kept: RenderedResponse | _Malformed | None) -> None:
@@ -141,7 +141,7 @@ class ResponseCache:
             self.bytes_held -= _size(old)
 
     def forget(self, key: Any = None) -> None:
-        """Drop one answer, or all of them."""
+        """Drop one response, or all of them."""
         with self._lock:
             if key is not None:
                 self._drop(key)
@@ -161,7 +161,7 @@ STORE.on_epoch_change.append(RESPONSE_CACHE.forget)
 def response_key(
     entry: SnapshotEntry, score: ConfidenceScore | None = None, *, revision_id: int | None = None
 ) -> tuple[Any, ...]:
-    """What the bytes of a load answer depend on. `score` is what the snapshot knows of the entry's confidence."""
+    """What the bytes of a load response depend on. `score` is what the snapshot knows of the entry's confidence."""
     wanted = revision_id or entry.revision_id
     return wanted, entry.status, entry.replaced_by, score, entry.is_read_only, entry.draft
 
@@ -169,12 +169,12 @@ def response_key(
 def get_load_response(
     entry: SnapshotEntry, score: ConfidenceScore | None = None, *, revision_id: int | None = None, fresh: bool = False
 ) -> RenderedResponse:
-    """The load answer for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
-    is away and the answer is held.
+    """The load response for an entry, or for a pinned revision of it; `fresh` goes past the cache, unless the database
+    is unreachable and the response is cached.
 
-    A confidence that has moved is put to the answer that is held: only what is not held at all is read.
-    Raises `SkillMalformed` (and opens an incident), or `RegistryUnavailable` where the database is away and the answer
-    is not held.
+    A changed confidence is applied to the cached response: only what is not cached at all is read.
+    Raises `SkillMalformed` (opens an incident), or `RegistryUnavailable` where the database is down and the response
+    is not cached.
     """
     key, plain = response_key(entry, score, revision_id=revision_id), response_key(entry, revision_id=revision_id)
     if fresh and not is_stale():

@@ -1,4 +1,4 @@
-"""Share links in force, read once for each snapshot: a warm read asks no database."""
+"""Share links in force, read once for each snapshot: a warm read queries no database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The revisions of a capability as versions of a skill: when each was made, and what was said of it."""
+"""The revisions of a capability as versions of a skill: when each was made, and its note."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from registry.models import Capability, Revision
 
 @dataclass(frozen=True, slots=True)
 class SkillVersion:
-    """One revision; `note` is what its publisher said of it."""
+    """One revision; `note` is that of its publisher."""
 
     revision_id: int
     number: int

@@ -54,7 +54,7 @@ class SnapshotEntry:
 
 @dataclass(frozen=True, slots=True)
 class AccessScope:
-    """What a key may see beyond, or short of, what is listed: keys of the same sight get the same answers."""
+    """What a key may see beyond, or short of, what is listed: keys with the same scope get the same responses."""
 
     redeemed: frozenset[str] = frozenset()
     groups: frozenset[str] | None = None
@@ -68,7 +68,7 @@ FULL_ACCESS = AccessScope()
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who stands behind a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
+    """The identity of a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
 
     `until` is when the key ends, in seconds since 1970; None: never. `sight_since` is the registry revision at which
     the key was created, or its groups were last changed.
@@ -99,7 +99,7 @@ class Snapshot:
     principals: dict[str, Principal] = field(default_factory=dict)
     history: str = ""
     feedback_revision: int = 0
-    # By capability_id; what nobody has told anything of is not in it.
+    # By capability_id; capabilities without feedback are not in it.
     confidences: dict[str, ConfidenceScore] = field(default_factory=dict)
     # Room for lists made of these entries; they go when the entries go.
     answers: OrderedDict[Any, Any] = field(default_factory=OrderedDict, compare=False, repr=False)
@@ -114,8 +114,8 @@ class Snapshot:
     ended_at: datetime | None = None
 
     def principal(self, key_hash: str) -> Principal | None:
-        """Who holds the key; None for one that is unknown, revoked, or has ended: by the clock, so that nobody need be
-        told when that is."""
+        """The caller with this key; None for one that is unknown, revoked, or has ended: by the clock, without a
+        notification."""
         found = self.principals.get(key_hash)
         return found if found is None or found.until is None or time.time() < found.until else None
 
@@ -125,7 +125,7 @@ class Snapshot:
 
     @cached_property
     def of_access(self) -> dict[str, Any]:
-        """Room for what was read beside the keys; unlike `answers` it goes with each snapshot."""
+        """A cache for what was read beside the keys; unlike `answers` it goes with each snapshot."""
         return {}
 
     @property
@@ -166,7 +166,7 @@ EMPTY = Snapshot(0, 0, {}, {})
 
 
 class RevisionCounters(NamedTuple):
-    """What tells that something has moved."""
+    """The counters that show that something has changed."""
 
     registry_revision: int = 0
     access_revision: int = 0
@@ -179,7 +179,7 @@ _COLUMNS = ("registry_revision", "access_revision", "history", "feedback_revisio
 
 
 def read_counters() -> RevisionCounters:
-    """As they stand in the database: one query."""
+    """The counters in the database: one query."""
     row = RegistryState.objects.filter(id=1).values_list(*_COLUMNS).first()
     return RevisionCounters(*row) if row is not None else RevisionCounters()
 
@@ -218,7 +218,7 @@ def _exclusive_groups() -> frozenset[str]:
 
 
 def _moved(old: Snapshot, registry_revision: int) -> ReadableRevision:
-    # A database that was restored from a backup counts lower: then nothing of the old snapshot holds.
+    # A database that was restored from a backup counts lower: then nothing of the old snapshot is valid.
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
     released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
@@ -289,7 +289,7 @@ def _entry(capability_json: str | None, known: dict[str, Any], facts: dict[str, 
         more["is_playbook"] = capability.get("skill_profile") == "playbook"
         return _made_of(build_list_entry(capability, **facts), more)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        # A damaged row stays listed by what is known of it, and keeps nothing else from being read: loading it tells
+        # A damaged row stays listed by what is known of it, and keeps nothing else from being read: loading it reports
         # the incident.
         return _made_of(build_list_entry(known, **facts), more)
 
@@ -343,7 +343,7 @@ def read_principals() -> dict[str, Principal]:
         try:
             principal = _principal(key, redeemed.get(key.pk, set()))
         except TypeError:
-            # Scopes or groups that are not a list: this key opens nothing, and the others are as ever.
+            # Scopes or groups that are not a list: this key opens nothing, and the others are unaffected.
             logger.exception("the key '%s' is damaged and refused", key.name)
             continue
         found[key.key_hash] = principal
@@ -365,7 +365,7 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
 
 
 def read_confidences() -> dict[str, ConfidenceScore]:
-    """`{capability_id: score}` of all capabilities that anything was told of."""
+    """`{capability_id: score}` of all capabilities with feedback."""
     rows = Confidence.objects.filter(revision=0)
     columns = ("capability__capability_id", "hundredths", "uses", "confirmed")
     return {name: ConfidenceScore(*score) for name, *score in rows.values_list(*columns)}

@@ -1,4 +1,4 @@
-"""Who holds the snapshot of this process, and how it is kept fresh."""
+"""Stores the snapshot of this process, and refreshes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 # Past states that a client may still page through; they share their entries, so that one costs about 1 MB at 10,000.
 PAST_MAX: Final = 8
-# Feedback may come with every turn of every agent: a served answer moves with it this often at most.
+# Feedback may come with every turn of every agent: a served response changes with it this often at most.
 FEEDBACK_SECONDS: Final = 2.0
 # A stranger who guesses keys has the database asked so often, and for so long, at most.
 RECHECK_SECONDS: Final = 0.02
@@ -47,9 +47,9 @@ class SnapshotStore:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refresh(self, *, at_once: bool = True) -> Snapshot:
-        """Read what has moved; unless `at_once`, what was told of confidence alone waits for a moment.
+        """Read what has changed; unless `at_once`, a change of confidence alone waits for a moment.
 
-        Raises `RegistryUnavailable` where the database cannot be read and nothing is held.
+        Raises `RegistryUnavailable` where the database cannot be read and nothing is cached.
         """
         with self._lock:
             try:
@@ -63,7 +63,7 @@ class SnapshotStore:
         if not self.has_read or self._has_moved(held, read_counters(), at_once=at_once):
             self.snapshot, self.read_at = read_snapshot(held), time.monotonic()
             if self.snapshot.registry_revision < held.registry_revision or self.snapshot.history != held.history:
-                # The database was put back from a backup: what numbers and keys of rows meant is gone.
+                # The database was restored from a backup: what numbers and keys of rows meant is gone.
                 self._forget_past()
             elif self.snapshot.registry_revision > held.registry_revision:
                 self._remember(replace(held, ended_at=timezone.now()))
@@ -95,7 +95,7 @@ class SnapshotStore:
             raise RegistryUnavailable(outage.words) from error
 
     def _remember(self, past: Snapshot) -> None:
-        # Without its answers and keys, which belong to the present.
+        # Without its responses and keys, which belong to the present.
         self._past[past.registry_revision] = Snapshot(
             *(past.registry_revision, 0, past.entries, past.retired),
             withdrawn=past.withdrawn,
@@ -118,7 +118,7 @@ class SnapshotStore:
         return found
 
     def age(self) -> float | None:
-        """Seconds since the database last said that the snapshot is its newest state; None before the first time."""
+        """Seconds since the database confirmed that the snapshot is its newest state; None before the first time."""
         return None if self.confirmed_at is None else time.monotonic() - self.confirmed_at
 
     def forget(self) -> None:
@@ -133,16 +133,16 @@ STORE = SnapshotStore()
 
 
 def current_snapshot() -> Snapshot:
-    """The snapshot to answer from. Raises `RegistryUnavailable`."""
+    """The snapshot to serve from. Raises `RegistryUnavailable`."""
     if STORE.is_watched and STORE.has_read:
         return STORE.snapshot
     return STORE.refresh()
 
 
 def refresh_if_stale() -> Snapshot:
-    """The newest state, for what the snapshot does not know yet; as it is held where the database has just been asked.
+    """The newest state, for what the snapshot does not know yet; the cached one where the database has just been read.
 
-    Whoever makes a key and uses it a moment later is not to meet a process that has not heard of it.
+    A key that was created a moment ago must work in every process.
     """
     age = STORE.age()
     if STORE.failed_at is not None or age is None or age < RECHECK_SECONDS:
@@ -158,12 +158,12 @@ def refresh_if_watched() -> None:
 
 
 def require_fresh() -> None:
-    """Raise `RegistryUnavailable` where the database was away when it was last asked: what the snapshot does not know
+    """Raise `RegistryUnavailable` where the database was unreachable at the last read: what the snapshot does not know
     may have been published since, or seconds before."""
     if STORE.failed_at is not None:
         raise RegistryUnavailable(STORE.outage.words)
 
 
 def is_stale() -> bool:
-    """Whether the database was away when it was last asked."""
+    """Whether the database was unreachable at the last read."""
     return STORE.failed_at is not None

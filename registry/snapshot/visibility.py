@@ -1,8 +1,8 @@
-"""What a key may see of a snapshot. Whoever answers agents asks here, so that all doors show the same.
+"""What a key may see of a snapshot. All endpoints for agents use this, so that they show the same.
 
 A key that was made without limits, and a public read, see every listed capability as it is published. What is unlisted
 is seen by the keys that have redeemed its install code. A key may be limited to skill groups; it may be given no write
-tools; it may see drafts that pass in the place of what is published. Nothing here asks the database, but for the digest
+tools; it may see drafts that pass in place of published ones. Nothing here queries the database, but for the digest
 without write tools of a revision (once) that was published before that was kept.
 """
 
@@ -32,7 +32,7 @@ def list_visible(principal: Principal, entry: SnapshotEntry) -> bool:
 
 
 def may_load_all(principal: Principal, entry: SnapshotEntry) -> bool:
-    """Whether it may be handed out as published, by doors that withhold no tools: as a file, as an archive."""
+    """Whether it may be handed out as published, by endpoints that withhold no tools: as a file, as an archive."""
     if not list_visible(principal, entry):
         return False
     return not principal.sight.read_only_tools or without_write_tools(entry).digest == entry.digest

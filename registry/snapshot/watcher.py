@@ -1,7 +1,7 @@
 """The daemon thread that keeps a process's snapshot fresh and flushes the counts in memory.
 
-PostgreSQL tells by LISTEN when something was published; on both databases the counters are polled once a second. On
-SQLite `PRAGMA data_version`, which costs microseconds, is asked ten times a second: it moves with every commit of
+PostgreSQL notifies by LISTEN when something was published; on both databases the counters are polled once a second. On
+SQLite `PRAGMA data_version`, which costs microseconds, is read ten times a second: it moves with every commit of
 another connection.
 """
 
@@ -80,7 +80,7 @@ _settled_at: list[int] = []
 def freeze_heap() -> bool:
     """Take what has been read out of the collector's way, at the start and when the registry has doubled since.
 
-    A full collection looks at every object that there is while nobody is answered: 320 ms at 10,000 capabilities, every
+    A full collection visits every object while no request is served: 320 ms at 10,000 capabilities, every
     thousand or two misses. What is replaced is still freed, by the last who lets go of it.
     """
     held = len(STORE.snapshot.entries)
@@ -115,7 +115,7 @@ def _watch_data_version() -> None:
         time.sleep(SQLITE_POLL_SECONDS)
 
 
-# The connection that listens: a new one after the database was away must be told again.
+# The connection that listens: a new one after an outage must LISTEN again.
 _listening: list[Any] = [None]
 
 
@@ -130,12 +130,12 @@ def _listen() -> None:
 
 
 def _refresh() -> None:
-    """Look at the registry. Where not even a new connection answers, nobody else need try meanwhile."""
+    """Poll the registry. Where not even a new connection works, no other thread has to try meanwhile."""
     began = time.monotonic()
     is_fresh = _look()
     if not is_fresh and time.monotonic() - began < POLL_SECONDS:
         # The connection was cut, as by a restart or a failover: that alone is no outage. Finding out may take seconds,
-        # in which nobody waits who can answer from memory; a process that holds nothing yet may as well try.
+        # in which no request waits that memory can serve; a process with an empty cache may as well try.
         CIRCUIT_BREAKER.is_away = STORE.has_read and _is_cut()
         connection.close()
         is_fresh = _can_connect() and _look()

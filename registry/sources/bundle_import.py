@@ -1,4 +1,4 @@
-"""Several bundles or Agent Skills as drafts, all of them or none: what the Studio does with what somebody brings."""
+"""Several bundles or Agent Skills as drafts, all of them or none: what the Studio does with an upload."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ImportResult:
 
     @property
     def has_losses(self) -> bool:
-        """Whether there is anything to tell of a line."""
+        """Whether there is anything to report about a row."""
         return any(line.findings for line in self.lines)
 
 
@@ -78,7 +78,7 @@ def import_files(files: Sequence[tuple[str, bytes]], name: str) -> list[SourceBu
     for path, data in files:
         steps = path.split("/")
         if path.startswith("/") or "\\" in path or "\0" in path or {"", ".", ".."} & set(steps):
-            raise SourceUnreadable(f"{name}: the path {path[:100]!r} is odd")
+            raise SourceUnreadable(f"{name}: the path {path[:100]!r} is invalid")
         if path in found:
             raise SourceUnreadable(f"{name}: {path[:100]} came twice; make an archive of the folder and import that")
         found[path] = data
@@ -108,7 +108,7 @@ def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, may_replac
         return ImportResult(is_stored=False, lines=looked)
     with write_transaction():
         if not may_replace and _known(line.capability_id for line in looked):
-            # Somebody has made one of them meanwhile.
+            # Another operator has created one of them meanwhile.
             return ImportResult(is_stored=False, lines=_look(sources, by))
         batch.import_all(sources, by=by, mode="draft")
     return ImportResult(is_stored=True, lines=looked)

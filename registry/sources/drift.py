@@ -1,4 +1,4 @@
-"""Where a followed source and the registry differ: asked of the source now, or told from its last look."""
+"""Where a followed source and the registry differ: read from the source now, or known from its last sync."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ FileDifference = Literal[
 ]  # fmt: skip
 DIFFERENCE_LABELS: Final[dict[FileDifference, str]] = {
     "source_changed": "has changed in the source, and is not published here as it is there",
-    "registry_changed": "was published here with other content since the source was taken in",
+    "registry_changed": "was published here with other content since the source was imported",
     "both_changed": "has changed in the source, and was published here with other content",
     "not_published": "is in the source, and not published here",
     "not_taken_over": "is here with other content and did not come from this source: it is left alone",
-    "gone_from_source": "is no more in the source, and published here: retire it, if that is meant",
+    "gone_from_source": "is no longer in the source, and published here: retire it, if that is intended",
     "deprecated_in_source": "is deprecated in the source, and not here",
     "unread": "cannot be published as it is in the source",
 }
-# What was taken in as it is there still, and is not what agents get: in what way, by what became of it.
+# What was imported as it is there still, and is not what agents get: in what way, by what became of it.
 _SINCE_TAKEN: Final[dict[str, FileDifference]] = {
     "foreign": "not_taken_over",
     "held": "both_changed",
     "draft": "source_changed",
 }
-_GONE: Final = "is retired in the other registry, or no more shown to this key, and published here"
+_GONE: Final = "is retired in the other registry, or no longer visible to this key, and published here"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _between(one: SourceBundleState, known: GitSourceItem | None, here: dict[str
 
 
 def _of_item(item: GitSourceItem, found: _Here) -> FileDifference | None:
-    """As `_between`, where what was seen is what was taken in."""
+    """As `_between`, where what was read is what was imported."""
     status = item.status
     if status == GitSourceItem.Status.REFUSED:
         return "unread"

@@ -33,7 +33,7 @@ class WatchedSave:
 
 @dataclass
 class FolderWatcher:
-    """Looks at a folder whenever it is asked to; the first look takes everything in."""
+    """Polls a folder on each call; the first poll imports everything."""
 
     folder: Path
     by: Actor

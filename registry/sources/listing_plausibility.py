@@ -1,4 +1,4 @@
-"""Whether the list of another registry can have come from its last one by releases: what one digest cannot tell.
+"""Whether the list of another registry can have come from its last one by releases: what one digest cannot show.
 
 Each release, retirement and restoring raises the registry revision by one. A list in which more capabilities are other
 than that allows was not made by releases: the registry was restored from a backup, its database was written to, or the
@@ -23,7 +23,7 @@ _REVISION: Final = re.compile(r"revision ([0-9]{1,15})")
 
 
 def require_plausible_listing(source: GitSource, known: KnownState, told: Mapping[str, str], revision: int) -> None:
-    """`told` is the list, `{capability_id: digest}`. Raises `SourceDoubted`, unless somebody takes this very list."""
+    """`told` is the list, `{capability_id: digest}`. Raises `SourceSuspicious`, unless this list was accepted."""
     before = _REVISION.fullmatch(source.commit)
     followed = [item for item in known.values() if item.there != GitSourceItem.There.GONE]
     other = [item.capability_id for item in followed if _is_other(item, told)]
@@ -35,7 +35,7 @@ def require_plausible_listing(source: GitSource, known: KnownState, told: Mappin
     named = ", ".join(sorted(other)[:3])
     message = (
         f"{source.url}: {len(other)} of {len(followed)} capabilities are gone or have another digest, and its registry "
-        f"revision went from {before[1]} to {revision}: releases cannot have done that. Nothing was taken in. Ask "
+        f"revision went from {before[1]} to {revision}: releases cannot have done that. Nothing was imported. Ask "
         f"there, then take the list as it is (git_source accept {source.pk}). Among them: {named}"
     )
     raise SourceSuspicious(message, fingerprint=fingerprint)

@@ -1,4 +1,4 @@
-"""What the place of a source tells: checked by the source's own secret, and a look that is due at once.
+"""Push webhooks of a source's host: verified by the source's own secret, they queue a sync at once.
 
 GitHub and Gitea (Forgejo) sign the body of a push with HMAC-SHA256, GitLab sends the secret itself; another registry
 signs its events as our own webhooks are signed. Nothing is fetched here.
@@ -143,7 +143,7 @@ def delete_secret(*, source_id: int, by: Actor) -> GitSource:
 
 
 def push_url(source: GitSource) -> str:
-    """Where its host tells of pushes, below the registry's own address."""
+    """Where its host sends pushes, below the registry's own address."""
     return f"/hooks/sources/{source.pk}"
 
 
@@ -156,10 +156,10 @@ def receive_push(*, source_id: int, delivery: PushDelivery) -> PushResult:
     source = GitSource.objects.filter(pk=source_id).first()
     is_registry = source is not None and source.kind == GitSource.Kind.REGISTRY
     fits = _is_signed_event if is_registry else _is_signed
-    # Both are always tried, so that the time tells nothing of which one fitted.
+    # Both are always tried, so that the time does not reveal which one matched.
     by_new, by_old = [fits(secret, delivery) for secret in _in_force(source)]
     if source is None or not (by_new or by_old):
-        raise Forbidden("The signature does not fit, or nothing is told at this address")
+        raise Forbidden("The signature does not match, or this address accepts no pushes")
     rate_limits.consume("write", f"git source {source_id}")
     ignored = _ignored_event(delivery) if is_registry else _reason_to_ignore(source, delivery)
     if ignored is None:
@@ -176,8 +176,8 @@ def receive_push(*, source_id: int, delivery: PushDelivery) -> PushResult:
 
 
 def _in_force(source: GitSource | None) -> tuple[str, str]:
-    """The secret and the one before it. In the place of one that is not there, or of a source that is not, stands one
-    that nobody has: the same work is done."""
+    """The secret and the one before it. A missing one, or that of a missing source, is replaced by one
+    that is never valid: the same work is done."""
     new = source.hook_secret if source is not None else ""
     old = source.previous_hook_secret if source is not None and source.has_two_secrets else ""
     return new or generate_secret(), old or generate_secret()
@@ -252,7 +252,7 @@ def _push_of(delivery: PushDelivery) -> dict[str, Any]:
 
 
 def _default_branch(push: dict[str, Any]) -> str:
-    """GitHub and Gitea tell it with the repository, GitLab with the project; empty where nobody does."""
+    """GitHub and Gitea send it with the repository, GitLab with the project; empty where it is missing."""
     for key in ("repository", "project"):
         told = push.get(key)
         branch = told.get("default_branch") if isinstance(told, dict) else None

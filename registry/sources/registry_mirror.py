@@ -1,7 +1,7 @@
-"""Another registry as a source: its list and its loads over the agent API, each bundle held against its digest.
+"""Another registry as a source: its list and its loads over the agent API, each bundle checked against its digest.
 
-The digest that the list tells is recomputed from what the load answers: a bundle that does not fit it is never taken
-in. Golden sentences are in no load and under no digest: they come by a door of their own, so that a message is matched
+The digest in the list is recomputed from the load response: a bundle that does not match it is never
+imported. Golden sentences are in no load and under no digest: they have an endpoint, so that a message is matched
 here as it is there.
 """
 
@@ -37,10 +37,10 @@ _PAGE: Final = 1000
 _ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PARTS: Final = {"capability": dict, "skill_doc": str, "tools": list, "ui_schemas": list}
-_FORGED: Final = "Its digest differs from the one that the registry's list tells; it was not taken in"
+_FORGED: Final = "Its digest differs from the one in the registry's list; it was not imported"
 
 
-# By capability_id, as they stand in capability.json.
+# By capability_id, as they are in capability.json.
 _Golden = Mapping[str, dict[str, Any]]
 
 
@@ -95,7 +95,7 @@ def _read_list(upstream: RegistryClient, first: RegistryResponse) -> tuple[list[
 
 
 def _read_golden(upstream: RegistryClient) -> _Golden:
-    """Nothing where no key is given, and of a registry that is older than this door."""
+    """Empty without a key, and for a registry that is older than this endpoint."""
     found: dict[str, dict[str, Any]] = {}
     after: str | None = ""
     pages = size = 0
@@ -139,7 +139,7 @@ def _entries(upstream: RegistryClient, page: dict[str, Any]) -> list[_MirroredEn
         given = row if isinstance(row, dict) else {}
         name, digest, status = given.get("capability_id"), given.get("digest"), given.get("status")
         if not (_is(_ID, name) and _is(_DIGEST, digest)):
-            raise SourceMisconfigured(f"{upstream.url}: an entry of its list has an odd capability_id or digest")
+            raise SourceMisconfigured(f"{upstream.url}: an entry of its list has an invalid capability_id or digest")
         if status in ("published", "deprecated"):
             found.append(_MirroredEntry(str(name), str(digest), "deprecated" if status == "deprecated" else "present"))
     return found
@@ -175,7 +175,7 @@ def _load(
         return _refused(entry, "The other registry cannot give it out: its own copy is malformed")
     given = _json(answer.body)
     if not (isinstance(given, dict) and all(isinstance(given.get(key), kind) for key, kind in _PARTS.items())):
-        return _refused(entry, "What the other registry answers for it is no bundle")
+        return _refused(entry, "What the other registry returns for it is not a bundle")
     if given["capability"].get("capability_id") != entry.capability_id or _digest(given) != entry.digest:
         return _refused(entry, _FORGED)
     beside = _beside(given)
@@ -190,7 +190,7 @@ def _load(
 
 
 def _beside(given: dict[str, Any]) -> dict[str, str]:
-    """The supporting files that the load tells of: `{path: digest}`, no more than a bundle may have."""
+    """The supporting files that the load lists: `{path: digest}`, at most as many as a bundle may have."""
     rows = given.get("files")
     named = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     found = {str(row.get("path")): str(row.get("digest")) for row in named[: COUNT_MAX + 1]}
@@ -199,7 +199,7 @@ def _beside(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:
-    """By what the next look knows it: the digest that the list tells, so that no load is needed; where there are
+    """How the next sync recognizes it: by the digest in the list, so that no load is needed; where there are
     supporting files or golden sentences, which that digest does not cover, one over all."""
     if not beside and not said:
         return digest
@@ -209,7 +209,7 @@ def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:
 def _texts_beside(
     upstream: RegistryClient, given: dict[str, Any], beside: dict[str, str]
 ) -> dict[str, bytes | str] | None:
-    """Each held against its digest; None where one does not fit it."""
+    """Each checked against its digest; None where one does not match."""
     found: dict[str, bytes | str] = {}
     of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
@@ -236,7 +236,7 @@ def _digest(given: dict[str, Any]) -> str:
 
 
 def _files(given: dict[str, Any], said: dict[str, Any]) -> dict[str, bytes | str]:
-    """The four files, with the golden sentences. A text that begins like front matter gets an empty one before it,
+    """The bundle files, with the golden sentences. A text that begins like front matter gets an empty one first,
     which is no part of it."""
     skill = given["skill_doc"]
     lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}

@@ -1,7 +1,7 @@
 """One hash over the files of a skill, as ClawHub's client computes it over a folder.
 
 Copies that were published are remembered by it: what went in may differ from what goes out in its front matter, and
-whoever publishes the same folder again is told that it is there already.
+a second publish of the same folder is reported as already published.
 """
 
 from __future__ import annotations

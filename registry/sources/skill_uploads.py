@@ -175,7 +175,7 @@ def _require_name(taken: ImportedSkill, slug: str) -> None:
 def _named(taken: ImportedSkill, slug: str, display_name: str) -> ImportedSkill:
     """With the name that its publisher gave it, where its own files say the slug alone.
 
-    What a client makes of the slug by itself, each word with a capital letter, is not a name that anybody gave.
+    What a client makes of the slug by itself, each word with a capital letter, is not a name that a person gave.
     """
     files = dict(taken.files or {})
     try:
@@ -212,5 +212,5 @@ def _propose(taken: ImportedSkill, by: Actor, note: str, may_know: VisibilityFil
 
 
 def prune_uploads(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets files that nobody has published within the hour."""
+    """The handler: deletes files that were not published within the hour."""
     return _past_their_time().delete

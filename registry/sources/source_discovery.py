@@ -25,7 +25,7 @@ from registry.common.errors import SourceUnreadable
 from registry.sources import git_reader
 from registry.validation import BUNDLE_FILES
 
-# A folder or a repository may be large; beyond this somebody has named the wrong one.
+# A folder or a repository may be large; beyond this it is probably the wrong one.
 FOLDER_ENTRIES_MAX: Final = 50_000
 
 
@@ -103,12 +103,12 @@ def _reader(place: Path) -> Callable[[int], bytes]:
 
 @dataclass(frozen=True)
 class _Tree:
-    """The files of a source, by the folder that each stands in; the root is the empty text."""
+    """The files of a source, by the folder that contains each; the root is the empty text."""
 
     folders: Mapping[str, Mapping[str, ArchiveReader]]
 
     def kind(self, folder: str) -> str:
-        """`bundle`, `skill`, `part` (some of the four files, no capability.json) or nothing."""
+        """`bundle`, `skill`, `part` (some of the four bundle files, no capability.json) or nothing."""
         names = self.folders[folder]
         if "capability.json" in names:
             return "bundle"
@@ -143,7 +143,7 @@ def _found(files: Mapping[str, ArchiveReader], path: str, root_name: str) -> lis
 
 
 def _owners(tree: _Tree) -> dict[str, str]:
-    """The folders that are a bundle or a skill, each with its kind. A skill may hold skills; its other files are its
+    """The folders that are a bundle or a skill, each with its kind. A skill may contain skills; its other files are its
     own, whatever they are called, and a part of a bundle counts at the root and one level below alone."""
     owners: dict[str, str] = {}
     for folder in sorted(tree.folders):
@@ -155,7 +155,7 @@ def _owners(tree: _Tree) -> dict[str, str]:
 
 
 def _above(folder: str) -> Iterator[str]:
-    """The folders that a folder stands in, the nearest first, the root last."""
+    """The parents of a folder, the nearest first, the root last."""
     while folder:
         folder = folder.rpartition("/")[0]
         yield folder
@@ -200,7 +200,7 @@ def _skill_files(
     first = [name for name in own if name == main or name.lower() in RESERVED]
     files: dict[str, bytes | str] = {name: own[name](FILE_BYTES_MAX + 1) for name in first}
     beside = sorted((name for name in own if name not in files and not path_error(name)), key=import_priority)
-    # Read as they are chosen: of a tree of any size no more is held than a bundle may have.
+    # Read as they are chosen: of a tree of any size no more is loaded than a bundle may have.
     four = import_skill(SourceBundle("", files, folder)).files if beside else None
     chosen: dict[str, str] = {}
     if four is not None:

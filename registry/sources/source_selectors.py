@@ -12,13 +12,13 @@ from registry.models import GitSource, GitSourceItem, Incident, Job
 from registry.sources.drift import Drift, get_stored_drift
 from registry.sources.source_sync import get_source, sync_job_key
 
-# What somebody should look at.
+# What an operator should review.
 _TROUBLED = Q(items__status__in=["held", "foreign", "refused"])
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A line of the list; `troubled` counts bundles that were refused, held or left alone."""
+    """A row of the list; `troubled` counts bundles that were refused, held or left alone."""
 
     source: GitSource
     bundles: int
@@ -57,7 +57,7 @@ def list_source_rows() -> list[SourceRow]:
 
 
 def get_source_page(source_id: int) -> SourcePage:
-    """Raises `NotFound`. Nothing is asked of the source: what differs is told from its last look."""
+    """Raises `NotFound`. The source is not contacted: differences are those of its last sync."""
     source = get_source(source_id)
     differences = {(one.path, one.capability_id): one for one in get_stored_drift(source)}
     rows = [BundleRow(item, differences.get((item.path, item.capability_id))) for item in source.items.all()]

@@ -21,8 +21,8 @@ KnownState = Mapping[str, GitSourceItem]
 class SourceBundleState:
     """One bundle of a source as it is there now.
 
-    `source` is None where nothing has changed since it was taken in; `content_digest` is empty where it is no whole
-    bundle; `fault` says why it must not be taken in, whatever the gate would say; `told_digest` is what the list of
+    `source` is None where nothing has changed since it was imported; `content_digest` is empty where it is not a whole
+    bundle; `fault` says why it must not be imported, whatever the gate would say; `told_digest` is what the list of
     another registry says of it.
     """
 
@@ -38,7 +38,7 @@ class SourceBundleState:
 
 @dataclass(frozen=True)
 class SourceSnapshot:
-    """One reading of a source; `bundles` are read as they are asked for, which raises `SourceUnreadable` too."""
+    """One reading of a source; `bundles` are read lazily, which raises `SourceUnreadable` too."""
 
     bundles: Iterable[SourceBundleState]
     commit: str
@@ -53,7 +53,7 @@ def is_up_to_date(source: GitSource, item: GitSourceItem | None, digest: str) ->
 
 
 def inspect_bundle(bundle: SourceBundle, source: GitSource) -> SourceBundleState:
-    """What a bundle's files come to. A refused one has the digest of its own files, so that it is known again."""
+    """What a bundle's files come to. A refused one has the digest of its own files, so that it is recognized again."""
     taken = import_skill(bundle)
     given = bundle.files if taken.files is None else taken.files
     texts = {name: decode_text(content)[0] for name, content in given.items() if content}

@@ -1,8 +1,8 @@
-"""Git repositories and other registries that are followed: what changes there is taken in, as drafts or published,
+"""Git repositories and other registries that are followed: what changes there is imported, as drafts or published,
 again and again.
 
-Nothing is taken back: what goes from the source stays here until somebody retires it, and what somebody has published
-here meanwhile is not overwritten but held as a draft. registry/sources/drift.py says where the two differ.
+Nothing is taken back: what goes from the source stays here until an operator retires it, and what was published
+here meanwhile is not overwritten but stored as a draft. registry/sources/drift.py says where the two differ.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ KIND: Final = "git_source.sync"
 EVERY_MINUTES_MIN: Final = 5
 EVERY_MINUTES_MAX: Final = 7 * 24 * 60
 SOURCES_MAX: Final = 50
-# A source that cannot be read is an incident after so many looks, or at once where trying again would not help.
+# A source that cannot be read is an incident after this many syncs, or at once where trying again would not help.
 FAILURES_BEFORE_INCIDENT: Final = 3
 _SUBJECT_MAX: Final = 200
 _HELD: Final = "It was published here with other content since; the source's is the draft"
 _FOREIGN: Final = "It is here already and did not come from this source; it was left alone"
-# What the gate asks of a person.
+# What the gate requires a person to resolve.
 _FOR_A_PERSON: Final = ACKNOWLEDGEABLE_CODES | {"APPROVAL_REQUIRED", "LOOSENING_NOT_ALLOWED"}
-_FOR_SOMEBODY: Final = "It is the draft, for somebody to publish"
+_FOR_SOMEBODY: Final = "Saved as a draft; publish it manually"
 _Status = GitSourceItem.Status
 
 
 @dataclass(frozen=True)
 class SyncResult:
-    """What one look at a source came to: the rows that were taken in again, and how many stayed as they were."""
+    """The result of one sync: the rows that were imported again, and how many were unchanged."""
 
     commit: str
     taken: tuple[GitSourceItem, ...]
@@ -133,7 +133,7 @@ def _settings_detail(following: SyncSettings) -> dict[str, Any]:
 
 
 def get_sync_settings(source: GitSource, verb: str, by: Actor, detail: dict[str, Any] | None = None) -> None:
-    """A row of the audit log about the source; its number is told, because a long address is cut."""
+    """A row of the audit log about the source; with its number, because a long address is cut."""
     told = {"source_id": source.pk, **(detail or {})}
     audit.record(by=by, verb=verb, subject=source.spec[:_SUBJECT_MAX], detail=told)
 
@@ -167,10 +167,10 @@ def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_ke
 
 
 def remove_source(*, source_id: int, by: Actor) -> GitSource:
-    """Follow it no more; what was taken in stays. Raises `NotFound`."""
+    """Stop following it; what was imported stays. Raises `NotFound`."""
     with write_transaction():
         source = get_source(source_id)
-        incidents.close_source_incident(source, by=by, why="It is followed no more")
+        incidents.close_source_incident(source, by=by, why="It is no longer followed")
         GitSource.objects.filter(pk=source.pk).delete()
         get_sync_settings(source, "git_source.remove", by)
     return source
@@ -198,7 +198,7 @@ def request_sync(*, source_id: int, by: Actor) -> bool:
 
 
 def approve_listing(*, source_id: int, by: Actor) -> GitSource:
-    """Take the list that was refused as it is, at the next look, which is due at once; another one is doubted again.
+    """Accept the refused list at the next sync, which is due at once; another list is checked again.
 
     Raises `NotFound`, `InvalidRequest` where none was refused.
     """
@@ -217,15 +217,15 @@ def approve_listing(*, source_id: int, by: Actor) -> GitSource:
 
 
 def sync_now(source: GitSource) -> bool:
-    """As `request_look`; the caller holds the lock. A look that is at work is followed by another one: it may have
-    read the source before whatever it is that somebody waits for."""
+    """As `request_sync`; the caller holds the lock. A running sync is followed by another one: it may have
+    read the source before the change that the caller waits for."""
     GitSource.objects.filter(pk=source.pk).update(asked_at=timezone.now())
     moved = queue.run_now(sync_job_key(source))
     return _queue(source, first=True) if moved is None else moved
 
 
 def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lambda: None) -> SyncResult:
-    """Look at the source now and take in what has changed there; `alive` is called between bundles.
+    """Sync the source now: import what has changed there; `alive` is called between bundles.
 
     Raises `NotFound`, and `SourceUnreadable`, which is kept with the source too.
     """
@@ -278,7 +278,7 @@ def _import_bundle(
     is_refused = columns["status"] == _Status.REFUSED
     columns |= {
         "texts_digest": one.texts_digest,
-        # What is refused was not taken in: what was before that still tells who has changed what.
+        # What is refused was not imported: the state before it still shows which side has changed.
         "content_digest": (known.content_digest if known else "") if is_refused else one.content_digest,
         "is_ours": was_ours,
         "there": one.there,
@@ -309,7 +309,7 @@ def _import(
 
 
 def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:
-    """Whether somebody has published something else here since the source was last taken in."""
+    """Whether something else was published here since the source was last imported."""
     published = content_digest(one.capability_id)
     if known is None or not known.is_ours or not known.content_digest or published is None:
         return False
@@ -350,7 +350,7 @@ def _note_success(
 
 
 def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None:
-    """The first of a row is told in the history too; all of them are counted, and some are an incident."""
+    """The first of a row is recorded in the history too; all of them are counted, and some are an incident."""
     failures = source.failures + 1
     with write_transaction():
         doubted = {"doubted_list": error.fingerprint} if isinstance(error, SourceSuspicious) else {}
@@ -382,7 +382,7 @@ def _queue(source: GitSource, *, first: bool = False) -> bool:
 
 
 def sync_job(lease: Lease) -> CommitAction | None:
-    """The handler; payload `{"source_id": primary key}`. What cannot be read is looked at again in its time."""
+    """The handler; payload `{"source_id": primary key}`. An unreadable source is synced again later."""
     source_id, began = lease.payload["source_id"], timezone.now()
     try:
         by = Actor("system", f"git source {source_id}")
@@ -390,13 +390,13 @@ def sync_job(lease: Lease) -> CommitAction | None:
     except NotFound:
         return None
     except SourceUnreadable:
-        # It is told where sources are listed.
+        # It is shown where sources are listed.
         pass
     return lambda: _queue_again(source_id, began)
 
 
 def _queue_again(source_id: int, began: datetime | None = None) -> None:
-    """In its time, or at once where somebody has asked for a look after this one began."""
+    """At its next time, or at once where a sync was requested after this one began."""
     source = GitSource.objects.filter(pk=source_id).first()
     if source is not None:
         was_asked = began is not None and source.asked_at is not None and source.asked_at >= began

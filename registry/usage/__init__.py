@@ -1,1 +1,1 @@
-"""How capabilities fare with those who use them: loads, feedback, and what was asked for in vain."""
+"""Usage of capabilities: loads, feedback, and unmet requests."""

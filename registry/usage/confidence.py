@@ -1,5 +1,5 @@
 """How much a playbook can be trusted: a score that moves with each outcome (SPEC-SEEDS D). Whole hundredths, so that
-it can be counted again from the outcomes to the last digit."""
+it can be recomputed exactly from the outcomes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class ConfidenceScore:
         return f"{self.hundredths / 100:.2f}"
 
     def after(self, outcome: str) -> ConfidenceScore:
-        """The score after one more outcome, held within its bounds at each step."""
+        """The score after one more outcome, clamped to its bounds at each step."""
         moved = min(100, max(0, self.hundredths + STEPS[outcome]))
         return ConfidenceScore(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"score": 0 to 1, "uses", "confirmed"}`, as answers have it."""
+        """`{"score": 0 to 1, "uses", "confirmed"}`, as responses have it."""
         return {"score": self.hundredths / 100, "uses": self.uses, "confirmed": self.confirmed}
 
 

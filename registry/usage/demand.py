@@ -1,7 +1,7 @@
-"""The demand board: what agents asked for and did not get, and what somebody does about it.
+"""The demand board: what agents asked for and did not get, and what operators do about it.
 
 Ids are counted always. Messages are kept where `KEEP_UNMATCHED_DAYS` says so, scrubbed (registry/usage/scrubbing.py),
-for so many days after they were last said. What was discarded comes back once it was asked for `RETURNS_AFTER` times
+for a number of days after they were last sent. What was dismissed returns once it was asked for `RETURNS_AFTER` times
 more.
 """
 
@@ -29,7 +29,7 @@ from registry.usage.unmatched_messages import message_stems
 
 KIND: Final = "demand.prune"
 RETURNS_AFTER: Final = 5
-# So many are put into groups; the others were asked less, and come up as these are dealt with.
+# This many are put into groups; the others were asked less, and come up as these are dealt with.
 GROUPED_MAX: Final = 300
 SIMILARITY_MIN: Final = 0.5
 EXAMPLES_SHOWN_MAX: Final = 5
@@ -39,7 +39,7 @@ Row = TypeVar("Row", bound=RequestCounts)
 
 @dataclass(frozen=True, slots=True)
 class UnknownId:
-    """An id that nobody has published. `meant` are published ids that may have been meant; `is_begun`: there is a
+    """An id that is not published. `meant` are published ids that may have been meant; `is_begun`: there is a
     capability of this id, but none that agents can load."""
 
     miss: DemandMiss
@@ -49,13 +49,13 @@ class UnknownId:
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """What `dismiss` is told."""
+        """What to pass to `dismiss`."""
         return (self.miss.capability_id,)
 
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """Messages that are alike, the one that was said most first."""
+    """Similar messages, the most frequent first."""
 
     rows: tuple[UnmatchedMessage, ...]
     count: int
@@ -65,12 +65,12 @@ class MessageGroup:
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """What `dismiss` is told: all of them."""
+        """What to pass to `dismiss`: all of them."""
         return tuple(str(row.pk) for row in self.rows)
 
     @property
     def main(self) -> UnmatchedMessage:
-        """The one that stands for all."""
+        """The one that represents all."""
         return self.rows[0]
 
     @property
@@ -97,7 +97,7 @@ def list_unknown_ids(*, dismissed: bool = False) -> QuerySet[DemandMiss]:
 
 
 def list_messages(*, dismissed: bool = False) -> QuerySet[UnmatchedMessage]:
-    """The most said first."""
+    """The most frequent first."""
     found = UnmatchedMessage.objects.order_by("-count", "-last_seen_at", "pk")
     return found.filter(_dismissed()) if dismissed else found.exclude(_dismissed())
 
@@ -112,7 +112,7 @@ def describe_row(rows: Iterable[DemandMiss]) -> list[UnknownId]:
     published = list(Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list("capability_id", flat=True))
     wanted = [row.capability_id for row in shown]
     begun = set(Capability.objects.filter(capability_id__in=wanted).values_list("capability_id", flat=True))
-    # The few that share most pairs of letters are enough for a suggestion.
+    # The few that share most bigrams are enough for a suggestion.
     near = closest_matches_batch(wanted, published, most=3, compared=12)
     return [
         UnknownId(
@@ -123,7 +123,7 @@ def describe_row(rows: Iterable[DemandMiss]) -> list[UnknownId]:
 
 
 def group_messages(rows: QuerySet[UnmatchedMessage]) -> list[MessageGroup]:
-    """Messages of which the shorter one has half of its telling words in the other, the groups said most first."""
+    """Groups of messages with half of the shorter one's specific words in common, the most frequent first."""
     groups: list[tuple[frozenset[str], list[UnmatchedMessage]]] = []
     for row in rows[:GROUPED_MAX]:
         stems = message_stems(row.text)
@@ -138,7 +138,7 @@ def group_messages(rows: QuerySet[UnmatchedMessage]) -> list[MessageGroup]:
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> float:
-    """The share of the telling words of the shorter one that are in the other, 0 to 1; one word in common of several
+    """The share of the specific words of the shorter one that are in the other, 0 to 1; one word in common of several
     says nothing."""
     shared = len(first & second)
     shorter = min(len(first), len(second))
@@ -159,7 +159,7 @@ def _by_key(rows: Sequence[RequestCounts]) -> tuple[tuple[str, int], ...]:
 
 
 def dismiss_row(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
-    """Put ids, or messages by the numbers of their rows, away; how many. Raises `NotFound` where none is there."""
+    """Dismiss ids, or messages by their row numbers; returns how many. Raises `NotFound` where none is there."""
     with write_transaction():
         found = _chosen(what, chosen).exclude(_dismissed())
         count = found.update(dismissed_at=timezone.now(), dismissed_by=str(by), dismissed_count=F("count"))
@@ -168,7 +168,7 @@ def dismiss_row(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
 
 
 def undismiss(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
-    """Show them again; how many. Raises `NotFound` where none was discarded."""
+    """Show them again; returns how many. Raises `NotFound` where none was dismissed."""
     with write_transaction():
         found = _chosen(what, chosen).filter(dismissed_at__isnull=False)
         count = found.update(dismissed_at=None, dismissed_by="", dismissed_count=0)
@@ -185,12 +185,12 @@ def _chosen(what: DemandKind, chosen: Sequence[str]) -> QuerySet[DemandMiss] | Q
 
 def _audit(count: int, verb: str, what: DemandKind, chosen: Sequence[str], by: Actor) -> None:
     if not count:
-        raise NotFound("Nothing of that is on the board: somebody may have dealt with it meanwhile")
+        raise NotFound("Nothing of that is on the board: someone may have dealt with it meanwhile")
     # Of messages the numbers alone: what a user said is forgotten in time, and the audit log forgets nothing.
     audit.record(by=by, verb=verb, subject=f"{count} {what}", detail={"what": what, "chosen": list(chosen)[:100]})
 
 
 def prune_messages(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: forgets messages that nobody has said for `KEEP_UNMATCHED_DAYS`; all of them where that is 0."""
+    """The handler: deletes messages that were not sent for `KEEP_UNMATCHED_DAYS`; all of them where that is 0."""
     since = timezone.now() - timedelta(days=settings.KEEP_UNMATCHED_DAYS)
     return UnmatchedMessage.objects.filter(last_seen_at__lt=since).delete

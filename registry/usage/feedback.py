@@ -1,4 +1,4 @@
-"""What agents tell of how it went (CONTRACT 4): events that are kept, and the confidence that they lead to."""
+"""Feedback of agents (CONTRACT 4): the stored events, and the confidence that results from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FeedbackResult:
 
 
 def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int | None = None) -> FeedbackResult:
-    """Keep how a use of a capability ended, and move its confidence; `revision` is the published one unless told.
+    """Store how a use of a capability ended, and update its confidence; `revision` is the published one by default.
 
     Raises `InvalidRequest` for an unknown outcome, `CapabilityNotFound` for what agents cannot load, and
     `RevisionNotFound`.
@@ -67,7 +67,7 @@ def _score(row: Confidence) -> ConfidenceScore:
 
 
 def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
-    """Counted again from the events: of the capability, or of one of its revisions by itself."""
+    """Confidence recomputed from the events: of the capability, or of one of its revisions alone."""
     events = Outcome.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)
@@ -81,6 +81,6 @@ def get_stored_confidence(capability: Capability, *, revision: int | None = None
 
 
 def stored_confidence_by_revision(capability: Capability) -> dict[int, ConfidenceScore]:
-    """`{number: score}` of the revisions that anything was told of: a worse one shows beside the one before."""
+    """`{number: score}` of the revisions with feedback: a worse one shows beside the one before."""
     found = Confidence.objects.filter(capability=capability, revision__gt=_WHOLE).order_by("revision")
     return {row.revision: _score(row) for row in found}

@@ -1,4 +1,4 @@
-"""How capabilities fare with those who use them: each revision by itself, over time, and against the one before."""
+"""Health of capabilities by their outcomes: each revision alone, over time, and against the one before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from registry.usage.confidence import NEUTRAL, ConfidenceScore
 
 GOOD_OUTCOMES: Final = ("confirmed_success", "likely_success")
 BAD_OUTCOMES: Final = ("likely_failure", "confirmed_failure")
-# Fewer than so many outcomes that went well or did not say nothing of a revision.
+# Fewer good or bad outcomes than this are not significant for a revision.
 OUTCOMES_MIN: Final = 5
 # A revision does worse where, in 95 of 100 cases, its share of failures is higher than the other's by more than this.
 MARGIN: Final = 0.05
@@ -30,7 +30,7 @@ EVENTS_SHOWN_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """What was told of a revision: `good` and `bad` ends, and uses of which no more is known."""
+    """Outcomes of a revision: `good` and `bad` ones, and uses without a known outcome."""
 
     good: int = 0
     bad: int = 0
@@ -91,7 +91,7 @@ def find_regressions(keys: Collection[int] | None = None) -> list[Regression]:
     `keys` limits it to these capabilities (row ids). Three queries, whatever there is.
     """
     found = Capability.objects.filter(status__in=LOADABLE_STATUSES, published_revision__number__gt=1)
-    # Only where enough was told of what is published is the rest counted.
+    # Only where what is published has enough feedback is the rest counted.
     told = Confidence.objects.filter(revision=F("capability__published_revision__number"), uses__gte=OUTCOMES_MIN)
     found = found.filter(pk__in=told.values("capability"))
     found = found if keys is None else found.filter(pk__in=keys)
@@ -138,7 +138,7 @@ class CapabilityHealth:
 
     @property
     def trend(self) -> str:
-        """`better`, `worse` or `steady`; empty where one of the two times tells nothing."""
+        """`better`, `worse` or `steady`; empty where one of the two periods has too little."""
         now, then = self.recent.failure_percent, self.earlier.failure_percent
         if now is None or then is None:
             return ""
@@ -157,10 +157,10 @@ class _RegressionCandidate:
 
 
 class CapabilityHealthList:
-    """Playbooks, and whatever else agents have told of, that can be loaded; `rows` reads a part of them."""
+    """Playbooks, and everything else with feedback, that can be loaded; `rows` reads a part of them."""
 
     def __init__(self, *, kind: str = "", sort: str = "") -> None:
-        """`kind` is `playbook`, `other` or empty for all; the lowest confidence comes first unless told otherwise."""
+        """`kind` is `playbook`, `other` or empty for all; the lowest confidence comes first by default."""
         columns = ("pk", "capability_id", "status", "published_revision_id", "draft_counter")
         rows = [FacetRow(*row) for row in Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list(*columns)]
         facets = get_facets(rows)
@@ -185,7 +185,7 @@ class CapabilityHealthList:
         return len(self._found)
 
     def rows(self, *, offset: int, limit: int) -> list[CapabilityHealth]:
-        """So many of them."""
+        """The number of rows."""
         shown = self._found[offset : offset + limit]
         keys = [one.row.key for one in shown]
         numbers = dict(Capability.objects.filter(pk__in=keys).values_list("pk", "published_revision__number"))
@@ -247,7 +247,7 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class RevisionHealth:
-    """A revision with what was told of it by itself."""
+    """A revision with its own outcomes."""
 
     number: int
     published_at: datetime | None
@@ -269,7 +269,7 @@ class HealthReport:
 
 
 def get_health_report(capability: Capability, *, revision: int | None = None) -> HealthReport:
-    """Counted again from the events; with `revision` the points are those of one revision by itself."""
+    """Recomputed from the events; with `revision` the points are those of one revision alone."""
     points = _points(capability, revision)
     figures = count_outcomes_by_revision([capability.pk]).get(capability.pk, {})
     published = capability.published_revision.number if capability.published_revision else 0

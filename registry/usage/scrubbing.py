@@ -1,6 +1,6 @@
-"""What a user said, made fit to be kept: cut, and without addresses, long numbers, keys and passwords.
+"""Scrubs users' messages before they are stored: cut, and without addresses, long numbers, keys and passwords.
 
-Names of people and of places stay: nothing tells them from other words. Who must not keep those keeps no messages
+Names of people and of places stay: nothing separates them from other words. Who must not keep those keeps no messages
 (`KEEP_UNMATCHED_DAYS`).
 """
 
@@ -14,11 +14,11 @@ from registry.validation.security.detectors import secrets
 LENGTH_MAX: Final = 200
 # Cut after scrubbing: half of a key is no longer known as one.
 _READ_MAX: Final = 1000
-# What stands in the place of what was taken out.
+# What replaces the removed text.
 PLACEHOLDERS: Final = re.compile(r"\[(?:address|link|number|secret)\]")
 _ADDRESS: Final = re.compile(r"[^\s@<>()\[\],;:\"']{1,64}@[^\s@<>()\[\],;:\"']{1,190}")
 _LINK: Final = re.compile(r"(?i)\b(?:[a-z][a-z0-9+.-]{1,20}://|www\.)[^\s<>\"']{1,900}")
-# Digits that belong together although something stands between them: phones, cards, accounts.
+# Digits that belong together although something is between them: phones, cards, accounts.
 _DIGITS: Final = re.compile(r"\d(?:[ \u00a0./()+-]{0,2}\d){4,}")
 _WORD: Final = re.compile(r"[^\s]{5,}")
 _TOKEN: Final = re.compile(r"(?=[^\s]{0,200}[0-9])(?=[^\s]{0,200}[A-Za-z])[A-Za-z0-9_+/=.-]{16,}")

@@ -1,4 +1,4 @@
-"""Messages that led to no one capability, held in memory until they are written (registry/usage/usage_counters.py)."""
+"""Messages that led to no one capability, buffered until they are written (registry/usage/usage_counters.py)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def normalize_message(message: str) -> BufferedMessage | None:
         text = scrub(message)
         return BufferedMessage(normalized_form(text), text) if text else None
     except Exception:
-        # Whoever asked must get an answer, whatever the message made of us.
+        # The caller must get a response, whatever error the message caused.
         logger.exception("a message could not be counted")
         return None
 
@@ -70,13 +70,13 @@ def buffer(
 
 
 def normalized_form(text: str) -> str:
-    """The same for messages of the same telling words, in whatever order and form."""
+    """The same for messages of the same specific words, in whatever order and form."""
     stems = sorted(message_stems(text))
     return hashlib.sha256(" ".join(stems or [text.casefold()]).encode()).hexdigest()
 
 
 def message_stems(text: str) -> frozenset[str]:
-    """The stems of its telling words; of all of its words where none is telling. What was scrubbed is no word."""
+    """The stems of its specific words; of all of its words where none is specific. Scrubbed text is skipped."""
     text = PLACEHOLDERS.sub(" ", text)
     found = {text[word.start : word.end].lower(): word.stem for word in tokenize(text)}
     return frozenset(stem for word, stem in found.items() if word not in STOP_WORDS) or frozenset(found.values())

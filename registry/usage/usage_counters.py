@@ -22,7 +22,7 @@ from registry.usage.unmatched_messages import UnmatchedBuffer
 
 logger = logging.getLogger(__name__)
 
-# Anybody can ask for anything: past these many different ids between two flushes, or in the table, no more are kept.
+# A caller can ask for anything: past these many different ids between two flushes, or in the table, no more are kept.
 BUFFERED_MISSES_MAX: Final = 1000
 STORED_MISSES_MAX: Final = 10_000
 
@@ -93,7 +93,7 @@ def record_key_use(key_name: str) -> None:
 
 
 def flush() -> None:
-    """Add what was counted to the database; it is kept where the database is away."""
+    """Add what was counted to the database; it is kept where the database is unreachable."""
     global _held
     collect()
     with _lock:
@@ -101,7 +101,7 @@ def flush() -> None:
     if not (held.loads or held.misses or held.keys_used or held.unmatched):
         return
     try:
-        # In the thread that keeps the snapshot fresh: whoever holds the lock for long must not hold that up.
+        # In the thread that keeps the snapshot fresh: a writer that holds the lock for long must not block it.
         with try_write_transaction():
             _add_loads(held)
             _add_misses(held)

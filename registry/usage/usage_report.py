@@ -14,7 +14,7 @@ from registry.models import Capability, LoadCount
 from registry.usage.rollup import RETENTION_DAYS
 
 PERIODS: Final = (7, 30, 90, 365)
-# What a line of the table stands for, and the columns that make it.
+# What a row of the table represents, and the columns that make it.
 VIEWS: Final = {"capability": ("capability_id",), "revision": ("capability_id", "revision"), "key": ("key_name",)}
 SORTS: Final = ("loads", "name", "last")
 

@@ -107,7 +107,7 @@ def _cut(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     message = f"{len(findings) - FINDINGS_MAX:,} more findings are not shown"
     first = findings[0]
     kept.append(
-        Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Mend these first.")
+        Finding("FINDINGS_CUT", "warning", first.file, "", first.line, first.column, message, "Fix these first.")
     )
     return sort_findings(kept)
 

@@ -59,7 +59,7 @@ TOOLS: Final = (
     FindingCode("TOOL_NAME_STYLE", "warning", "A tool name is not snake_case.", "`weightList`", "Write `weight_list`."),
     FindingCode("TOOL_SCHEMA_INVALID", "error", 'A schema is not JSON Schema 2020-12, declares another dialect, points at nothing, never ends, or args_schema lacks `"type": "object"`.', '`{"type": "dict"}`', "Correct the schema at the place that is named."),
     FindingCode("TOOL_SCHEMA_TOO_COMPLEX", "error", "The references and combinators of a schema unfold to more than 10,000 schemas, or hold more than 10,000 branches.", "twenty levels, each of which uses the next twice; an `anyOf` of 20,000 values", "Use fewer levels of shared definitions, and `enum` in the place of many branches of one value."),
-    FindingCode("TOOL_PATTERN_NOT_CHECKED", "warning", "A pattern is not run: it uses look-around or back-references, which a linear engine cannot run, or takes too much to compile, or is written in a way that the engine does not know. Sample values are not held against it.", '`"pattern": "^(?!x)"`, `"(a{1000}){1000}"`', "Write it without them, and with smaller repeats, where you can."),
+    FindingCode("TOOL_PATTERN_NOT_CHECKED", "warning", "A pattern is not run: it uses look-around or back-references, which a linear engine cannot run, or takes too much to compile, or is written in a way that the engine does not know. Sample values are not matched against it.", '`"pattern": "^(?!x)"`, `"(a{1000}){1000}"`', "Write it without them, and with smaller repeats, where you can."),
     FindingCode("REF_EXTERNAL", "error", "A `$ref` or `$dynamicRef` leads out of the document. Nothing is ever fetched.", '`{"$ref": "https://example.com/x.json"}`', "Copy the schema into `$defs`."),
     FindingCode("TOOL_USER_ID_ARGUMENT", "warning", "`user_id` is among the arguments. A model must not choose the user; the runtime sets it.", '`"properties": {"user_id": ...}`', "Remove the argument."),
     FindingCode("TOOL_APPROVAL_UNSET", "warning", "A write tool leaves `requires_approval` out.", '`{"kind": "write"}`', 'Add `"requires_approval": true` or `false`.'),
@@ -100,7 +100,7 @@ STORED: Final = (
 )  # fmt: skip
 LIMITS: Final = (
     FindingCode("CHECK_FAILED", "error", "A check could not finish: it met an input that it does not understand, or ran out of time. Such a bundle cannot be published.", "a very large and odd bundle", "Make the bundle smaller or simpler, and report the case to the maintainers."),
-    FindingCode("FINDINGS_CUT", "warning", "There were more than 3,000 findings in all.", "a thousand faults each of four kinds", "Mend the ones that are shown, then check again."),
+    FindingCode("FINDINGS_CUT", "warning", "There were more than 3,000 findings in all.", "a thousand errors each of four kinds", "Fix the ones that are shown, then check again."),
 )  # fmt: skip
 
 

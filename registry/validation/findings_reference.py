@@ -27,7 +27,7 @@ Every code that a check can report, with cause, example and fix. An **error** st
 is shown. A finding also says the file, the place (line and column in the author's own text) and a hint; its shape is
 `schemas/finding.schema.json`. Codes are stable: they are never renamed, and never mean something else later.
 
-Made by `python3 run.py manage findings_page`; a test holds this page complete.
+Made by `python3 run.py manage findings_page`; a test keeps this page complete.
 """
 
 

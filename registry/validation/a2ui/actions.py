@@ -83,7 +83,7 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
             )
             yield build_finding("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
         elif "tool" in action and action["tool"] not in tools:
-            message = f"there is not a tool {quote_value(action['tool'])} in tools.json"
+            message = f"the tool {quote_value(action['tool'])} is not in tools.json"
             otherwise = f"The tools are: {join_words(tools)}." if tools else "Add the tool to tools.json."
             hint = work.did_you_mean(action["tool"], tools, otherwise)
             yield build_finding("UI_ACTION_TOOL_UNKNOWN", (*path, "tool"), message, hint)

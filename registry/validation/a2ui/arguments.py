@@ -134,7 +134,7 @@ class Arguments:
 def _compile(schema: dict[str, Any], key: str) -> jsonschema_rs.Validator | None:
     """Compile one property. The whole document is at hand for references, but only what is used is compiled.
 
-    None where the schema is invalid or needs a stronger regular expression engine: that is told on tools.json.
+    None where the schema is invalid or needs a stronger regular expression engine: that is reported for tools.json.
     """
     # All drafts are read as 2020-12 (CONTRACT 1.3), and an own $id would move the references.
     document = {name: value for name, value in schema.items() if name not in ("$schema", "$id")}

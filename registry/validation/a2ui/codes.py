@@ -1,4 +1,4 @@
-"""Every finding about UI schemas: what it means and what to do, for whoever wrote the form (A2UI.md, section 6)."""
+"""Every finding about UI schemas: what it means and what to do, for the author of the form (A2UI.md, section 6)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _check_expressions(path: Path, text: str, owner: str, work: Budget) -> Itera
 
 
 def _check_called_inside(path: Path, use: CallUse, owner: str, work: Budget) -> Iterator[RawFinding]:
-    """Check a call written inside `${...}`. Its parts have no place of their own: all is told at the text."""
+    """Check a call written inside `${...}`. Its parts have no place of their own: all is reported at the text."""
     name, offset = use.call["call"], use.offset
     if name not in function_names():
         message, hint = _unknown(owner, name), _hint_unknown(name, work)

@@ -75,7 +75,7 @@ def _capped(index: int, found: Iterable[RawFinding]) -> list[RawFinding]:
         return problems
     message = f"this entry has more than {limits.FINDINGS_PER_ENTRY_MAX} findings; the rest is not shown"
     more = build_finding(
-        "UI_LIMIT_EXCEEDED", (index,), message, "Mend these first, then validate again.", severity="warning"
+        "UI_LIMIT_EXCEEDED", (index,), message, "Fix these first, then validate again.", severity="warning"
     )
     return [*problems[: limits.FINDINGS_PER_ENTRY_MAX], more]
 

@@ -19,7 +19,7 @@ def check_tool_ui(tools: object, ui_schemas: object) -> list[RawFinding]:
     """Check what each tool names as its form, editor and result; the problems are in tools.json.
 
     Both are the parsed, normalized documents, and may hold anything. What is not of the right type is passed over:
-    other checks tell it.
+    other checks report it.
     """
     work, forms = Budget(), _Forms(entries_by_id(ui_schemas))
     return [found for place, tool in _tools(tools) for found in _check_tool(place, tool, forms, work)]
@@ -93,9 +93,9 @@ def ids_named_by_tools(tools: object) -> set[str]:
 
 
 def check_is_referenced(index: int, entry: object, used: Collection[str]) -> Iterator[RawFinding]:
-    """Warn where nobody would ever open a form: no tool, no mention in skill.md, and no reply to the agent."""
+    """Warn where nothing would ever open a form: no tool, no mention in skill.md, and no reply to the agent."""
     schema_id = dict_or_empty(entry).get("schema_id")
-    # Whoever names a malformed id cannot be known; its own finding comes first.
+    # What refers to a malformed id cannot be known; its own finding comes first.
     if not isinstance(schema_id, str) or not is_schema_id(schema_id):
         return
     if schema_id not in used and not has_reply(dict_or_empty(entry).get("actions")):

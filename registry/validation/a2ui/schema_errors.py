@@ -51,7 +51,7 @@ def find_schema_errors(
 ) -> Iterator[SchemaError]:
     """Yield what `schema` refuses in `value`; nothing where the value is valid.
 
-    Long lists are read in part; where the fault lies further on, the first one found is told alone.
+    Long lists are read in part; where the error is further on, only the first one found is reported.
     """
     if validator.is_valid(value):
         return

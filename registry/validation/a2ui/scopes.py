@@ -22,7 +22,7 @@ class DataScope:
     """The place in the data that relative paths start from.
 
     `kind`: "outside" every list; an "item", `steps` from the root with its `value`; or "unknown": inside a template
-    whose list has no sample, so that relative paths cannot be held against anything.
+    whose list has no sample, so that relative paths cannot be checked.
     """
 
     kind: Literal["outside", "item", "unknown"]
@@ -91,7 +91,7 @@ def _branches(component: Component) -> Iterator[_Branch]:
         elif is_well_formed(path):
             yield _Branch(reference.id, parse_path(path), is_relative(path))
         else:
-            # That this path cannot be read is told elsewhere. The root is not a list, so that the scope is unknown.
+            # That this path cannot be read is reported elsewhere. The root is not a list, so that the scope is unknown.
             yield _Branch(reference.id, (), is_relative=False)
 
 

@@ -40,7 +40,7 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A definition with its actions. `data_model` is {} where the author left it out; `has_data_model` tells."""
+    """A definition with its actions. `data_model` is {} where the author left it out; `has_data_model` says so."""
 
     index: int
     entry: dict[str, Any]
@@ -55,7 +55,7 @@ class Surface:
 
     @property
     def has_data_model(self) -> bool:
-        """Tell whether sample data was given; without it, a path cannot be held against anything."""
+        """Whether sample data was given; without it, a path cannot be checked."""
         return "dataModel" in self.entry["definition"]
 
     @property

@@ -59,6 +59,6 @@ def check_front_matter(skill: SkillDocument, capability: Any) -> list[RawFinding
 
 
 def get_profile(capability: Any) -> str:
-    """The skill_profile that holds: the default where it is left out or odd."""
+    """The effective skill_profile: the default where it is left out or invalid."""
     profile = capability.get("skill_profile") if isinstance(capability, dict) else None
     return profile if profile in ("playbook", "runbook", "agent_skill") else "capability"

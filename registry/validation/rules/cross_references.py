@@ -29,7 +29,7 @@ _PROSE_FENCES: Final = frozenset({"", "text", "txt", "json", "jsonc", "yaml", "m
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A word of skill.md and where it stands (line and column of skill_doc, from 1)."""
+    """A word of skill.md and where it is (line and column of skill_doc, from 1)."""
 
     word: str
     line: int
@@ -52,7 +52,7 @@ def check_cross_references(
 
 
 def find_mentioned_schema_ids(skill: SkillDocument) -> frozenset[str]:
-    """Every `Name.vN` that stands in skill.md."""
+    """Every `Name.vN` that occurs in skill.md."""
     return frozenset(_SCHEMA_ID.findall(skill.skill_doc))
 
 

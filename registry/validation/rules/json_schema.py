@@ -54,7 +54,7 @@ def _schema(name: str, definition: str) -> dict[str, Any]:
 
 
 def check_shape(file: FileName, value: Any, *, schema: str, definition: str = "", at: Path = ()) -> list[RawFinding]:
-    """Hold `value` against a schema, or one of its `$defs`; an unknown key is a warning that names the nearest one."""
+    """Validate `value` against a schema, or one of its `$defs`; an unknown key is a warning with the nearest one."""
     problems: list[RawFinding] = []
     if not _fast(schema, definition).is_valid(value):
         errors = _slow(schema, definition).iter_errors(_shortened(value))

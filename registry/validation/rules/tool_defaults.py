@@ -1,4 +1,4 @@
-"""Does a property take its own default? Each is held against its own subschema alone, in a time that adds up."""
+"""Checks that each default matches its property's schema, each against its own subschema, in bounded time."""
 
 from __future__ import annotations
 

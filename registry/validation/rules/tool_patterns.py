@@ -30,7 +30,7 @@ _BACKTRACKING: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=10_000, s
 
 @dataclass(frozen=True, slots=True)
 class PatternVerdict:
-    """Whether values are held against a pattern; else `reason` says why not, and `valid` whether it is one at all."""
+    """Whether values are matched with a pattern; else `reason` says why not, and `valid` whether it is one."""
 
     runs: bool
     valid: bool = True

@@ -36,7 +36,7 @@ def _metaschema() -> jsonschema_rs.Draft202012Validator:
 
 
 def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[RawFinding], SchemaGraph | None]:
-    """All faults of one schema, and its graph where it is sound enough to be used further.
+    """All errors of one schema, and its graph where it is sound enough to be used further.
 
     Raises `OutOfTime` where the deadline of `patterns` is over.
     """
@@ -86,7 +86,7 @@ def _check_metaschema(schema: dict[str, Any], path: Path) -> Iterator[RawFinding
 
 
 def _metaschema_errors(schema: dict[str, Any]) -> list[jsonschema_rs.ValidationError]:
-    """A few thousand: all errors are made before the first is told, so that a large schema is not read whole."""
+    """A few thousand: all errors are made before the first is reported, so that a large schema is not read whole."""
     errors = _metaschema().iter_errors(_shortened(schema, _Left(VALUES_READ_MAX)))
     found = list(islice(errors, EXAMINED_MAX + 1))
     if not found:

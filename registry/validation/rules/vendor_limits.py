@@ -1,7 +1,7 @@
 """What OpenAI, Anthropic and Gemini would not take as a plain (non-strict) tool.
 
 Sources: the type documentation and schema transformers of the vendors' Python SDKs (openai 3.54, anthropic 2.12,
-google-genai 3.4). Strict mode has more limits; whoever exports tools for it applies those then.
+google-genai 3.4). Strict mode has more limits; an export of tools for it applies those.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def set_rule(
 ) -> ReleaseRule:
     """Make or change the rule of a group, or of the registry where `group_id` is empty. Raises `InvalidRequest`."""
     if group_id and not is_group_id(group_id):
-        raise InvalidRequest(f"'{group_id[:80]}' is not an id of a group: lower-case words joined by _")
+        raise InvalidRequest(f"'{group_id[:80]}' is not a valid group id: use lower-case words joined by _")
     if loosening not in LOOSENING_CHOICES:
         raise InvalidRequest(f"loosening is one of {', '.join(LOOSENING_CHOICES)}; found '{loosening[:80]}'")
     values = {

@@ -122,9 +122,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         require_edit_permission(review.capability.capability_id, by)
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.texts_digest:
-            raise ReviewConflict(
-                "The draft was changed or discarded since it was submitted: request the review again"
-            )
+            raise ReviewConflict("The draft was changed or discarded since it was submitted: request the review again")
         if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
             raise SelfApprovalForbidden(
                 "You have worked on these texts or requested this review; another person has to approve them"

@@ -173,7 +173,7 @@ def get_load_response(
     is unreachable and the response is cached.
 
     A changed confidence is applied to the cached response: only what is not cached at all is read.
-    Raises `SkillMalformed` (opens an incident), or `RegistryUnavailable` where the database is down and the response
+    Raises `SkillMalformed` (opens an incident) or `RegistryUnavailable` where the database is down and the response
     is not cached.
     """
     key, plain = response_key(entry, score, revision_id=revision_id), response_key(entry, revision_id=revision_id)

@@ -103,7 +103,7 @@ def test_a_copy_of_what_cannot_be_read_is_refused() -> None:
     drafts.save_draft(capability_id="odd", files={"capability.json": "{"}, based_on=None, by=OLGA)
     drafts.save_draft(capability_id="list", files={"capability.json": "[]"}, based_on=None, by=OLGA)
     for capability_id in ("odd", "list"):
-        with pytest.raises(InvalidRequest, match="mend its findings"):
+        with pytest.raises(InvalidRequest, match="fix its findings"):
             capability_creation.duplicate_capability(capability_id=capability_id, new_id="new", name="New", by=OLGA)
     with pytest.raises(CapabilityNotFound):
         capability_creation.duplicate_capability(capability_id="nobody", new_id="new", name="New", by=OLGA)

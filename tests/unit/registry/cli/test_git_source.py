@@ -45,7 +45,7 @@ def test_a_source_from_its_beginning_to_its_end(manage: Any, url: str, repositor
     assert (before.code, "alpha  not_published" in before.out) == (1, True)
     synced = manage("git_source", "sync", source_id)
     assert (synced.code, synced.out.splitlines()[0]) == (0, "alpha  published")
-    assert "0 taken in, 1 as before" in manage("git_source", "sync", source_id).out
+    assert "0 imported, 1 unchanged" in manage("git_source", "sync", source_id).out
     agreed = manage("git_source", "drift", source_id)
     assert (agreed.code, agreed.out.strip()) == (0, "The source and the registry agree")
     publish("alpha", body="Mended here.")
@@ -54,7 +54,7 @@ def test_a_source_from_its_beginning_to_its_end(manage: Any, url: str, repositor
     (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]
     assert listed["commit"] == git(repository, "rev-parse", "HEAD").strip()
     assert [item["status"] for item in listed["bundles"]] == ["published"]
-    assert "followed no more" in manage("git_source", "remove", source_id).out
+    assert "no longer followed" in manage("git_source", "remove", source_id).out
     assert manage("git_source", "list").out == ""
     assert Revision.objects.count() == 2
 

@@ -115,7 +115,7 @@ def test_an_edit_while_it_is_looked_at_cannot_be_approved() -> None:
     review = _ask()
     _save(body="Something else.")
     assert not reviews.is_current(review)
-    with pytest.raises(ReviewConflict, match="asked for again"):
+    with pytest.raises(ReviewConflict, match="request the review again"):
         reviews.approve(review_id=review.pk, round_seen=1, by=PAUL)
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     with pytest.raises(ReviewConflict):
@@ -126,7 +126,7 @@ def test_another_round_than_the_one_looked_at_is_not_decided() -> None:
     review = _ask()
     _ask(body="Else.")
     for verb in (reviews.approve, reviews.send_back):
-        with pytest.raises(ReviewConflict, match="look again"):
+        with pytest.raises(ReviewConflict, match="reload it"):
             verb(review_id=review.pk, round_seen=1, by=PAUL, words="x")
 
 

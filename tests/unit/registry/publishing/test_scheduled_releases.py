@@ -89,7 +89,7 @@ def test_a_draft_that_was_edited_since_is_not_published_and_that_is_an_incident(
 def test_a_draft_that_was_put_away_without_any_revision_is_an_incident_too() -> None:
     release = _plan()
     drafts.discard_draft(capability_id="alpha", by=OLGA)
-    assert _when_due(release).why == "The draft was put away or published since"
+    assert _when_due(release).why == "The draft was discarded or published since"
     assert Incident.objects.get().revision is None
 
 
@@ -147,7 +147,7 @@ def test_cancelled_is_never_made() -> None:
         more: dict[str, Any] = (
             {"due_at": timezone.now() + SOON} if verb is scheduled_releases.reschedule_release else {}
         )
-        with pytest.raises(StatusConflict, match="waits no more"):
+        with pytest.raises(StatusConflict, match="no longer pending"):
             verb(scheduled_id=release.pk, by=OLGA, **more)
 
 

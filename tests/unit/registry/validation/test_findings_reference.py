@@ -18,5 +18,5 @@ def test_every_code_has_its_section_with_cause_example_and_mend(code: str) -> No
     row = list_codes()[code]
     assert row.cause in section
     assert f"- Example: {row.example}" in section
-    assert f"- Mend: {row.mend}" in section
+    assert f"- Fix: {row.mend}" in section
     assert all(len(text.strip()) > 3 for text in (row.cause, row.mend))

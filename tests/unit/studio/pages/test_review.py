@@ -217,7 +217,7 @@ def test_an_edit_since_cannot_be_approved(signed_in: SignIn) -> None:
     assert ">Approve</button>" not in page
     answer = _say(client, address, "approve")
     assert answer.status_code == 409
-    assert "asked for again" in answer.content.decode()
+    assert "request the review again" in answer.content.decode()
 
 
 def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
@@ -243,7 +243,7 @@ def test_a_draft_with_errors_offers_no_review(signed_in: SignIn) -> None:
     assert "Ask for a review</button>" not in client.get(GATE).content.decode()
     answer = client.post("/capabilities/alpha/publish/review/", {"draft_version": "1", "note": "x"})
     assert answer.status_code == 422
-    assert "mend them before" in answer.content.decode()
+    assert "errors before requesting a review" in answer.content.decode()
 
 
 def test_withdrawn_and_who_reads_along(signed_in: SignIn) -> None:

@@ -26,14 +26,14 @@ RULES_VERSION: Final = "4"
 # Of all codes together; of one code and file see registry.bundles.problem.
 FINDINGS_MAX: Final = 3000
 # CONTRACT 2: one input never takes more than 2 s, of this thread's own work: a machine that is busy with something else
-# refuses nobody's bundle. What has not begun by then is not begun, and what can take long asks between its steps.
+# refuses nobody's bundle. What has not begun by then is not begun, and what can take long checks between its steps.
 SECONDS_MAX: Final = 1.8
 OUT_OF_TIME: Final = "it ran out of time"
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was found, and the bundle where the texts could be read; `files` are normalized in any case."""
+    """The findings, and the bundle where the texts could be read; `files` are normalized in any case."""
 
     files: Mapping[str, str]
     findings: tuple[Finding, ...]

@@ -19,7 +19,7 @@ from registry.validation.rules.tools import check_collisions, check_tools
 
 Check = tuple[str, Callable[[], Iterable[RawFinding]]]
 
-# The files that would have to be read before anybody could say this of another one.
+# The files that would have to be read before this could be checked for another one.
 _SAID_AFTER_READING: Final[Mapping[str, frozenset[str]]] = {
     "TOOL_NOT_DEFINED": frozenset({"tools.json"}),
     "EXAMPLE_WORD_UNKNOWN": frozenset({"capability.json", "tools.json", "ui_schemas.json"}),
@@ -37,9 +37,9 @@ def severity_by_code() -> dict[str, Severity]:
 
 
 def list_checks(documents: ParsedBundle, published: ValidationContext, deadline: Deadline = NEVER) -> Iterator[Check]:
-    """Every check by its name, in the order in which a reader wants to hear of them; none runs before it is called.
+    """Every check by its name, in the order in which a reader wants to see them; none runs before it is called.
 
-    Of what stands in a file that could not be read they say nothing: its own finding comes first.
+    They skip what is in a file that could not be read: its own finding comes first.
     """
     unread = documents.unread
     for name, check in _checks(documents, published, deadline):

@@ -1,6 +1,6 @@
 """UI schemas: every check of ui_schemas.json, and of the forms that tools name (A2UI.md).
 
-What other modules may use stands here; `check` says how the parts work together.
+What other modules may use is here; `check` says how the parts work together.
 """
 
 from registry.validation.a2ui.codes import CODES

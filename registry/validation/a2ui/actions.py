@@ -1,6 +1,6 @@
 """Group 5: does every button lead to a tool, a reply or a dismissal, with the arguments that are needed?
 
-`actions` maps the name of an event to what it does. The `context` of the event holds the arguments: their names are the
+`actions` maps the name of an event to what it does. The `context` of the event has the arguments: their names are the
 tool's, and their sample values must be such as the tool would take (A2UI.md 5.3).
 """
 
@@ -29,14 +29,14 @@ def tools_by_name(tools: object) -> dict[str, dict[str, Any]]:
 
 
 def is_action(action: object) -> bool:
-    """Tell whether an action is one of the three that there are."""
+    """Whether an action is one of the three kinds."""
     if not isinstance(action, dict) or len(action) != 1:
         return False
     return isinstance(action.get("tool"), str) or action.get("reply") is True or action.get("dismiss") is True
 
 
 def has_reply(actions: object) -> bool:
-    """Tell whether any event goes back to the agent as an answer."""
+    """Whether any event is sent back to the agent as a reply."""
     return any(dict_or_empty(action).get("reply") is True for action in dict_or_empty(actions).values())
 
 

@@ -33,7 +33,7 @@ _PATTERN_BYTES_MAX = 1 << 18
 _PATTERNS_COST_MAX = 500_000
 # One visit of a subschema takes about a tenth of a microsecond; this bounds what one value of great depth can cost.
 _VISITS_MAX = 100_000
-# Properties can be declared elsewhere than in `properties`; a schema with one of these is not asked for unknown keys.
+# Properties can be declared elsewhere than in `properties`; a schema with one of these is not checked for unknown keys.
 _DECLARING = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
 
 ArgumentsVerdict = str | None
@@ -59,7 +59,7 @@ class ArgsSchema:
 
     @property
     def is_closed(self) -> bool:
-        """Tell whether `properties` names all there is."""
+        """Whether `properties` names all that is allowed."""
         return not any(key in self.schema for key in _DECLARING)
 
 
@@ -79,7 +79,7 @@ class Arguments:
     _kept: list[object] = field(default_factory=list)
 
     def judge(self, args: ArgsSchema, key: str, value: Any) -> ArgumentsVerdict:
-        """Say why the tool would refuse `value` for the argument `key`; None where it takes it, or cannot be asked."""
+        """Why the tool would refuse `value` for the argument `key`; None where it accepts it, or cannot decide."""
         memory = (id(args.schema), key, id(value))
         if memory not in self._verdicts:
             self._kept.append((args.schema, value))

@@ -27,7 +27,7 @@ from registry.validation.a2ui.tree import find_references
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One path that a component reads, with its steps. `offset` is set where it stands in the `${...}` of a text."""
+    """One path that a component reads, with its steps. `offset` is set where it is in the `${...}` of a text."""
 
     place: Path
     path: str
@@ -43,7 +43,7 @@ def check_bindings(
     """Check each path once for its form, and in every scope where its component is drawn.
 
     `refused` holds the identity of sample values that a tool would refuse: that a choice among them is none of the
-    options is the same fault, told there as an error.
+    options is the same error, reported there.
     """
     bindings: dict[str, list[Binding]] = {}
     for component in surface.components:
@@ -55,7 +55,7 @@ def check_bindings(
             yield from check_options(component)
     told: set[tuple[str, Path, int | None]] = set()
     for found in _check_visits(surface, seen, bindings, work, refused):
-        # The same fault shows in each item of a list; it is one fault of the form.
+        # The same error shows in each item of a list; it is one error of the form.
         if (found.code, found.path, found.offset) not in told:
             told.add((found.code, found.path, found.offset))
             yield found
@@ -89,7 +89,7 @@ def _check_visits(
 
 
 def _is_part_of(surface: Surface, scope: DataScope, binding: Binding, values: Collection[int]) -> bool:
-    """Tell whether the way to a sample leads through one of `values`, given by identity."""
+    """Whether the way to a sample leads through one of `values`, given by identity."""
     value: object = surface.data_model
     for step in (*(scope.steps if binding.is_relative else ()), *binding.steps):
         value = step_into(value, step)
@@ -128,7 +128,7 @@ def _bindings_in_text(place: Path, text: str) -> Iterator[Binding]:
     try:
         found = read_expressions(text)
     except ExpressionError:
-        return  # Group 2 has told it.
+        return  # Group 2 has reported it.
     first: dict[str, int] = {}
     for use in found.paths:
         first.setdefault(use.path, use.offset)

@@ -71,7 +71,7 @@ def build_finding(
     offset: int | None = None,
     severity: Severity | None = None,
 ) -> RawFinding:
-    """Make a problem in ui_schemas.json; the message gets a capital letter."""
+    """Build a finding in ui_schemas.json; the message gets a capital letter."""
     message = message[:1].upper() + message[1:]
     return RawFinding(code, FILE, path, message, hint, at_key=at_key, offset=offset, severity=severity)
 

@@ -43,7 +43,7 @@ _OTHER_NAMES = {
 
 
 def check_components(surface: Surface, work: Budget) -> Iterator[RawFinding]:
-    """Check each component by itself, and the functions that it calls."""
+    """Check each component alone, and the functions that it calls."""
     for component in surface.components:
         yield from _check_type(component, work)
         yield from check_functions(component, work)

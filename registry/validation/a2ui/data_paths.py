@@ -19,12 +19,12 @@ MISSING: Any = object()
 
 
 def is_well_formed(path: str) -> bool:
-    """Tell whether `path` has A2UI's pointer syntax: `~` only as `~0` or `~1`."""
+    """Whether `path` has A2UI's pointer syntax: `~` only as `~0` or `~1`."""
     return _SYNTAX.fullmatch(path) is not None
 
 
 def is_relative(path: str) -> bool:
-    """Tell whether `path` needs a list item to start from. The empty path does not: outside a list it is the root."""
+    """Whether `path` needs a list item to start from. The empty path does not: outside a list it is the root."""
     return bool(path) and not path.startswith("/")
 
 

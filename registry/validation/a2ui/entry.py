@@ -1,4 +1,4 @@
-"""Group 1: is an entry of ui_schemas.json built as the format says, and small enough to be looked at? (A2UI.md 5.1)"""
+"""Group 1: is an entry of ui_schemas.json built as the format says, and small enough to be checked? (A2UI.md 5.1)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from registry.validation.a2ui.walk import depth_of
 
 
 def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]:
-    """Check one entry by itself, short of what is inside its components."""
+    """Check one entry alone, except what is inside its components."""
     here: Path = (index,)
     if not isinstance(entry, dict):
         yield build_finding("UI_ENTRY_SHAPE", here, f"expected an object; came {json_type(entry)}", _ENTRY_MEND)

@@ -1,6 +1,6 @@
 """What `schemas/ui_schemas.schema.json` says of an entry: the keys, the forms of texts, how many of each.
 
-The findings are worded and ordered here, under codes of their own; the rules stand in the schema alone.
+The findings are worded and ordered here, under their own codes; the rules are in the schema alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def catalog_id() -> str:
 
 
 def is_schema_id(text: str) -> bool:
-    """Tell whether `text` has the form of a schema_id."""
+    """Whether `text` has the form of a schema_id."""
     return _schema_id().fullmatch(text) is not None
 
 

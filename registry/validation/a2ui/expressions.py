@@ -1,4 +1,4 @@
-"""What stands in `${...}` in the text of a formatString call.
+"""Expressions: what is in `${...}` in the text of a formatString call.
 
 The language, as a2ui-core and the web renderer read it: a text with `${expression}` in it, `\\${` being a plain `${`.
 An expression is a path (`/source`, `weight`), a literal ('text', 12.5, true, false, null), a call with named arguments
@@ -69,7 +69,7 @@ def read_expressions(text: str) -> Expressions:
 
 
 def is_name_character(character: str) -> bool:
-    """Tell whether a name may go on with this character (Unicode's XID_Continue)."""
+    """Whether a name may continue with this character (Unicode's XID_Continue)."""
     return ("a" + character).isidentifier() if character else False
 
 
@@ -86,7 +86,7 @@ class _ExpressionReader:
 
     def read_text(self) -> None:
         for parts, start in enumerate(self._openings(), 1):
-            # Between two expressions may stand a text, which counts as a part of its own.
+            # Between two expressions there may be a text, which counts as a separate part.
             if parts * 2 > EXPRESSION_PARTS_MAX:
                 raise ExpressionError(f"more than {EXPRESSION_PARTS_MAX // 2} expressions in one text", start)
             self.at = start + 2

@@ -89,7 +89,7 @@ def _hint_unknown(name: str, work: Budget) -> str:
 
 
 def is_regular_expression(pattern: str) -> bool:
-    """Tell whether a browser can compile `pattern` (ECMA-262). It is read, never run, and never compiled."""
+    """Whether a browser can compile `pattern` (ECMA-262). It is read, never run, and never compiled."""
     return _regex_format().is_valid(pattern)
 
 

@@ -36,7 +36,7 @@ def check_literal_input(component: Component) -> Iterator[RawFinding]:
 
 
 def check_options(component: Component) -> Iterator[RawFinding]:
-    """Check that no two options of a ChoicePicker stand for the same value."""
+    """Check that no two options of a ChoicePicker have the same value."""
     seen: set[str] = set()
     for index, option in enumerate(component.body["options"]):
         value = option["value"]
@@ -48,7 +48,7 @@ def check_options(component: Component) -> Iterator[RawFinding]:
 
 
 def check_sample(component: Component, path: Path, sample: object) -> Iterator[RawFinding]:
-    """Hold the sample that an input is bound to against what its widget reads and writes."""
+    """Compare the sample that an input is bound to with what its widget reads and writes."""
     if not _suits(component.type, sample):
         expected = _EXPECTED[component.type]
         message = f"{component_name(component.body)} needs {expected}; the sample is {_described(sample)}"

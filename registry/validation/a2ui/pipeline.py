@@ -1,7 +1,7 @@
 """The whole of A2UI.md section 6 over one ui_schemas.json: which checks run, in which order, and where they stop.
 
 An entry goes through the groups in turn. Shape, components and topology each need the one before, so that an error ends
-the entry there; bindings and actions are independent of each other and both run. Whatever the file holds, the work is
+the entry there; bindings and actions are independent of each other and both run. Whatever the file has, the work is
 bounded: see `limits`.
 """
 
@@ -38,7 +38,7 @@ def check_ui_schemas(
 
     `ui_schemas` is the parsed document, normalized to a list of entries, or whatever the author wrote in its place;
     `tools` is the parsed, normalized tools.json. `mentioned_schema_ids` are the ids that skill.md mentions. `map_form`
-    says that the author wrote a map from schema_id to definition, where no `actions` can stand. Never raises; paths are
+    says that the author wrote a map from schema_id to definition, which cannot have `actions`. Never raises; paths are
     those of the normalized list.
     """
     if not isinstance(ui_schemas, list):
@@ -136,7 +136,7 @@ class _EntryCheck:
             yield build_finding("UI_LIMIT_EXCEEDED", surface.path, message, hint)
 
     def _check_with_core(self, surface: Surface) -> Iterator[RawFinding]:
-        # By size alone, never by the clock: the same file gets the same answer on a slow day.
+        # By size alone, never by the clock: the same file gets the same result on a slow machine.
         self.core_cost_left -= sum(component.cost for component in surface.components)
         if self.core_cost_left >= 0 and reference_validator.is_loaded():
             yield from reference_validator.check_with_core(surface)
@@ -149,7 +149,7 @@ class _ErrorCount:
     count: int = 0
 
     def any(self) -> bool:
-        """Tell whether there was one."""
+        """Whether there was one."""
         return self.count > 0
 
     def watch(self, found: Iterable[RawFinding]) -> Iterator[RawFinding]:

@@ -122,7 +122,7 @@ def _names_in(value: object) -> Iterator[str]:
 
 
 def _peeled(graph: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Take away, again and again, what nothing refers to. What is left lies on a cycle or is reached from one."""
+    """Remove, repeatedly, what nothing refers to. What is left lies on a cycle or is reached from one."""
     referred = Counter(child for children in graph.values() for child in children)
     free = [name for name in graph if not referred[name]]
     left = dict(graph)
@@ -153,12 +153,12 @@ def load() -> None:
 
 
 def is_loaded() -> bool:
-    """Tell whether a2ui-core can be asked without a wait."""
+    """Whether a2ui-core can be used without a wait."""
     return "a2ui.core" in sys.modules and _processor_parts.cache_info().currsize > 0
 
 
 def check_with_core(surface: Surface) -> Iterator[RawFinding]:
-    """Ask the real a2ui-core, strictly. Only for a surface without any error, and once `load` has run."""
+    """Validate with the real a2ui-core, strictly. Only for a surface without any error, and once `load` has run."""
     reason = refusal(surface.entry["definition"])
     if reason is not None:
         message = f"The validator a2ui-core refuses this form: {reason[:300]}"

@@ -57,20 +57,20 @@ def _in_tools(code: str, path: Path, message: str, hint: str) -> RawFinding:
 
 @dataclass(slots=True)
 class _Forms:
-    """The entries by id, each asked only once for the tools that it calls."""
+    """The entries by id, each read only once for the tools that it calls."""
 
     entries: dict[str, list[dict[str, object]]]
     _called: dict[str, set[str] | None] = field(default_factory=dict)
 
     def calls(self, schema_id: str, tool: object) -> bool:
-        """Tell whether any action of a form calls `tool`; also True where its actions cannot be read."""
+        """Whether any action of a form calls `tool`; also True where its actions cannot be read."""
         if schema_id not in self._called:
             self._called[schema_id] = self._tools_of(schema_id)
         called = self._called[schema_id]
         return called is None or (isinstance(tool, str) and tool in called)
 
     def _tools_of(self, schema_id: str) -> set[str] | None:
-        """Name the called tools; None where actions are of another type, which is a fault of its own."""
+        """Name the called tools; None where actions are of another type, which is a separate error."""
         actions = [entry.get("actions", {}) for entry in self.entries[schema_id]]
         if not all(isinstance(action, dict) for action in actions):
             return None

@@ -16,7 +16,7 @@ _ALTERNATIVES = (Kind.OneOfNotValid, Kind.OneOfMultipleValid, Kind.AnyOf)
 
 JsonObject = dict[str, Any]
 
-# The slow answer, with every error, costs up to 20 microseconds an item, and none of it can be had lazily.
+# The slow result, with every error, costs up to 20 microseconds an item, and none of it can be had lazily.
 _ITEMS_READ_MAX = 200
 
 _CALL_RETURNS = {
@@ -91,7 +91,7 @@ def _fault(error: jsonschema_rs.ValidationError, schema: JsonObject, work: Budge
 
 
 def _follow(schema: JsonObject, schema_path: list[str | int]) -> tuple[Any, str]:
-    """Walk to the schema that holds the failed keyword; also name the `$defs` entry, where it is one as a whole."""
+    """Walk to the schema that contains the failed keyword; also name the `$defs` entry, where it is one as a whole."""
     node: Any = schema
     for step in schema_path[:-1]:
         node = node[step]
@@ -156,7 +156,7 @@ def _branches(node: Any) -> list[JsonObject]:
 
 
 def _not_dynamic(value: object, expected: str, returns: str) -> tuple[str, str]:
-    """Tell a wrong literal from a binding with something beside the path, and from a call that returns another type."""
+    """Separate a wrong literal from a binding with extra keys, and from a call that returns another type."""
     forms = f'Write {expected}, a binding such as {{"path": "/name"}}, or a function call.'
     if isinstance(value, dict) and "path" in value:
         return f'a binding is {{"path": "..."}} and nothing else; came {quote_value(value)}', forms

@@ -1,7 +1,7 @@
 """Where each component is drawn: outside every list, or for an item of the sample data.
 
 A template is drawn once for each item of a list, and a path without `/` inside it starts at that item. One component
-can stand in several places, so it can have several scopes.
+can occur in several places, so it can have several scopes.
 """
 
 from __future__ import annotations

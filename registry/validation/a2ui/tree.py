@@ -143,7 +143,7 @@ def _check_orphans(surface: Surface, graph: dict[str, list[str]]) -> Iterator[Ra
 
 
 def _check_extent(surface: Surface, graph: dict[str, list[str]]) -> Iterator[RawFinding]:
-    """Hold depth and number of what would be drawn against the limits; the graph is known to have no cycle."""
+    """Compare depth and number of what would be drawn with the limits; the graph is known to have no cycle."""
     depth, count = dict.fromkeys(graph, 0), dict.fromkeys(graph, 0)
     count[ROOT] = 1
     too_deep: str | None = None

@@ -28,7 +28,7 @@ def check_url_expression(path: Path, text: str, owner: str) -> Iterator[RawFindi
 
 
 def is_https(url: str) -> bool:
-    """Tell whether `url` is an https address with a host, and has no space or control character in it."""
+    """Whether `url` is an https address with a host, and has no space or control character in it."""
     if any(ord(character) <= 32 or ord(character) == 127 for character in url):
         return False
     try:

@@ -11,7 +11,7 @@ from registry.bundles.problem import Path
 
 @dataclass(frozen=True, slots=True)
 class ComponentSite:
-    """One object somewhere inside a value: where it is, and how many function calls it stands in."""
+    """One object somewhere inside a value: where it is, and how many function calls contain it."""
 
     path: Path
     node: dict[str, Any]

@@ -42,7 +42,7 @@ def _check_version(capability: dict[str, Any]) -> Iterator[RawFinding]:
 
 
 def check_front_matter(skill: SkillDocument, capability: Any) -> list[RawFinding]:
-    """YAML faults, and a capability_id there that does not agree."""
+    """YAML errors, and a capability_id there that does not agree."""
     matter = skill.front_matter
     problems = [
         RawFinding("FRONT_MATTER_INVALID", "skill.md", (), fault.message, fault.hint, offset=fault.offset)

@@ -23,7 +23,7 @@ _PLURAL: Final = re.compile(r"\((?:s|es|n|en)\)")
 _SNAKE: Final = re.compile(r"(?<![\w.\-/$@<{\\:])([a-z][a-z0-9]{0,60}(?:_[a-z0-9]{1,60}){1,12})(?![\w(/]|\.[a-z])")
 _SCHEMA_ID: Final = re.compile(r"\b[A-Z]\w*\.v\d+\b")
 _READ_OR_WRITE: Final = re.compile(r"(read|write)(?:[- ]only)?(?: tools?)?")
-# A fence in one of these holds words for the agent; in any other language it holds somebody's program.
+# A fence in one of these has words for the agent; in any other language it is a program.
 _PROSE_FENCES: Final = frozenset({"", "text", "txt", "json", "jsonc", "yaml", "markdown", "md", "console", "plaintext"})
 
 

@@ -1,7 +1,7 @@
 """The first layer: is each document shaped as `schemas/` says?
 
 The schemas are the only place where shapes are written. A fast validator (jsonschema-rs) gives the verdict; only where
-it says no does the slower `jsonschema` tell every reason, which becomes findings in words.
+it says no does the slower `jsonschema` list every reason, which becomes findings in words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from registry.common.schema_loader import read_schema
 
 # Each costs some 50 microseconds here.
 FINDINGS_MAX = 2000
-# The slow layer reads no further than this into one list: a file of a million entries has told its fault by then.
+# The slow layer reads no further than this into one list: a file of a million entries has shown its error by then.
 ITEMS_READ_MAX = 2000
 
 
@@ -59,7 +59,7 @@ def check_shape(file: FileName, value: Any, *, schema: str, definition: str = ""
     if not _fast(schema, definition).is_valid(value):
         errors = _slow(schema, definition).iter_errors(_shortened(value))
         problems += limit_findings(_explained(file, at, errors), FINDINGS_MAX)
-        # The fault lies behind what the slow layer reads.
+        # The error is beyond what the slow layer reads.
         problems = problems or _first_fault(file, value, _fast(schema, definition), at)
     problems += limit_findings(_unknown_keys(file, value, _schema(schema, definition), at), FINDINGS_MAX)
     return problems
@@ -83,7 +83,7 @@ def _shortened(value: Any) -> Any:
 
 
 def _explained(file: FileName, at: Path, errors: Iterable[Any]) -> Iterator[RawFinding]:
-    """Each problem once: there is an error for each missing key, and each tells them all."""
+    """Each problem once: there is an error for each missing key, and each lists them all."""
     seen: set[RawFinding] = set()
     without: set[Path] = set()
     for error in errors:

@@ -73,7 +73,7 @@ def list_sections(profile: str) -> tuple[SectionRule, ...]:
 
 
 def guess_profile(skill: SkillDocument) -> str:
-    """The profile of whose sections most stand there: for a bundle whose capability.json could not be read."""
+    """The profile with the most sections present: for a bundle whose capability.json could not be read."""
     candidates = {"capability": CAPABILITY, "playbook": PLAYBOOK, "runbook": RUNBOOK}
     return max(candidates, key=lambda profile: sum(bool(skill.sections(*one.names)) for one in candidates[profile]))
 
@@ -93,7 +93,7 @@ def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_sche
 
 
 def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:
-    """What a new draft, or a fix, put there for somebody to write over."""
+    """What a new draft, or a quick fix, put there to be replaced."""
     for line in skill.outline.lines(1, len(skill.outline.texts)):
         words = line.text.strip()
         if line.kind == "text" and words in _PLACEHOLDERS:

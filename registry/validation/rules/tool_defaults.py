@@ -77,7 +77,7 @@ class _Defaults:
 
     @cached_property
     def _bound_to_document(self) -> set[Path]:
-        """The paths whose subschema holds a reference or an `$id`: they mean nothing apart from the document."""
+        """The paths whose subschema contains a reference or an `$id`: they mean nothing apart from the document."""
         bound: set[Path] = set()
         for node in self.graph.nodes:
             path = node.path
@@ -89,7 +89,7 @@ class _Defaults:
 
     @cached_property
     def _document(self) -> tuple[str, jsonschema_rs.Registry]:
-        """The whole schema under its own address: what a reference leads to is compiled, and no more."""
+        """The whole schema under its own address: only what a reference leads to is compiled."""
         uri = self.graph.root.base or _URI
         whole = {key: value for key, value in self.graph.root.schema.items() if key != "$schema"} | {"$id": uri}
         return uri, jsonschema_rs.Registry([(uri, self.patterns.without_hard_ones(whole))])

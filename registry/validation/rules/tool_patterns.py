@@ -39,7 +39,7 @@ class PatternVerdict:
 
 @dataclass(slots=True)
 class Patterns:
-    """The verdicts on the patterns of one tools.json, each looked at once, and what compiling more may cost."""
+    """The verdicts on the patterns of one tools.json, each checked once, and what compiling more may cost."""
 
     deadline: Deadline = NEVER
     cost_left: int = field(default_factory=lambda: COST_IN_ALL_MAX)
@@ -120,7 +120,7 @@ def _problem(place: Path, pattern: str, verdict: PatternVerdict) -> RawFinding:
 
 @lru_cache(maxsize=4096)
 def _compiles(pattern: str, *, linear: bool) -> bool:
-    """Ask only for a pattern whose cost is bounded."""
+    """Call only for a pattern whose cost is bounded."""
     try:
         options = LINEAR if linear else _BACKTRACKING
         jsonschema_rs.Draft202012Validator({"pattern": pattern}, offline=True, pattern_options=options)

@@ -113,7 +113,7 @@ def _shortened(value: Any, left: _Left) -> Any:
 
 
 def _fault(error: jsonschema_rs.ValidationError) -> str:
-    """The validator's words, but for the fault that nearly everybody makes."""
+    """The validator's message, but for the most common error."""
     place = list(error.instance_path)
     if "type" in place[-2:] and isinstance(error.instance, str):
         return f"{error.instance[:40]!r} is not a type; there are {', '.join(TYPES)}"
@@ -121,7 +121,7 @@ def _fault(error: jsonschema_rs.ValidationError) -> str:
 
 
 def shortened_names(message: str) -> str:
-    """A validator's message, which may hold a whole value."""
+    """A validator's message, which may contain a whole value."""
     return message if len(message) <= 200 else message[:199] + "…"
 
 

@@ -81,7 +81,7 @@ def _check_duplicates(tools: list[Any]) -> Iterator[RawFinding]:
 def check_collisions(tools: list[Any], owners: Mapping[str, str], capability_id: object) -> list[RawFinding]:
     """Tool names that another published capability has.
 
-    `owners` maps a tool name to its capability_id, or to an empty text where that is not told.
+    `owners` maps a tool name to its capability_id, or to an empty string where that is not visible.
     """
     problems = []
     for index, tool in enumerate(tools):

@@ -1,8 +1,8 @@
 # ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
-"""Where in a document a match stands: fenced, quoted, and in a passage that teaches what to watch for?
+"""Where in a document a match is: fenced, quoted, and in a passage that teaches what to watch for?
 
 A security course quotes attacks. What is both marked as a quotation (fence, code span, quotation marks, table) and
-stands in a passage that calls it an attack is an example; either alone is not enough, or every attacker would add
+is in a passage that calls it an attack is an example; either alone is not enough, or every attacker would add
 quotation marks.
 """
 
@@ -60,7 +60,7 @@ _REASSURING = re.compile(
 
 
 class Context:
-    """Questions about places in one document, answered lazily."""
+    """Questions about places in one document, computed lazily."""
 
     def __init__(self, document: ScannedDocument) -> None:
         self._text = document.text
@@ -117,7 +117,7 @@ class Context:
 
     def is_taught(self, start: int, end: int) -> bool:
         """Whether the passage says that such text is an attack: on the line, in the words that lead up to it, in the
-        heading it stands under."""
+        heading above it."""
         line, at = self.line(start)
         around = normalize_text(line[:at] + " … " + line[at + end - start :])
         lead, heading = normalize_text(self._lead(start)), self._heading(start)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from registry.validation.security.normalization import TextView, build_plain_view, build_replaced_view
 
-# Long enough for a short command, too long for a word. Hex runs are looked at apart; a hash decodes to no text.
+# Long enough for a short command, too long for a word. Hex runs are checked separately; a hash decodes to no text.
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}){16,}(?![0-9A-Za-z])")
 _HEX_SPACED = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ ,:]){15,}[0-9A-Fa-f]{2}(?![0-9A-Za-z])")

@@ -2,7 +2,7 @@
 """How a rule is written down, and the one loop that runs the rules over a view.
 
 Every rule starts from fixed words (`anchors`), found with `str.find`; only there is its pattern tried, and its further
-`needs` are searched in a short window around it. Patterns hold no nested quantifier and only bounded gaps, so one try
+`needs` are searched in a short window around it. Patterns have no nested quantifier and only bounded gaps, so one try
 costs a bounded number of steps; a `Budget` bounds the number of tries. A text that uses the budget up was written to:
 it is reported as not fully checked, never passed over.
 """
@@ -19,7 +19,7 @@ from registry.validation.security.normalization import TextView, normalize_chara
 
 # phrase: an example of an attack in a teaching text is no finding. command: there it is still a warning.
 # markup: shown in a fence or between backticks it does nothing: a warning, in a lesson no finding.
-# never: stays what it is, wherever it stands.
+# never: stays what it is, wherever it occurs.
 HITS_COUNTED_MAX = 2 * PER_CODE_MAX
 _LONG = 200_000
 ContextPolicy = Literal["phrase", "command", "markup", "never"]
@@ -81,7 +81,7 @@ _BLANKS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| \??")
 
 
 def compile_pattern(source: str) -> re.Pattern[str]:
-    """Compile a rule's pattern. A blank stands for one to four blanks of any kind, a blank and `?` for none to four.
+    """Compile a rule's pattern. A blank means one to four blanks of any kind, a blank and `?` for none to four.
 
     Inside a character class a blank is a blank. Views are folded already, so there is no case to mind.
     """
@@ -111,9 +111,9 @@ def build_rule(code: str, says: str, anchors: str, source: str, **rest: object) 
 
 
 class Vocabulary:
-    """The different words of a text: what tells cheaply that an anchor stands nowhere in it.
+    """The different words of a text: a cheap test that an anchor does not occur in it.
 
-    An anchor stands inside one word, or its longest word does. Looked for among the different words, most of a thousand
+    An anchor is inside one word, or its longest word does. Searched among the different words, most of a thousand
     anchors are cheap in a text of natural size, and all of them in one that repeats itself.
     """
 
@@ -137,10 +137,10 @@ class Vocabulary:
 
 
 class SearchedText:
-    """One view's text, with what has been found out about it: which anchors stand in it, where which patterns match."""
+    """One view's text, with what is known about it: which anchors occur in it, where which patterns match."""
 
     def __init__(self, view: TextView, like: SearchedText | None = None) -> None:
-        """`like` is the same text with its lines broken otherwise: the same words stand at the same places."""
+        """`like` is the same text with its lines broken otherwise: the same words are at the same places."""
         self.view = view
         self.text = view.text
         self._like = like
@@ -173,7 +173,7 @@ class SearchedText:
                 past = at if each.needs else found.end() - 2
 
     def standing(self, anchor: str, budget: ScanBudget) -> list[int]:
-        """Where an anchor stands: more places than the budget has tries left are of no use."""
+        """Where an anchor occurs: more places than the budget has tries left are of no use."""
         if self._like and anchor.isalnum():
             return self._like.standing(anchor, budget)
         if anchor not in self._places:
@@ -187,7 +187,7 @@ class SearchedText:
 
 
 def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: ScanBudget) -> Iterator[RuleHit]:
-    """Every place where a rule holds. Stops when the budget is spent."""
+    """Every place where a rule matches. Stops when the budget is spent."""
     view = searched.view
     for each in rules:
         kept = 0

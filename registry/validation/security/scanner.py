@@ -175,7 +175,7 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
 def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
     prose = SearchedText(unwrap_lines(view))
     yield from run_rules(_PROSE, prose, budget)
-    # Without a break to unwrap both are one text, and what was found out of it holds for both.
+    # Without a break to unwrap both are one text, and what was found of it applies to both.
     yield from run_rules(_LINES, prose if prose.text == view.text else SearchedText(view, prose), budget)
     yield from download_and_run.multi_step(view, budget)
     budget.spent = budget.spent or view.is_cut
@@ -207,8 +207,8 @@ def _encoded_texts(text: str, pieces: list[tuple[int, int, str]]) -> Iterator[Ru
 def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> Iterator[RuleHit]:
     """Give every hit its severity; drop what is an example in a passage that teaches.
 
-    Only as many as could be reported are looked at closely: a text made of ten thousand attacks costs no more than one
-    made of twenty. What comes after those is counted as it stands.
+    Only as many as could be reported are examined closely: a text made of ten thousand attacks costs no more than one
+    made of twenty. What comes after those is counted as it is.
     """
     looked_at: dict[str, int] = {}
     for hit in hits:
@@ -237,7 +237,7 @@ def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity 
 
 
 def _distinct(hits: Iterable[RuleHit], text: str) -> list[RuleHit]:
-    """One finding per code and place: of those that overlap or stand close on one line the gravest, then the first."""
+    """One finding per code and place: of those that overlap or are close on one line the gravest, then the first."""
     kept: list[RuleHit] = []
     for hit in sorted(hits, key=lambda h: (h.code, h.start, h.severity != "error", h.disguise)):
         last = kept[-1] if kept else None

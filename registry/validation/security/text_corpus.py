@@ -1,6 +1,6 @@
 """The author's strings, gathered so that one pass reads them all.
 
-A bundle may hold a quarter of a million short JSON strings. To start the rules again for each would cost more than the
+A bundle may contain a quarter of a million short JSON strings. To restart the rules for each would cost more than the
 reading, so the strings of one file are joined into one document, and an offset into it is led back to its string.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from registry.bundles.problem import FileName, Path
 
-# NUL cannot stand in a bundle's text, and no pattern steps over it: a phrase never runs from one string to the next.
+# NUL cannot occur in a bundle's text, and no pattern steps over it: a phrase never runs from one string to the next.
 SEPARATOR = "\n\0\n"
 
 

@@ -33,7 +33,7 @@ def function_names() -> list[str]:
 
 
 def references(component: str) -> JsonObject:
-    """Say which properties hold ids of other components: `{"single": [..], "list": [..], "nested": {name: [..]}}`."""
+    """The properties that contain ids of other components: `{"single": [..], "list": [..], "nested": {name: [..]}}`."""
     found: JsonObject = document()["references"].get(component, {"single": [], "list": [], "nested": {}})
     return found
 

@@ -8,7 +8,7 @@ Three things differ from the official JSON Schema, each for the sake of what an 
 - A component is one flat object that lists its keys. The official `allOf` with `unevaluatedProperties` reports every
   key as unknown as soon as one value is wrong.
 - A function call inside a component is only required to be a call. Which function, and with which arguments, is checked
-  at each call by itself, so that a fault is reported once, where it is.
+  at each call by itself, so that an error is reported once, where it is.
 - `min` and `max` of DateTimeInput take what that widget writes. Officially the text must match exactly one of three
   formats, which most validators do not assert: they then refuse every text.
 """
@@ -100,7 +100,7 @@ def _loose_call(schema: JsonObject) -> JsonObject:
 
 
 def _merged_action(schema: JsonObject) -> JsonObject:
-    """One object with one of two keys, in place of two alternatives: a fault inside then keeps its own place."""
+    """One object with one of two keys, in place of two alternatives: an error inside then keeps its own place."""
     properties: JsonObject = {}
     for branch in schema["oneOf"]:
         properties |= _plain(branch["properties"], is_map=True)

@@ -18,7 +18,7 @@ _SHORTEST = 5
 def check_identity(capability: object, published_ids: Iterable[str]) -> list[RawFinding]:
     """Look-alikes of a published id, and names whose letters pass for others.
 
-    `published_ids` may hold the capability's own id: a new revision is no look-alike of itself.
+    `published_ids` may contain the capability's own id: a new revision is not a look-alike of itself.
     """
     if not isinstance(capability, dict):
         return []

@@ -41,7 +41,7 @@ _THINGS = _words(
     "status history policy list info information details detail count log logs report url fee quote options settings "
     "schema preview estimate summary stats statistics balance name names id ids type types state items entries results"
 )
-# A tool on a text or a set of numbers gives back a new value; it changes nothing that is kept.
+# A tool on a text or a set of numbers returns a new value; it changes nothing that is kept.
 _PURE = re.compile(
     r"^(?:returns?|computes?|calculates?|converts?|gets?|lists?|retrieves?|reads?|checks?|estimates?|finds?|searches|"
     r"queries)\b"

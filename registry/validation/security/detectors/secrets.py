@@ -1,4 +1,4 @@
-"""Credentials that stand in the text. Read on the author's own text: case matters, and folding would hide it.
+"""Credentials in the text. Read on the author's own text: case matters, and folding would hide it.
 
 Shapes from the vendors' public descriptions of their key formats. What says of itself that it is an example
 (`AKIA...EXAMPLE`, `sk-...`, `<token>`, `your_key_here`, `xxxx`) is none.
@@ -18,7 +18,7 @@ from registry.validation.security.engine import RuleHit
 
 @dataclass(frozen=True, slots=True)
 class SecretPattern:
-    """A key format: `pattern` is tried where an anchor stands; its group 1, if it has one, is the secret."""
+    """A key format: `pattern` is tried where an anchor occurs; its group 1, if it has one, is the secret."""
 
     says: str
     anchors: tuple[str, ...]
@@ -172,7 +172,7 @@ def _in_urls(text: str) -> Iterator[RuleHit]:
 
 
 def _aws_secrets(text: str) -> Iterator[RuleHit]:
-    """An AWS secret key has no mark of its own: 40 characters, near a word that says what they are."""
+    """An AWS secret key has no marker: 40 characters, near a word that says what they are."""
     for match in _AWS_SECRET.finditer(text) if "secret" in text or "SECRET" in text or "Secret" in text else ():
         said = text[max(match.start() - 60, 0) : match.start()].lower()
         value = match.group()
@@ -208,7 +208,7 @@ def _is_real(value: str, least_entropy: float) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    """Letters and digits both, and no placeholder: `postgres` and `user-name` are words."""
+    """Both letters and digits, and not a placeholder: `postgres` and `user-name` are words."""
     kinds = any(c.isdigit() for c in value), any(c.isalpha() for c in value)
     return len(value) >= 8 and all(kinds) and not _PLACEHOLDER.search(value) and _entropy(value) >= 2.8
 

@@ -197,7 +197,7 @@ def _refusal(entry: _ArchiveEntry) -> str | None:
         (name.startswith("/") or (len(name) > 1 and name[1] == ":"), "its path is absolute"),
         (".." in parts or "." in parts, "its path leaves the archive"),
         ("\\" in name, "its path has a backslash"),
-        ("\0" in name or not name.strip("/") or "" in parts[:-1], "its path is odd"),
+        ("\0" in name or not name.strip("/") or "" in parts[:-1], "its path is invalid"),
         (len(name) > NAME_LENGTH_MAX or len(parts) > NAME_STEPS_MAX, "its path is too long"),
         (not entry.is_plain, "it is a link or a device"),
         (entry.odd is not None, entry.odd),

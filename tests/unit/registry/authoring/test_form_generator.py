@@ -117,7 +117,7 @@ def test_what_no_field_can_hold_is_left_out_or_refused(odd: dict[str, Any]) -> N
     ("files", "words"),
     [
         (bundle(), "no tool 'alpha_save'"),
-        ({"tools.json": "["}, "no JSON yet"),
+        ({"tools.json": "["}, "not valid JSON yet"),
         ({"tools.json": "7"}, "no tool"),
         ({"tools.json": to_json([{"name": "alpha_save"}]), "ui_schemas.json": "{}"}, "must be a list"),
     ],

@@ -49,9 +49,9 @@ def test_what_stands_there_already_is_not_written_twice() -> None:
     [
         ("{", "cannot be read"),
         ("[]", "cannot be read"),
-        ('{"utterances": []}', "no object"),
-        ('{"utterances": null}', "no object"),
-        ('{"utterances": {"should_match": "x"}}', "no list"),
+        ('{"utterances": []}', "not an object"),
+        ('{"utterances": null}', "not an object"),
+        ('{"utterances": {"should_match": "x"}}', "not a list"),
     ],
 )
 def test_a_text_that_is_odd_is_mended_first(text: str, words: str) -> None:

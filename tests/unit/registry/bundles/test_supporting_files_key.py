@@ -48,5 +48,5 @@ def test_nothing_to_do_changes_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"metadata": []}', '{"metadata": null}', '{"a": 1, "a": 2}', "\0"])
 def test_what_cannot_be_written_is_refused(text: str) -> None:
-    with pytest.raises(InvalidRequest, match="mend it first"):
+    with pytest.raises(InvalidRequest, match="fix it first"):
         add_supporting_files_key(text, add=["forms.md"])

@@ -111,7 +111,7 @@ def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
     assert accepted == {"id": int(source_id), "accepted": "sha256:0"}
     assert manage("git_source", "secret", source_id).code == 1
     kept = manage("git_source", "secret", source_id, "--given-stdin", stdin=generate_secret())
-    assert (kept.code, f"/hooks/sources/{source_id} takes what" in kept.out) == (0, True)
+    assert (kept.code, f"/hooks/sources/{source_id} accepts what" in kept.out) == (0, True)
     assert manage("git_source", "add", "https://b.example", "--registry", "--branch", "main").code == 1
     assert manage("git_source", "add", "https://git.example/a", "--adopt").code == 1
 

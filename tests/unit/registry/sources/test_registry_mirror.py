@@ -428,8 +428,8 @@ def test_a_bundle_whose_digest_differs_is_refused_and_an_incident(there: There) 
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ((200, b"{"), "no bundle"),
-        ((200, b"[]"), "no bundle"),
+        ((200, b"{"), "not a bundle"),
+        ((200, b"[]"), "not a bundle"),
         ((200, json.dumps({"capability": {}, "skill_doc": "", "tools": [], "ui_schemas": []}).encode()), "digest"),
         ((422, b"{}"), "malformed"),
     ],
@@ -539,11 +539,11 @@ def test_a_text_that_looks_like_front_matter_keeps_its_digest(there: There) -> N
         ((302, b""), "leads elsewhere"),
         ((200, b"<html>"), "not the list"),
         ((200, b'{"capabilities": {}, "registry_revision": 1, "next_cursor": null}'), "not the list"),
-        ((200, b'{"capabilities": [{}], "registry_revision": 1, "next_cursor": null}'), "odd capability_id"),
+        ((200, b'{"capabilities": [{}], "registry_revision": 1, "next_cursor": null}'), "invalid capability_id"),
         (
             (200, b'{"capabilities": [{"capability_id": "../x", "digest": "sha256:' + b"0" * 64
              + b'"}], "registry_revision": 1, "next_cursor": null}'),
-            "odd capability_id",
+            "invalid capability_id",
         ),
         ((200, b"[" * 2000), "not the list"),
     ],

@@ -76,7 +76,7 @@ def test_a_publisher_cannot_approve_their_own(signed_in: SignIn) -> None:
     assert ">Approve</button>" not in page
     answer = _say(client, address, "approve", words="Mine is fine")
     assert answer.status_code == 403
-    assert "somebody else has to approve" in answer.content.decode()
+    assert "another person has to approve" in answer.content.decode()
     assert form_with(answer, "Comment").values["words"] == "Mine is fine"
     assert Review.objects.get().state == "open"
 

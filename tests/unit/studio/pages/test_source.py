@@ -103,7 +103,7 @@ def test_an_odd_source_is_refused_beside_its_field(changes: dict[str, Any], fiel
 def test_the_page_tells_state_bundles_and_what_differs(client: Client, source: GitSource) -> None:
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "cannot be published as it is in the source" in page
-    assert "is no more in the source, and published here" in page
+    assert "is no longer in the source, and published here" in page
     assert "FIELD_MISSING: &lt;script&gt;" in page
     assert "<b>" not in page
     assert 'href="/capabilities/alpha/"' in page

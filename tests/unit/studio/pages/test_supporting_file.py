@@ -257,7 +257,7 @@ def test_a_capability_json_that_cannot_be_read_is_not_touched(client: Client) ->
     drafts.save_draft(capability_id="alpha", files=files, based_on=None, by=OLGA)
     answer = client.post(f"{PAGE}save/", {"path": "forms.md", "text": "What I wrote", "based_on": "1"})
     assert answer.status_code == 400
-    assert "mend it first" in answer.content.decode()
+    assert "fix it first" in answer.content.decode()
     assert "What I wrote" in answer.content.decode()
     assert "capability.json cannot be read" in answer.content.decode()
     client.post(f"{PAGE}save/", {"path": "references/b.md", "text": "x", "based_on": "1"})

@@ -24,7 +24,7 @@ def python_refusal(version):
     else:
         mend = "install one (Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
     came = ".".join(str(part) for part in version[:3])
-    return "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python %s. Mend: %s" % (came, mend)
+    return "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python %s. Fix: %s" % (came, mend)
 
 
 def _suitable_python():

@@ -1,4 +1,4 @@
-"""The hot path: an authorised list or load, answered from the snapshot before Django is entered.
+"""The hot path: an authorized list or load, answered from the snapshot before Django is entered.
 
 As a Django middleware the same idea keeps 0.23 of the bare server's speed; outside it keeps nearly all of it. Whatever
 is not plainly such a read (another method, an odd query, a bad key, an answer that is not held) goes on to the view,

@@ -152,7 +152,7 @@ class InstallCodeNotFound(NotFound):
 
 
 class SkillMalformed(RegistryError):
-    """The stored bundle no longer passes; its operators were told by the registry."""
+    """The stored bundle no longer passes validation; the registry has notified its operators."""
 
     code = "SKILL_MALFORMED"
 

@@ -1,4 +1,4 @@
-"""The prompt: what a model is told of the capabilities in use. The same input gives the same bytes.
+"""The prompt: what a model reads about the capabilities in use. The same input gives the same bytes.
 
 `render_prompt` is what `POST prompt_render` answers with and what `Session.prompt()` writes, so that an operator sees
 what an agent will read. The order of the sections and their words follow the source documents: loaded capabilities,
@@ -89,7 +89,7 @@ def render_prompt(
     """The prompt for these bundles, the most important first: the budget goes to them in this order.
 
     READY ones (and those that `readiness` does not name) are written in full, up to `characters_max` for all texts
-    together; NEED_SETUP and NEED_AUTH become a hint with the mend, UNAVAILABLE ones a name. A skill enters whole or not
+    together; NEED_SETUP and NEED_AUTH become a hint with the fix, UNAVAILABLE ones a name. A skill enters whole or not
     at all, but for the first, which is cut where it alone is over the budget. `arguments`: by capability_id.
     """
     judged = readiness or {}

@@ -1,4 +1,4 @@
-"""How well `capability_search` finds the playbook for a problem that is told in a customer's or an operator's words.
+"""How well `capability_search` finds the playbook for a problem in a customer's or an operator's words.
 
     python bench/playbooks.py FOLDER [--embedder minilm|none] [--ranking hybrid|coverage] [--misses]
 

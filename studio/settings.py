@@ -192,7 +192,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Thirty days, for this name alone: whoever leaves https can go back within a month.
+# Thirty days, for this name alone: a site that leaves https can go back within a month.
 SECURE_HSTS_SECONDS = 30 * 24 * 3600 if _IS_HTTPS else 0
 
 CONTENT_SECURITY_POLICY = {

@@ -42,7 +42,7 @@ class Caller:
         return Actor("agent_key", self.key_name)
 
     def may_know(self, capability_id: str) -> bool:
-        """Whether it may hear of a capability; whoever publishes hears of all."""
+        """Whether the key may see a capability; one with the scope `publish` sees all."""
         return (
             "publish" in self.scopes
             or find_entry(snapshot.current_snapshot(), self.principal, capability_id) is not None

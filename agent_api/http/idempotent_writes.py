@@ -31,8 +31,8 @@ Write = Callable[[Request, Caller], Response]
 def idempotent_write(scope: Scope) -> Callable[[Write], Callable[[Request], HttpResponse]]:
     """Make `view(request, caller)` a write for keys of a scope; it stands under `endpoint("POST")`.
 
-    With an `Idempotency-Key` the view runs inside of the transaction that keeps its answer. A 2xx is kept for 24 hours
-    and answered again, byte for byte; a refusal has changed nothing, so that it is not kept and tried anew.
+    With an `Idempotency-Key` the view runs inside the transaction that stores its response. A 2xx is stored for
+    24 hours and replayed byte for byte; an error response changed nothing, so it is not stored and a retry runs again.
     """
 
     def decorate(view: Write) -> Callable[[Request], HttpResponse]:

@@ -1,4 +1,4 @@
-"""Arguments of a request, each read once and refused with the mend."""
+"""Arguments of a request, each read once and rejected with the fix in the message."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INTEGER_MAX: Final = 2**53 - 1
 
 
 def query(request: HttpRequest | Request) -> QueryDict:
-    """The query string. Raises `InvalidRequest` where a parameter stands twice."""
+    """The query string. Raises `InvalidRequest` where a parameter appears twice."""
     parameters: QueryDict = request.GET
     for name in parameters:
         if len(parameters.getlist(name)) > 1:
-            raise InvalidRequest(f"The parameter '{name[:40]}' stands twice")
+            raise InvalidRequest(f"The parameter '{name[:40]}' appears twice")
     return parameters
 
 

@@ -40,7 +40,7 @@ class ZipParser(BaseParser):
 
 
 class BytesParser(ZipParser):
-    """A zip from a client that knows one name for all that is no text."""
+    """A zip from a client that has one media type for everything that is not text."""
 
     media_type = "application/octet-stream"
 

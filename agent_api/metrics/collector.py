@@ -79,7 +79,7 @@ def _stored(found: StoredMetrics) -> Iterator[Metric]:
     yield _gauge_by("studio_jobs", "Jobs that are not done, by state.", "state", found.jobs)
     words = "For how long the job that is due longest has waited; 0 where none is due."
     yield _gauge("studio_jobs_oldest_due_age_seconds", words, found.oldest_due.total_seconds())
-    yield _gauge("studio_open_incidents", "Incidents that nobody has mended.", found.open_incidents)
+    yield _gauge("studio_open_incidents", "Incidents that are still open.", found.open_incidents)
 
 
 def _gauge(name: str, words: str, value: float) -> Metric:

@@ -43,7 +43,7 @@ def capability_install(request: Request, caller: Caller) -> Response:
 
 
 def _refuse_guessers(guessers: tuple[str, ...]) -> None:
-    """Whoever has guessed too often is not told whether this one is right. Raises `RateLimited`."""
+    """A client that has guessed too often does not learn whether this code is right. Raises `RateLimited`."""
     for guesser in guessers:
         if rate_limits.is_exhausted("guess", guesser):
             rate_limits.consume("guess", guesser)

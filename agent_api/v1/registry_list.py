@@ -170,7 +170,7 @@ def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> I
         found = (known.entries[capability_id] for capability_id in ids[bisect_right(ids, asked.after) :])
     if asked.since is not None:
         since, redeemed = asked.since, principal.sight.redeemed
-        # Neither redeeming nor saving moves the registry revision: what a key sees by a code, and a draft, is told
+        # Neither redeeming nor saving moves the registry revision: what a key sees by a code, and a draft, is listed
         # each time.
         found = (e for e in found if e.changed_at > since or e.draft is not None or e.capability_id in redeemed)
     return filter(asked.takes, found) if asked.group or asked.os else found

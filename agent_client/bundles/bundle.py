@@ -232,7 +232,7 @@ def _check_tool(tool: Json) -> None:
 def _text(values: Mapping[str, Any], name: str, *, default: str | None = None) -> str:
     value = values.get(name, default)
     if not isinstance(value, str):
-        raise ResponseRejected(f"{name} is no text")
+        raise ResponseRejected(f"{name} is not a string")
     return value
 
 
@@ -245,5 +245,5 @@ def _texts(values: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def _objects(values: Mapping[str, Any], name: str) -> list[Json]:
     value = values.get(name)
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ResponseRejected(f"{name} is no list of objects")
+        raise ResponseRejected(f"{name} is not an array of objects")
     return value

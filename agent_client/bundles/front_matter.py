@@ -1,4 +1,4 @@
-"""The front matter of a SKILL.md, as far as an agent needs it: scalars, one a line, and folded texts.
+"""The front matter of a SKILL.md, as far as an agent needs it: scalars, one per line, and folded strings.
 
 The registry reads YAML in full and says what is wrong with it; here a line that is not understood is left out.
 """

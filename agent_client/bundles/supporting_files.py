@@ -49,7 +49,7 @@ def is_path(path: str) -> bool:
 
 
 def decode_texts(folder: Path) -> dict[str, str]:
-    """`{path: text}` of a skill's folder, at most COUNT_MAX; what is no text, is too large or is a link is left out."""
+    """`{path: text}` of a skill's folder, at most COUNT_MAX; what is not text, too large or a link is left out."""
     found: dict[str, str] = {}
     for file in _files(folder):
         path = file.relative_to(folder).as_posix()

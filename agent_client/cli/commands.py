@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     match = verbs.add_parser("match", help="which capabilities a message leads to")
     match.add_argument("message")
     match.set_defaults(verb=_match)
-    doctor = verbs.add_parser("doctor", help="what is ready on this computer, and the mend for what is not")
+    doctor = verbs.add_parser("doctor", help="what is ready on this computer, and how to fix what is not")
     doctor.add_argument("capability_id", nargs="*")
     doctor.set_defaults(verb=_doctor)
     chat = verbs.add_parser("chat", help="a playground: what a session makes of what a user says, without a model")

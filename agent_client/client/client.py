@@ -136,7 +136,7 @@ class Registry(_Questions):
     def propose(
         self, files: Mapping[str, str], *, note: str | None = None, idempotency_key: str | None = None
     ) -> dict[str, Any]:
-        """Hand in a draft for review: `{"proposal_id", "capability_id", "status", "findings"}`."""
+        """Submit a draft for review: returns `{"proposal_id", "capability_id", "status", "findings"}`."""
         return self._run(self.core.propose(idempotency_key, files, note))
 
     def proposal(self, proposal_id: str | int) -> dict[str, Any]:

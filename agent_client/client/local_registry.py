@@ -70,7 +70,7 @@ class LocalSkills:
         return self.load(capability_id)
 
     def file(self, bundle: Bundle, path: str) -> str:
-        """The text of one of `bundle.files`, held against its digest.
+        """The text of one of `bundle.files`, checked against its digest.
 
         Raises `SupportingFileNotFound`, also for one that was changed since.
         """

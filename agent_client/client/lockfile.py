@@ -76,5 +76,5 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         is_good, rows = False, {}
     if not is_good:
-        raise LockMismatch(f"The lock file {path.name} cannot be read; mend it or delete it")
+        raise LockMismatch(f"The lock file {path.name} cannot be read; fix it or delete it")
     return dict(rows)

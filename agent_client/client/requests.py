@@ -91,7 +91,7 @@ class RegistryProtocol:
     clock: Callable[[], float] = time.time
 
     def __post_init__(self) -> None:
-        # Whoever copies the address of an operation, or a key with the end of its line, means the same.
+        # The address of an operation, or a key copied with its line end, is accepted as well.
         self.url = self.url.strip().rstrip("/").removesuffix(API_PATH)
         self.key = (self.key or "").strip() or None
         if self.key is not None and _HEADER_VALUE.fullmatch(self.key) is None:
@@ -158,7 +158,7 @@ class RegistryProtocol:
         return bundle
 
     def file(self, bundle: Bundle, path: str) -> Generator[Step, Outcome, str]:
-        """One supporting file of the release that was loaded, held against the digest that came with it."""
+        """One supporting file of the release that was loaded, checked against the digest that came with it."""
         wanted = next((one for one in bundle.files if one.path == path), None)
         if wanted is None:
             available = [one.path for one in bundle.files]
@@ -195,7 +195,7 @@ class RegistryProtocol:
         return (yield from self._write("capability_install", {"code": code}, idempotency_key))
 
     def propose(self, idempotency_key: str | None, files: Mapping[str, str], note: str | None) -> Document:
-        """Hand in a draft."""
+        """Submit a draft for review; returns the proposal."""
         return (yield from self._write("capability_propose", {"files": dict(files), "note": note}, idempotency_key))
 
     def _query(self, operation: str, query: Mapping[str, Any]) -> Document:

@@ -40,7 +40,7 @@ class Environment:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read `{"os": "linux", "bins": [...], "python": [...], ...}`; what is left out is empty.
 
-        Raises `ValueError` for anything else, with the mend.
+        Raises `ValueError` for anything else, with the fix in the message.
         """
         if not isinstance(values, Mapping):
             raise ValueError('environment must be an object such as {"os": "linux", "bins": ["ffmpeg"]}')  # noqa: TRY004

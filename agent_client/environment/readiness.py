@@ -1,4 +1,4 @@
-"""Can a capability work here, and if not, what is missing and how is it mended? (SPEC-SEEDS C)"""
+"""Can a capability work here, and if not, what is missing and how is that fixed? (SPEC-SEEDS C)"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """One thing that is not there, and how to mend that."""
+    """One thing that is missing, and how to fix that."""
 
     kind: Kind
     name: str

@@ -24,7 +24,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 
-# Longer texts are no number that a person entered, and reading them takes time that grows with the square.
+# A person does not enter a longer number, and reading one takes time that grows with the square of its length.
 _NUMBER_CHARACTERS_MAX = 40
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)
 _DEPTH_MAX = 64

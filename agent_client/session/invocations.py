@@ -92,7 +92,7 @@ class NameIndex:
 
 
 def _is_written(said: str, written: str, name: tuple[str, ...]) -> bool:
-    """Letter by letter, several words: "disk pressure" in a sentence is no name, "disk_pressure" is."""
+    """Letter by letter, several words: "disk pressure" in a sentence is not a name, "disk_pressure" is."""
     return len(name) > 1 and (said == written or ("_" in written and said.replace("-", "_").lower() == written))
 
 

@@ -1,4 +1,4 @@
-"""The numbers and choices of a session, who the user is, and what is told of each turn."""
+"""The numbers and choices of a session, who the user is, and what is reported of each turn."""
 
 from __future__ import annotations
 

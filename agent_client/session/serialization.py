@@ -105,7 +105,7 @@ def _active(each: ActiveSkill) -> dict[str, Any]:
 
 
 def _fill(session: Session, content: dict[str, Any]) -> None:
-    # Every bundle is held against its digest again.
+    # Every bundle is checked against its digest again.
     bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
     session.session_id = str(content["session_id"])
     session.number = _number(content["turn"])

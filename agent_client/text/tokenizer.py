@@ -24,7 +24,7 @@ _LETTERS: Final = rf"[^\W_{_UNSPACED}](?:[^\W_{_UNSPACED}]|[{_MARKS}])*"
 _WORD: Final = re.compile(rf"{_LETTERS}(?:['\u2019]{_LETTERS})*|[{_UNSPACED}{_MARKS}]+")
 # U+00AD, a soft hyphen, stands inside a word without being seen.
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u00ad")
-# Longer ones are told apart by their beginning: a run of Chinese, or a message that is one word of 100 KB.
+# Longer ones are distinguished by their beginning: a run of Chinese, or a message that is one word of 100 KB.
 _LENGTH_MAX: Final = 1000
 # These are kept in memory in their folded form. Longer ones nobody says twice: kept, they would fill it.
 _LENGTH_KEPT: Final = 64

@@ -41,7 +41,7 @@ def dry_run_action(bundle: Bundle, schema_id: str, event: Mapping[str, Any]) -> 
         return FormDryRun(action.kind, arguments=action.arguments if action.kind == "reply" else None)
     tool = next((one for one in bundle.tools if one.get("name") == action.tool), None)
     if tool is None:
-        return FormDryRun("refused", why=f"There is no tool {action.tool[:100]}")
+        return FormDryRun("refused", why=f"Unknown tool {action.tool[:100]}")
     return _at_the_gate(bundle, tool, action.arguments)
 
 

@@ -1,4 +1,4 @@
-"""How log lines look: text for a terminal, or one JSON object a line for whoever collects them. Both go to stderr."""
+"""How log lines look: text for a terminal, or one JSON object per line for a log collector. Both go to stderr."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from studio.config.parsers import LogFormat
 
 _SHOWN_IN_TEXT: Final = frozenset({"request_id", "job_id", "key", "operator"})
 _HIDDEN: Final = "[hidden]"
-# A net below the care that is taken elsewhere: what opens something is never printed, whoever passed it to a logger.
+# A net below the care that is taken elsewhere: a secret is never printed, whichever code passed it to a logger.
 _SECRETS: Final = re.compile(
     r"csk_[\w-]{8,}"  # an agent key
     r"|SKILL-[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,3}"  # an install code

@@ -215,7 +215,7 @@ def parse_redis_url(text: str) -> str:
         if not parts.hostname:
             raise ValueError(f"names no host: expected {expected}")
         if not re.fullmatch(r"/?\d*", parts.path):
-            raise ValueError(f"has the database '{parts.path[1:]}', which is no number: expected {expected}")
+            raise ValueError(f"has the database '{parts.path[1:]}', which is not a number: expected {expected}")
     return text
 
 

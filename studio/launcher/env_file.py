@@ -24,7 +24,7 @@ def write_compose_env(root: Path, arguments: Sequence[str]) -> int:
     public_url = _public_url(arguments)
     target = root / ".env"
     if target.exists():
-        raise Refusal(f"{target} exists and is left as it is. Mend: edit it, or move it away to begin anew.")
+        raise Refusal(f"{target} exists and is left as it is. Fix: edit it, or move it away to start again.")
     text = fill_template((root / ".env.example").read_text("utf-8"), values_for(public_url))
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
@@ -44,7 +44,7 @@ def _public_url(arguments: Sequence[str]) -> str:
 
 
 def values_for(public_url: str) -> dict[str, str]:
-    """The variables that have no default, each secret made anew."""
+    """The variables that have no default, with newly generated secrets."""
     made = {name: secrets.token_hex(size_bytes) for name, size_bytes in _SECRETS.items()}
     return {"PUBLIC_URL": public_url, "ALLOWED_HOSTS": urlsplit(public_url).hostname or "", **made}
 

@@ -19,7 +19,7 @@ def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
     """Write both locks. `arguments` go to uv: `--upgrade`, `--upgrade-package NAME`; without any, pins are kept."""
     uv = shutil.which("uv")
     if uv is None:
-        raise Refusal("The locks are written by uv, which is not here. Mend: pip install uv (or pipx install uv).")
+        raise Refusal("The locks are written by uv, which is not here. Fix: pip install uv (or pipx install uv).")
     _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", *arguments])
     # The same versions as at run time: what is tested is what is shipped.
     _compile(

@@ -114,7 +114,7 @@ class Processes:
         for process in self.running.values():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(deadline - time.monotonic(), 0.1))
-            # Whoever is left: one that does not stop, or the children of one that was killed.
+            # What is left: a process that does not stop, or the children of one that was killed.
             _kill_group(process)
         self.running.clear()
 

@@ -20,7 +20,7 @@ from studio.launcher.readiness_stamp import ReadinessStamp
 from studio.launcher.virtualenv import RUNTIME_LOCK, Virtualenv
 
 START_SECONDS = 60.0
-# What is at work when the server is told to end may take so long.
+# How long requests in progress may take when the server is stopped.
 KILL_SECONDS = 4
 CONNECTIONS_MAX = 8192
 # Of a web process beside its connections: databases, templates, temporary files.
@@ -115,9 +115,9 @@ def check_port(host: str, port: int) -> str:
 def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
     if error.errno == errno.EADDRINUSE:
         other = _next_free(host, port)
-        return Refusal(f"Port {port} on {host} is taken by another program. Mend: PORT={other} python3 run.py")
+        return Refusal(f"Port {port} on {host} is taken by another program. Fix: PORT={other} python3 run.py")
     if error.errno == errno.EACCES:
-        return Refusal(f"Port {port} is for the system's own services. Mend: PORT=8000 python3 run.py", exit_code=2)
+        return Refusal(f"Port {port} is for the system's own services. Fix: PORT=8000 python3 run.py", exit_code=2)
     return Refusal(
         f"HOST is '{host}', which is no address of this machine ({error.strerror}): expected one that it has, "
         "for example HOST=127.0.0.1",

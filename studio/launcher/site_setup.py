@@ -19,7 +19,7 @@ from studio.config.environment import ConfigurationError
 
 # Kept by PostgreSQL for the length of a session; any number that nobody else uses.
 _ADVISORY_LOCK = 0x5354_5544_494F
-# The browsable renderer is off, and maps are for whoever debugs minified scripts.
+# The browsable renderer is off, and maps are for debugging minified scripts.
 _NOT_SERVED = ["rest_framework", "*.map", "*.ts"]
 
 

@@ -56,12 +56,12 @@ class Virtualenv:
     def ensure(self, lock: str) -> Path:
         """The interpreter inside `.venv`, with every requirement of `lock` installed.
 
-        Does nothing when the stamp says so. Raises Refusal with the mend when it cannot be done.
+        Does nothing when the stamp says so. Raises Refusal with the fix when it cannot be done.
         """
         if self._is_finished(lock):
             return self.python
         with self._guard():
-            # Whoever held the guard before us may have done the work.
+            # The process that held the guard before us may have done the work.
             if not self._is_finished(lock):
                 self._set_up(lock)
         return self.python
@@ -128,14 +128,12 @@ class Virtualenv:
 
     def _check_room(self) -> None:
         if not os.access(self.root, os.W_OK):
-            raise Refusal(
-                f"{self.root} cannot be written, and .venv is made there. Mend: give this user the directory."
-            )
+            raise Refusal(f"{self.root} cannot be written, and .venv is made there. Fix: give this user the directory.")
         free = shutil.disk_usage(self.root).free
         if free < NEEDED_BYTES:
             raise Refusal(
                 f"The disk of {self.root} has {free // 2**20} MiB left and the set-up needs "
-                f"{NEEDED_BYTES // 2**20} MiB. Mend: make room and start again."
+                f"{NEEDED_BYTES // 2**20} MiB. Fix: make room and start again."
             )
 
     def _make_venv(self, stamp: Mapping[str, Any]) -> None:
@@ -210,9 +208,9 @@ class Virtualenv:
             yield
 
 
-_VENV_MEND = "Mend: apt install python3-venv (as root), then start again."
+_VENV_MEND = "Fix: apt install python3-venv (as root), then start again."
 _PIP_MEND = (
-    "Mend: see pip's last words above. Without a way to the package index, set HTTPS_PROXY or PIP_INDEX_URL; "
+    "Fix: see pip's last lines above. Without a way to the package index, set HTTPS_PROXY or PIP_INDEX_URL; "
     "then start again, with --verbose for all that pip says."
 )
 

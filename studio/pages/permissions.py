@@ -72,7 +72,7 @@ def restrict_to_read_only(request: StudioRequest, capability_id: str) -> None:
 
 
 def denial_reason(request: StudioRequest, right: str | Promise, capability_id: str) -> str:
-    """The sentence for whoever may not do something: the team that the capability belongs to, or the role."""
+    """Why an operator may not do something: the team that the capability belongs to, or the role."""
     if request.user.kept_out_by:
         return f"{teams.blocked_message(capability_id, request.user.kept_out_by)}."
     return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
@@ -118,8 +118,8 @@ def _page_before(request: HttpRequest) -> str:
 
 
 def post_only_from(page: str) -> Callable[[View], View]:
-    """A view that takes a form. Whoever opens its address, after a sign-in or from the browser's history, is led to
-    the page that has the form; the two have the same parts in their addresses."""
+    """A view that accepts a POST only. A GET, after a sign-in or from the browser's history, redirects to the page
+    that has the form; both URLs have the same arguments."""
 
     def decorate(view: View) -> View:
         @require_http_methods(["GET", "HEAD", "POST"])

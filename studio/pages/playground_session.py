@@ -64,7 +64,7 @@ class ScoreBar:
 
 @dataclass(frozen=True)
 class CandidateView:
-    """A capability that a message was held against. `standing`: `fits`, `tie` or `near miss`."""
+    """A capability that a message was matched against. `standing`: `fits`, `tie` or `near miss`."""
 
     capability_id: str
     score: ScoreBar

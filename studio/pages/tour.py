@@ -94,7 +94,7 @@ def mark_visited(request: StudioRequest, response: HttpResponse, key: str) -> Ht
 
 
 def list_visited(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
-    """As `look_at`, for whoever found the page without the tour; nothing is kept of somebody who has left it."""
+    """As `mark_visited`, for an operator who found the page without the tour; nothing is stored once they left it."""
     marks = _marks(request)
     return response if marks & {key, _LEFT} else mark_visited(request, response, key)
 

@@ -67,7 +67,7 @@ class WarmReads:
             elif item[0] in _FORWARDING:
                 forwarding.append(item)
         if not has_key and _KEY in scope.headers:
-            # Its value is not ASCII: whoever sends a key that cannot be read is not the public.
+            # Its value is not ASCII: a request with an unreadable key is not a public read.
             significant.append((_KEY, ""))
         origin, request_id = (scope.scheme, ""), None
         if forwarding and self._trusted:

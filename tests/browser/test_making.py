@@ -181,7 +181,7 @@ def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, a
     author.goto(f"{studio.url}/demand/")
     expect(row.get_by_text("not published")).to_be_visible()
     row.get_by_role("button", name="Put away").click()
-    expect(author.get_by_text("Put away. It comes back")).to_be_visible()
+    expect(author.get_by_text("Dismissed. It comes back")).to_be_visible()
     expect(row).to_have_count(0)
 
 

@@ -276,7 +276,7 @@ def _make_a_member(admin: Page) -> None:
 def _make_a_key(admin: Page, studio: Studio) -> None:
     _menu(admin, "Keys")
     admin.get_by_role("textbox", name="Name", exact=True).fill("kitchen bot")
-    admin.get_by_label("propose: hand in drafts").check()
+    admin.get_by_label("propose: submit drafts").check()
     admin.get_by_label("Skill groups").fill("nutrition")
     admin.get_by_role("button", name="Make the key").click()
     key = admin.locator("#new-key").inner_text()

@@ -237,7 +237,7 @@ def assert_is_sentence(run: Run, code: int, *words: str) -> None:
 @pytest.mark.parametrize("python", TOO_OLD)
 def test_an_old_python_is_refused(tree: Tree, python: str) -> None:
     run = tree.start(python=python)
-    assert_is_sentence(run, 1, "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python ", "Mend: ")
+    assert_is_sentence(run, 1, "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python ", "Fix: ")
     assert not (tree.root / ".venv").exists()
 
 
@@ -245,7 +245,7 @@ def test_a_taken_port_is_refused_before_the_setup(tree: Tree) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         run = tree.start(PORT=str(port))
-        assert_is_sentence(run, 1, f"Port {port} on 127.0.0.1 is taken by another program. Mend: PORT=")
+        assert_is_sentence(run, 1, f"Port {port} on 127.0.0.1 is taken by another program. Fix: PORT=")
     assert re.search(r"PORT=\d+ python3 run\.py", run.text)
     assert not (tree.root / ".venv").exists()
 

@@ -63,7 +63,7 @@ def _plain(response: Any) -> HttpResponse:
 
 
 def _finding_lines(findings: list[Mapping[str, Any]]) -> list[str]:
-    """The errors first; a line each, with the mend."""
+    """The errors first, one per line, each with its fix."""
     ordered = sorted(findings, key=lambda finding: finding["severity"] != "error")
     lines = [_finding_line(finding) for finding in ordered[:_FINDINGS_SHOWN]]
     left = len(findings) - len(lines)

@@ -1,6 +1,6 @@
 """`clawhub skill publish`: files announced, sent one by one, and made a bundle.
 
-A key with the scope `publish` publishes, through the same gate as everybody; one with `propose` hands in for review.
+A key with the scope `publish` publishes through the same gate as everyone; one with `propose` submits for review.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from registry.sources.skill_fingerprints import revision_of_upload
 from registry.usage import usage_counters
 
 _PAGE: Final = 25
-# How many versions a local copy is held against; older ones count as changed by hand.
+# How many versions a local copy is compared with; older ones count as changed by hand.
 _RESOLVED_MAX: Final = 50
 
 
@@ -129,7 +129,7 @@ def moderation(request: Request, slug: str, token: str = "") -> Response:
 
 @clawhub_endpoint("GET")
 def versions(request: Request, slug: str, token: str = "") -> Response:
-    """The newest first, a page at a time; a key that is given no write tools is told of the present one alone."""
+    """The newest first, a page at a time; a key that gets no write tools sees only the current one."""
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     given = query(request)
     entry = find_entry(visitor, slug, given)

@@ -36,7 +36,7 @@ def _item(entry: SnapshotEntry, version: SkillVersion, created_at: int) -> dict[
 
 
 def build_version(version: SkillVersion) -> dict[str, Any]:
-    """The protocol knows one licence, which is none that we could promise."""
+    """The protocol knows one license, which is not one that we could promise."""
     return {
         "version": format_version(version.number),
         "createdAt": to_milliseconds(version.created_at),

@@ -56,7 +56,7 @@ class McpCall:
 
 
 def read_call(body: Any, headers: Mapping[str, str]) -> McpCall:
-    """The request of a body, held against its headers. Raises `McpError`."""
+    """The request in a body, validated against its headers. Raises `McpError`."""
     if not isinstance(body, dict) or body.get("jsonrpc") != "2.0" or not isinstance(body.get("method"), str):
         raise McpError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request; batches are not taken", status=400)
     request_id = body.get("id")

@@ -95,7 +95,7 @@ TOOLS: Final = (
 def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -> dict[str, Any]:
     """The result of `tools/call`: the same object as text and as structured content, refusals included.
 
-    `address` is whose calls are counted where there is no key. Raises `McpError` for an unknown tool.
+    Without a key, calls are counted by `address`. Raises `McpError` for an unknown tool.
     """
     name = get_string_param(params, "name")
     arguments = params.get("arguments", {})

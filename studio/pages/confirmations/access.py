@@ -40,7 +40,7 @@ def revoke_key(request: StudioRequest) -> Confirmation:
         title=_("Revoke key “%(name)s”?") % {"name": row.name},
         button=_("Revoke key"),
         effects=[*told, *_key_facts(row)],
-        undo=_("This can't be undone: whoever uses the key needs a new one."),
+        undo=_("This can't be undone: anyone who uses the key needs a new one."),
         cancel=reverse("studio:agent_key_show", args=[row.pk]),
         fields={"name": row.name},
     )

@@ -89,10 +89,10 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
     loads = effects.count_loads(chosen)
     title = ngettext("Deprecate %(n)s capability?", "Deprecate %(n)s capabilities?", len(chosen))
     button = ngettext("Deprecate capability", "Deprecate capabilities", len(chosen))
-    told = [_("Agents can still load them, and are told what to use instead.")]
+    told = [_("Agents can still load them, and see what to use instead.")]
     if loads:
         told.append(
-            _("%(loads)s in the last 30 days: these agents are told from now on.") % {"loads": loads_words(loads)}
+            _("%(loads)s in the last 30 days: these agents see the notice from now on.") % {"loads": loads_words(loads)}
         )
     else:
         told.append(_("No agent loaded any of them in the last 30 days."))
@@ -114,7 +114,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
     try:
         draft: Draft = drafts.get_draft(capability_id)
     except DraftNotFound:
-        raise NothingToConfirm(_("There is no draft: it was discarded or published already.")) from None
+        raise NothingToConfirm(_("The draft is gone: it was discarded or published already.")) from None
     told: list[str] = [
         format_html(
             _("Draft version {version}, saved by {who} {since}, is removed from the editor."),
@@ -150,7 +150,7 @@ def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
     files, version = drafts.editable_files(capability)
     path = sent_line(request, "path", most=300)
     if path not in find_supporting_files(files):
-        raise NothingToConfirm(_("There is no file “%(path)s” in the draft.") % {"path": path})
+        raise NothingToConfirm(_("The draft has no file “%(path)s”.") % {"path": path})
     told = [_("The file is removed from the draft. Agents notice nothing until you publish.")]
     published = capability.published_revision
     if published is None or published.files.get(path) != files[path]:

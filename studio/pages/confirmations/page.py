@@ -99,7 +99,7 @@ def found_or_404(find: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], View]:
     """A view that runs only once a person has confirmed `ask(request, **kwargs)`.
 
-    `page` is the view that has the button, with the same parts in its address; whoever cannot be asked is led there
+    `page` is the view that has the button, with the same arguments; where nothing can be asked, it redirects there
     with the reason. `gone` is the list to go to where the object was deleted while the page was open. A question that
     returns None needs no confirmation: the action loses nothing as things stand.
     """

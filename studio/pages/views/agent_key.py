@@ -31,7 +31,7 @@ STATES: Final = ("force", "ended", "all")
 SCOPE_WORDS = {
     "read": gettext_lazy("list and load"),
     "feedback": gettext_lazy("say how it went"),
-    "propose": gettext_lazy("hand in drafts"),
+    "propose": gettext_lazy("submit drafts"),
     "publish": gettext_lazy("publish from a pipeline"),
 }
 OVERLAPS: Final = {

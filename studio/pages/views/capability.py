@@ -81,7 +81,7 @@ def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **a
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
     replaced_by = get_text(request, "replaced_by", most=64) or None
-    words = _("%(capability_id)s is deprecated; agents that load it are told.") % {"capability_id": capability_id}
+    words = _("%(capability_id)s is deprecated; agents that load it see that.") % {"capability_id": capability_id}
     return _told(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
 
 

@@ -80,14 +80,14 @@ class NewCapabilityForm(NameAndIdForm):
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
-        help_text=gettext_lazy("A few words each, one a line, such as weigh-in. Empty: its name."),
+        help_text=gettext_lazy("A few words each, one per line, such as weigh-in. Empty: its name."),
     )
     sentences = forms.CharField(
         label=gettext_lazy("Sentences that a user would say"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One a line. Each publish checks that they still lead here."),
+        help_text=gettext_lazy("One per line. Each publish checks that they still lead here."),
     )
 
     def clean_description(self) -> str:

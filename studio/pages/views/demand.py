@@ -30,7 +30,7 @@ _ON_A_PAGE: Final = 25
 @operator_required
 @require_safe
 def demand_list(request: StudioRequest) -> HttpResponse:
-    """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were put away."""
+    """Ids that agents asked for, or messages that led nowhere; with `dismissed` those that were dismissed."""
     what: DemandKind = "messages" if get_query_text(request, "what", most=10) == "messages" else "ids"
     is_dismissed = get_query_text(request, "dismissed", most=3) == "yes"
     found: Any = demand.list_unknown_ids(dismissed=is_dismissed) if what == "ids" else _groups(is_dismissed)
@@ -58,8 +58,8 @@ def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (o
 @author_required
 @post_only_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
-    """Put something of the board away."""
-    return _done(request, demand.dismiss_row, _("Put away. It comes back when it is asked for again often enough."))
+    """Dismiss a row of the demand board."""
+    return _done(request, demand.dismiss_row, _("Dismissed. It comes back when it is asked for again often enough."))
 
 
 @author_required

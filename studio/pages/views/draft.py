@@ -42,7 +42,7 @@ HELP: Final = {
     "tools.json": gettext_lazy("The tools that it may call, with their policies."),
     "ui_schemas.json": gettext_lazy("Forms that the agent can show."),
 }
-# More than anybody mends at once; the rest shows as these go.
+# More than anyone fixes at once; the rest appears as these go.
 FINDINGS_SHOWN: Final = 200
 
 
@@ -58,9 +58,9 @@ class FilePanel:
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A finding, with the field of the form where it can be mended, or the row in which it stands.
+    """A finding, with the form field where it can be fixed, or the row that it belongs to.
 
-    `mend` is the edit that makes it good where there is one, as JSON `{file, edits}`; `mend_label` its button's words.
+    `mend` is the quick fix where there is one, as JSON `{file, edits}`; `mend_label` is the label of its button.
     """
 
     finding: Finding
@@ -233,7 +233,7 @@ def _answer(request: StudioRequest, context: dict[str, Any], *, status: int) -> 
 
 
 def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflict) -> HttpResponse:
-    """A page of its own; editor.js sends its form as a browser does when it is told 409."""
+    """A page of its own; editor.js sends its form as a browser does when it gets a 409."""
     yours, theirs, base = conflict.extra["yours"], conflict.extra["theirs"], _base(request)
     merged = three_way_merge.merge_files(base, yours, theirs)
     context = {

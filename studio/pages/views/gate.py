@@ -33,7 +33,7 @@ _EFFECT_WORDS: Final = {
     "widens": gettext_lazy("Reaches further"),
     "changes": gettext_lazy("Changes"),
 }
-# A question of policy is not a fault of the texts: it is told to the person, with who can answer it.
+# A question of policy is not an error in the texts: the page shows it, with who can answer it.
 _QUESTION_WORDS: Final = {
     "POLICY_LOOSENED": gettext_lazy("This release loosens a policy. A publisher has to confirm it."),
     "LOOSENING_NOT_ALLOWED": gettext_lazy("This release loosens a policy. Only an admin may publish it here."),
@@ -63,7 +63,7 @@ def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Back to the capability: there is nothing to look at."""
-    messages.info(request, _("There is no draft to publish."))
+    messages.info(request, _("No draft to publish."))
     return redirect("studio:capability_show", capability_id)
 
 
@@ -147,7 +147,7 @@ def render_gate(
         "outcome": outcome,
         "error": error,
         "standing": found,
-        # What is being looked at, or was approved, need not be handed in again.
+        # What is in review, or was approved, need not be submitted again.
         "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
         **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
     }

@@ -40,7 +40,7 @@ def _has(text: str, words: list[str]) -> bool:
 @operator_required
 @require_safe
 def finding_show(request: StudioRequest, code: str) -> HttpResponse:
-    """One code: cause, example and mend."""
+    """One finding code: cause, example and fix."""
     row = list_codes().get(code)
     if row is None:
         raise Http404(_("There is no finding %(code)s") % {"code": code})

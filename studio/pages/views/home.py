@@ -1,4 +1,4 @@
-"""Home: what needs a person now, and the tour for whoever is new."""
+"""Home: what needs a person now, and the tour for new operators."""
 
 from __future__ import annotations
 

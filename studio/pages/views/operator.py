@@ -1,4 +1,4 @@
-"""Members: who signs in, with which role, and the way in for whoever is new."""
+"""Members: who signs in, with which role, and invitations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROLE_WORDS: Final = {
 
 
 class InviteForm(forms.Form):
-    """A name and a role; the password is chosen by whoever gets the link."""
+    """A name and a role; the invited person chooses the password."""
 
     username = forms.CharField(
         label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, digits and @ . + - _")
@@ -167,7 +167,7 @@ def welcome(request: HttpRequest, number: int, token: str) -> HttpResponse:
         except RegistryError as error:
             form.add_error("new", error.message)
         else:
-            # Whoever else was signed in here is not the one who goes on.
+            # Another operator who was signed in here must not stay signed in.
             logout(request)
             messages.success(request, _("Your password is set. Sign in with it."))
             # Reached by a link for this account: an attacker elsewhere must not slow its first sign-in down.

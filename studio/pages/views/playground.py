@@ -40,7 +40,7 @@ _ADDRESS_MAX: Final = 6000
 @operator_required
 @require_safe
 def playground_show(request: StudioRequest) -> HttpResponse:
-    """A conversation from the address: whoever gets the link sees the same. Nothing is stored."""
+    """A conversation from the address: anyone with the link sees the same. Nothing is stored."""
     page = render(request, "studio/playground/show.html", _conversation(request.GET))
     return tour.list_visited(request, page, "playground")
 

@@ -1,4 +1,4 @@
-"""What agents hand in for review: the list, one of them, and the decision."""
+"""What agents submit for review: the list, one of them, and the decision."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
 @author_required
 @confirmed_first(questions.reject_proposal, page="studio:proposal_show")
 def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
-    """Decline it, with a note for whoever proposed it."""
+    """Decline it, with a note for the proposer."""
     return run_action(
         request,
         proposals.reject_proposal,

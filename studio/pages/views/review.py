@@ -98,7 +98,7 @@ def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
     except RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
-    messages.success(request, _("A review is asked for. Whoever may publish sees it in the list of reviews."))
+    messages.success(request, _("Review requested. Anyone who may publish sees it in the list of reviews."))
     return redirect("studio:review_show", review.pk)
 
 
@@ -112,7 +112,7 @@ def _review_or_404(number: int) -> Review:
 @operator_required
 @require_safe
 def review_show(request: StudioRequest, number: int) -> HttpResponse:
-    """The texts that were handed in, held against what agents get now, and what was said about them."""
+    """The submitted texts, compared with what agents get now, and the comments on them."""
     return _page(request, _review_or_404(number))
 
 

@@ -34,7 +34,7 @@ class GroupForm(forms.Form):
         max_length=1024,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("What its capabilities have in common. Messages are held against these words."),
+        help_text=gettext_lazy("What its capabilities have in common. Messages are compared with these words."),
     )
     examples = forms.CharField(
         label=gettext_lazy("Example sentences"),

@@ -122,7 +122,7 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
         text, fault = decode_text(content)
         if fault is not None:
             raise InvalidRequest(
-                _("%(name)s is no text: %(message)s. Agents are given texts alone")
+                _("%(name)s is not a text file: %(message)s. Agents can load text files only")
                 % {"name": name, "message": fault.message}
             )
         found[f"{folder}/{name}" if folder else name] = text

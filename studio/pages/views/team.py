@@ -142,7 +142,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Take it away again."""
     name = get_text(request, "owned", most=64)
-    words = _("%(name)s belongs to no team: whoever has the role may change it.") % {"name": name}
+    words = _("%(name)s belongs to no team: anyone with the role may change it.") % {"name": name}
     return _told(request, number, words, teams.set_owning_team, capability_id=name, key=None)
 
 

@@ -1,4 +1,4 @@
-"""Webhooks: who is told of events, and what became of each telling."""
+"""Webhooks: who is notified of events, and the result of each delivery."""
 
 from __future__ import annotations
 
@@ -140,15 +140,17 @@ def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
-    """Tell it nothing more."""
-    return _told(request, number, _("It is told nothing more, and not later either."), webhooks.disable_webhook)
+    """Pause a webhook's deliveries."""
+    return _told(
+        request, number, _("Deliveries are paused; missed events are not sent later."), webhooks.disable_webhook
+    )
 
 
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
-    """Tell it again."""
-    return _told(request, number, _("It is told of what happens from now on."), webhooks.enable_webhook)
+    """Resume a webhook's deliveries."""
+    return _told(request, number, _("Deliveries are on again; events from now on are sent."), webhooks.enable_webhook)
 
 
 @admin_required

@@ -104,7 +104,7 @@ def test_a_changed_lock_is_installed(setup: Virtualenv, monkeypatch: pytest.Monk
 def test_a_python_without_venv_is_refused(setup: Virtualenv, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
-    with pytest.raises(Refusal, match=rf"This Python has no {missing}\. Mend: apt install python3-venv"):
+    with pytest.raises(Refusal, match=rf"This Python has no {missing}\. Fix: apt install python3-venv"):
         setup.ensure(RUNTIME_LOCK)
     assert not setup.venv.exists()
 
@@ -121,7 +121,7 @@ def test_other_pythons_are_refused(version: tuple[int, ...], monkeypatch: pytest
     came = ".".join(map(str, version))
     refusal = run.python_refusal(version)  # type: ignore[no-untyped-call] # Python 2.7 reads that file
     assert refusal == (
-        f"Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python {came}. Mend: install one "
+        f"Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python {came}. Fix: install one "
         "(Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
     )
 

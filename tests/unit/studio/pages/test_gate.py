@@ -219,7 +219,7 @@ def test_the_button_pressed_twice_publishes_once(client: Client) -> None:
     _draft(bundle())
     form = form_with(client.get(GATE), "Publish")
     assert [form.submit(client, note="x").status_code for _ in range(2)] == [302, 302]
-    assert "There is no draft to publish." in client.get("/capabilities/alpha/").content.decode()
+    assert "No draft to publish." in client.get("/capabilities/alpha/").content.decode()
     assert Revision.objects.count() == 1
 
 
@@ -227,7 +227,7 @@ def test_without_a_draft_there_is_no_gate(client: Client) -> None:
     publish()
     answer = client.get(GATE, follow=True)
     assert answer.redirect_chain == [("/capabilities/alpha/", 302)]
-    assert "There is no draft to publish." in answer.content.decode()
+    assert "No draft to publish." in answer.content.decode()
 
 
 def test_nothing_new_says_so_and_offers_no_button(client: Client) -> None:

@@ -120,7 +120,7 @@ def test_what_is_no_text_is_refused(client: Client) -> None:
     files = [SimpleUploadedFile("logo.png", b"\x89PNG\xff")]
     answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": files, "based_on": ""})
     assert answer.status_code == 400
-    assert "logo.png is no text" in answer.content.decode()
+    assert "logo.png is not a text file" in answer.content.decode()
 
 
 def test_what_is_too_large_is_refused_and_not_cut(client: Client) -> None:
@@ -269,5 +269,5 @@ def test_none_of_the_four_is_taken_away_here(client: Client) -> None:
     publish()
     given = {"path": "skill.md", "based_on": "", "confirmed": "yes"}
     answer = client.post(f"{PAGE}remove/", given, follow=True)
-    assert "There is no file “skill.md” in the draft." in answer.content.decode()
+    assert "The draft has no file “skill.md”." in answer.content.decode()
     assert not Draft.objects.exists()

@@ -22,7 +22,7 @@ from docs.agents.scripted import ask_person, keep_weights
 
 @dataclass(frozen=True)
 class OpenAiSdk:
-    """`client` is any `openai.OpenAI`, with the address and key of whoever serves the model."""
+    """`client` is any `openai.OpenAI`, with the address and key of the service that hosts the model."""
 
     client: OpenAI
     model: str

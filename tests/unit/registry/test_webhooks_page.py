@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "webhooks.md").read_text("utf-8")
 
 
 def test_the_page_names_every_kind_of_event() -> None:
-    table = PAGE.partition("## Events")[2].partition("## Taking")[0]
+    table = PAGE.partition("## Events")[2].partition("## Verifying")[0]
     named = re.findall(r"`([a-z_]+\.[a-z_]+)`", "".join(row.split("|")[1] for row in table.splitlines() if "|" in row))
     assert named == list(EVENT_KINDS)
     assert all(f"`{kind}`" in PAGE for kind in (*OPT_IN_EVENTS, TEST))

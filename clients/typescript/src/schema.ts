@@ -533,7 +533,7 @@ export interface components {
             };
             /** @description A small picture for lists. */
             emoji?: string;
-            /** @description The licence of the texts, such as Apache-2.0. */
+            /** @description The license of the texts, such as Apache-2.0. */
             license?: string;
             /** @description What it needs around it, in words, at most 500 characters. */
             compatibility?: string;
@@ -651,7 +651,7 @@ export interface components {
             confidence: {
                 /** @description 0.5 at first; whole hundredths. */
                 score: number;
-                /** @description Outcomes that were told; each is one use. */
+                /** @description Reported outcomes; each is one use. */
                 uses: number;
                 /** @description How many of them were confirmed successes. */
                 confirmed: number;
@@ -690,7 +690,7 @@ export interface components {
         };
         /** @description One fault with its place in the author's own text. */
         Finding: {
-            /** @description Stable; docs/findings.md has cause, example and mend. */
+            /** @description Stable; docs/findings.md has cause, example and fix. */
             code: string;
             /** @enum {string} */
             severity: "error" | "warning";
@@ -808,7 +808,7 @@ export interface components {
             proposal_id: string;
             capability_id: string;
             /**
-             * @description draft: nobody has decided yet. superseded: the same key has proposed anew.
+             * @description draft: nobody has decided yet. superseded: the same key has submitted a newer proposal.
              * @enum {string}
              */
             status: "draft" | "published" | "rejected" | "superseded";
@@ -846,7 +846,7 @@ export interface components {
             proposal_id: string;
             capability_id: string;
             /**
-             * @description draft: nobody has decided yet. superseded: the same key has proposed anew.
+             * @description draft: nobody has decided yet. superseded: the same key has submitted a newer proposal.
              * @enum {string}
              */
             status: "draft" | "published" | "rejected" | "superseded";
@@ -944,7 +944,7 @@ export interface components {
             confidence?: {
                 /** @description 0.5 at first; whole hundredths. */
                 score: number;
-                /** @description Outcomes that were told; each is one use. */
+                /** @description Reported outcomes; each is one use. */
                 uses: number;
                 /** @description How many of them were confirmed successes. */
                 confirmed: number;

@@ -45,7 +45,7 @@ def test_answers_and_closing_call_nothing() -> None:
     [
         (_tool(), {"kilos": "many"}, None, "do not fit"),
         (_tool(), "odd", None, "do not fit"),
-        (_tool(), None, {"send": {"tool": "gone"}}, "no tool gone"),
+        (_tool(), None, {"send": {"tool": "gone"}}, "Unknown tool gone"),
         (_tool(), None, {"other": {"dismiss": True}}, "there are: other"),
         (_tool(), None, ["send"], "there are: none"),
         (_tool(), {}, {"send": {"reply": True}}, "no value"),

@@ -1,9 +1,9 @@
-"""The hot path: an authorized list or load, answered from the snapshot before Django is entered.
+"""The hot path: an authorized list or load, served from the snapshot before Django is entered.
 
 As a Django middleware the same idea keeps 0.23 of the bare server's speed; outside it keeps nearly all of it. Whatever
-is not plainly such a read (another method, an odd query, a bad key, an answer that is not held) goes on to the view,
-the only place that knows the whole semantics. Headers are learned, not restated: the first answer of each kind comes
-from the application behind, and what it sends beside the entity's own headers is sent from then on.
+is not plainly such a read (another method, an unusual query, an invalid key, an uncached response) goes to the view,
+the only place that knows the whole semantics. Headers are learned, not repeated here: the first response of each kind
+comes from the application, and the headers that it adds to the entity's own are sent from then on.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class PreparedResponse:
 class FastPath:
     """A WSGI callable in front of Django's, and the responses that can be sent without any call at all.
 
-    A response is prepared once for a request and found again, by whatever tells two requests apart, until the snapshot
-    that it was made of is replaced: a publish, a new confidence, a revoked key.
+    A response is prepared once per distinct request and reused until the snapshot
+    that it was made from is replaced: a publish, a new confidence, a revoked key.
     """
 
     def __init__(self, application: Application) -> None:
@@ -137,7 +137,7 @@ class FastPath:
     def prepare(self, environ: Environ, key: Hashable = None) -> PreparedResponse | None:
         """The response to a warm read, counted as sent, without a query and without waiting; None for all else.
 
-        It is kept under `key`, which must hold whatever of the request makes a difference; with None it is not kept.
+        It is cached under `key`, which must contain everything of the request that matters; with None it is not cached.
         """
         if environ["REQUEST_METHOD"] != "GET" or environ["PATH_INFO"] not in (LIST, LOAD):
             return None
@@ -210,7 +210,7 @@ class FastPath:
         return PreparedResponse(kind=kind, headers=headers, body=body, reader=reader, entry=entry)
 
     def _learning(self, kind: Kind, start_response: StartResponse) -> StartResponse:
-        """A `start_response` that remembers the headers of the first answer of this kind."""
+        """A `start_response` that remembers the headers of the first response of this kind."""
         expected = _REASONS[304 if kind[2] else 200]
 
         def listen(status: str, headers: Headers, *rest: Any) -> Any:
@@ -222,7 +222,7 @@ class FastPath:
 
 
 def _is_plain(environ: Environ) -> bool:
-    """No page of another origin, and a host that we answer for."""
+    """Return whether the request has no foreign origin and an allowed host."""
     if settings.CORS_ALLOWED_ORIGINS and "HTTP_ORIGIN" in environ:
         return False
     return _is_our_host(environ.get("HTTP_HOST", ""))

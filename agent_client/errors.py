@@ -1,4 +1,4 @@
-"""Every way the registry, or what stands between, can refuse: one class a code, with the data of the answer.
+"""Every error of the registry, or of the connection to it: one class per code, with the data of the response.
 
 `str(error)` is for logs. `error.sentence()` is what an agent can say to the user: it explains and offers what there is
 (SPEC-SEEDS A), and it never repeats text of unlimited length from the other side.
@@ -15,9 +15,9 @@ OFFERED_MAX: Final = 6
 
 
 class RegistryError(Exception):
-    """The base of all. `code` as in the envelope, `data` what stood beside code and message, `status` the HTTP status.
+    """The base of all. `code` as in the envelope, `data` its other keys besides message, `status` the HTTP status.
 
-    `status` is 0 where no answer of the registry is behind the error.
+    `status` is 0 if the error does not come from a response of the registry.
     """
 
     code: ClassVar[str] = "REGISTRY_ERROR"
@@ -37,7 +37,7 @@ class RegistryError(Exception):
 
 
 class InvalidRequest(RegistryError):
-    """An argument is missing or odd."""
+    """An argument is missing or invalid."""
 
     code = "INVALID_REQUEST"
 
@@ -213,7 +213,7 @@ class IdempotencyKeyReused(RegistryError):
 
 
 class Unavailable(RegistryError):
-    """The registry gives no answer now, whatever is asked; a kept answer may be used instead."""
+    """The registry does not serve any request now; a cached response may be used instead."""
 
     code = "AWAY"
 
@@ -223,19 +223,19 @@ class Unavailable(RegistryError):
 
 
 class RegistryUnavailable(Unavailable):
-    """The registry answers that it cannot answer (502, 503, 504)."""
+    """The registry responds that it is unavailable (502, 503, 504)."""
 
     code = "REGISTRY_UNAVAILABLE"
 
 
 class RegistryUnreachable(Unavailable):
-    """No answer: refused, broken off, or over the total time."""
+    """No response: connection refused, interrupted, or over the total time."""
 
     code = "REGISTRY_UNREACHABLE"
 
 
 class ResponseRejected(RegistryError):
-    """An answer came, and it is not one of this contract; nothing of it is used."""
+    """The response does not match the contract; nothing of it is used."""
 
     code = "ANSWER_REFUSED"
 
@@ -245,7 +245,7 @@ class ResponseRejected(RegistryError):
 
 
 class AnswerTooLarge(ResponseRejected):
-    """The answer is larger than the client reads."""
+    """The response is larger than the client reads."""
 
     code = "ANSWER_TOO_LARGE"
 

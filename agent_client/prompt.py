@@ -1,11 +1,11 @@
 """The prompt: what a model reads about the capabilities in use. The same input gives the same bytes.
 
-`render_prompt` is what `POST prompt_render` answers with and what `Session.prompt()` writes, so that an operator sees
+`render_prompt` is used by `POST prompt_render` and by `Session.prompt()`, so that an operator sees
 what an agent will read. The order of the sections and their words follow the source documents: loaded capabilities,
 tools, skill instructions, what needs something first, user context.
 
-A skill is text of somebody else. It stands in a fence whose marker is derived from the bundle's digest and stands
-nowhere in the text, so that nothing in it can end the fence; whatever else of a bundle is shown stands on one line.
+A skill is untrusted text. It is enclosed in a fence whose marker is derived from the bundle's digest and does not occur
+in the text, so that nothing in it can end the fence; everything else of a bundle is shown on one line.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Prompt:
         return estimate_tokens(self.prompt)
 
     def as_dict(self) -> dict[str, Any]:
-        """As `prompt_render` answers it (CONTRACT 4)."""
+        """The response of `prompt_render` (CONTRACT 4)."""
         return {
             "prompt": self.prompt,
             "characters": self.characters,
@@ -66,7 +66,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PromptContext:
-    """What a prompt may hold beside the skills. `preamble` comes first, `user_context` last, hints in between."""
+    """What a prompt may contain besides the skills. `preamble` comes first, `user_context` last, hints in between."""
 
     preamble: str = ""
     hints: tuple[str, ...] = ()

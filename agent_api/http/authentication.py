@@ -1,4 +1,4 @@
-"""Who asks: `Authorization: Bearer KEY`, looked up in the snapshot, so that a read asks no database."""
+"""Authentication: `Authorization: Bearer KEY`, looked up in the snapshot, so that a read needs no database."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _PREFLIGHT: Final = {
 
 
 class CorsMiddleware:
-    """Answers preflights of allowed origins and marks the answers that they may read."""
+    """Responds to preflights of allowed origins and adds CORS headers to the responses that they may read."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

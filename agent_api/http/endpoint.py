@@ -31,7 +31,7 @@ class JsonOnlyNegotiation(BaseContentNegotiation):
 def endpoint(
     *methods: str, parsers: tuple[type[BaseParser], ...] = (BoundedJSONParser,)
 ) -> Callable[[EndpointView], EndpointView]:
-    """Make a function an endpoint with these methods, and HEAD where it takes GET. Others get 405 with `Allow`."""
+    """Make a function an endpoint with these methods, and HEAD where it accepts GET. Others get 405 with `Allow`."""
 
     def decorate(view: EndpointView) -> EndpointView:
         wrapped = api_view(list(methods))(view)

@@ -29,7 +29,7 @@ Write = Callable[[Request, Caller], Response]
 
 
 def idempotent_write(scope: Scope) -> Callable[[Write], Callable[[Request], HttpResponse]]:
-    """Make `view(request, caller)` a write for keys of a scope; it stands under `endpoint("POST")`.
+    """Make `view(request, caller)` a write for keys with a scope; apply it below `endpoint("POST")`.
 
     With an `Idempotency-Key` the view runs inside the transaction that stores its response. A 2xx is stored for
     24 hours and replayed byte for byte; an error response changed nothing, so it is not stored and a retry runs again.

@@ -50,7 +50,7 @@ def json_object(request: Request) -> dict[str, Any]:
 
 
 def capability_id(values: Mapping[str, Any]) -> str:
-    """The id to look up. One that cannot exist is looked up all the same, so that the answer offers the nearest."""
+    """The id to look up. An impossible one is looked up all the same, so that the response suggests the nearest."""
     value = values.get("capability_id")
     if value is None or value == "":
         raise InvalidRequest("capability_id is missing; capability_registry_list names them all")

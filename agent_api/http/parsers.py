@@ -20,7 +20,7 @@ class PayloadTooLarge(RegistryError):
 
 
 class BoundedJSONParser(JSONParser):
-    """JSON up to the limit that the settings give for bodies held in memory."""
+    """JSON up to the limit that the settings set for bodies in memory."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:  # noqa: ARG002
         raw = read_bounded(stream, parser_context, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)

@@ -21,7 +21,7 @@ _SUFFIX: Final = re.compile(r"[-;:+.].{0,30}$")
 def respond(
     request: HttpRequest, caller: Caller, rendered: RenderedResponse, *, content_type: str = "application/json"
 ) -> HttpResponse:
-    """200 in the best form that the client takes, or 304 where it has the bytes already."""
+    """200 in the best encoding that the client accepts, or 304 if it has the bytes already."""
     if_none_match = request.headers.get("If-None-Match", "") if request.method in ("GET", "HEAD") else ""
     known, coding = response_form(rendered, request.headers.get("Accept-Encoding", ""), if_none_match)
     if known:
@@ -51,7 +51,7 @@ def entity_tag(rendered: RenderedResponse, coding: str) -> str:
 
 
 def choose_coding(accept_encoding: str, size_bytes: int) -> str:
-    """`zstd` or `gzip` where the client takes it and it pays, else `` for identity."""
+    """`zstd` or `gzip` if the client accepts it and it saves bytes, else `` for identity."""
     return "" if size_bytes < COMPRESS_FROM_BYTES or not accept_encoding else _preferred(accept_encoding)
 
 

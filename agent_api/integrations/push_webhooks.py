@@ -1,4 +1,4 @@
-"""`POST /hooks/sources/NUMBER`: the place of a source tells that something has changed (docs/gitops.md)."""
+"""`POST /hooks/sources/NUMBER`: push webhooks of a source's git host or registry (docs/gitops.md)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RawParser(BaseParser):
 @extend_schema(exclude=True)
 @endpoint("POST", parsers=(RawParser,))
 def source_hook(request: Request, number: str) -> Response:
-    """Queue a look at the source. A wrong signature is counted as a guess, by address."""
+    """Queue a sync of the source. A wrong signature is counted as a guess, by address."""
     try:
         heard = push_webhooks.receive_push(source_id=int(number), delivery=_delivery(request))
     except Forbidden:

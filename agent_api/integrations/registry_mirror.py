@@ -17,7 +17,7 @@ from registry.snapshot.golden_utterances import get_utterance_page
 @extend_schema(exclude=True)
 @endpoint("GET")
 def mirror_utterances(request: Request) -> Response:
-    """Golden sentences by capability_id. With a key alone, also where reads are public: users have said them."""
+    """Utterances by capability_id. Always requires a key, even where reads are public: they come from users."""
     held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
     if caller.is_public:

@@ -1,4 +1,4 @@
-"""Search for clients of other formats: `capability_search`, over what they may take away."""
+"""Search for clients of other formats: `capability_search` over what they may download."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _is_of(entry: SnapshotEntry, owner: str) -> bool:
 @extend_schema(exclude=True)
 @endpoint("GET")
 def skills_search(request: Request, token: str = "") -> Response:
-    """`{"skills": [{"id", "name", "source", "installs"}]}` for `skills find`; `source` is what `skills add` takes."""
+    """`{"skills": [{"id", "name", "source", "installs"}]}` for `skills find`; `source` is for `skills add`."""
     visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     given = parameters.query(request)
     limit = parameters.integer(given, "limit", least=1, most=LIMIT_MAX) or LIMIT_DEFAULT

@@ -1,5 +1,5 @@
-"""`/metrics`: what this process has done and what it holds, in Prometheus' exposition format.
+"""`/metrics`: counters and state of this process, in Prometheus' exposition format.
 
-Nothing is counted for the scrape's sake on the hot path but one integer; what memory and database hold is read when
-somebody asks. Each process has its own figures and is its own target.
+Nothing is counted for the scrape's sake on the hot path but one integer; the state of memory and database is read at
+each scrape. Each process has its own metrics and is its own target.
 """

@@ -1,4 +1,4 @@
-"""What is read when somebody asks: counts that others keep as plain integers, the snapshot, and the database."""
+"""Metrics that are read at each scrape: counters kept as plain integers, the snapshot, and the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts the requests that Django answers, by route, and how long each took."""
+"""Counts the requests that Django handles, by route, and measures how long each took."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS"})
 
 
 class CountingMiddleware:
-    """Outermost but for the request id, so that every answer is counted, refusals of other middleware included."""
+    """Outermost except for the request id, so that every response is counted, errors of other middleware included."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -77,7 +77,7 @@ def describe(
     tags: tuple[str, ...] = ("agents",),
     status: int = 200,
 ) -> Callable[[View], View]:
-    """The answer's and the body's component names, and the refusals beside those that every endpoint has."""
+    """Set the component names of response and body, and the errors in addition to those of every endpoint."""
     others = {**_ALWAYS, **(_WITH_BODY if body else {}), **(also or {})}
     of_writes = {422: _REUSED[422], **others}
     # drf-spectacular takes the media type of an answer that is no JSON beside the status.

@@ -1,6 +1,6 @@
 """`schemas/` as OpenAPI 3.0 components: the API description refers to the contract and never restates it.
 
-OpenAPI 3.0 has no `type` lists, no `const`, no `if`, and takes nothing beside a `$ref`; what cannot be said there is
+OpenAPI 3.0 has no `type` lists, no `const`, no `if`, and allows nothing beside a `$ref`; what cannot be expressed is
 left out, so that the document is looser than the schema and never stricter.
 """
 

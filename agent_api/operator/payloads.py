@@ -30,7 +30,7 @@ class Batch:
 
 
 def read_batch(request: Request, read_archive: Callable[[bytes, str], list[SourceBundle]] = read_bundle_zip) -> Batch:
-    """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options stand in the query string."""
+    """Raises `InvalidRequest` or `SourceUnreadable`. With a zip the options are in the query string."""
     body: Any = request.data
     if isinstance(body, bytes):
         given: dict[str, Any] = _of_query(parameters.query(request))

@@ -62,7 +62,7 @@ def bundle_publish(request: Request, caller: Caller) -> Response:
 @endpoint("POST", parsers=_JSON_OR_ZIP)
 @idempotent_write("publish")
 def bundle_import(request: Request, caller: Caller) -> Response:
-    """Take bundles and Agent Skills in as drafts; with `"publish": true` publish them."""
+    """Import bundles and Agent Skills as drafts; with `"publish": true` publish them."""
     batch = read_batch(request, discover_in_archive)
     results = batches.import_all(
         batch.sources,
@@ -117,7 +117,7 @@ def capability_deprecate(request: Request, caller: Caller) -> Response:
 @endpoint("POST")
 @idempotent_write("publish")
 def capability_retire(request: Request, caller: Caller) -> Response:
-    """Take a capability from readers."""
+    """Retire a capability: readers can no longer load it."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     return _status(publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
@@ -127,7 +127,7 @@ def capability_retire(request: Request, caller: Caller) -> Response:
 @endpoint("POST")
 @idempotent_write("publish")
 def capability_restore(request: Request, caller: Caller) -> Response:
-    """Bring a deprecated or retired capability back, through today's gate."""
+    """Restore a deprecated or retired capability, after checking it by the current rules."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     outcome = publication.restore(capability_id=capability_id, by=caller.actor, note=_note(values))
@@ -197,7 +197,7 @@ def draft_save(request: Request, caller: Caller) -> Response:
 @endpoint("POST")
 @idempotent_write("publish")
 def draft_publish(request: Request, caller: Caller) -> Response:
-    """Publish the draft that the caller has looked at."""
+    """Publish the draft in the version that the caller names."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     version = parameters.integer_or_null(values, "draft_version", least=1)

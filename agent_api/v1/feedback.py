@@ -1,4 +1,4 @@
-"""`capability_feedback`: agents tell how it went, and playbooks learn (CONTRACT 4)."""
+"""`capability_feedback`: agents report outcomes, which change a playbook's confidence (CONTRACT 4)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from registry.usage.confidence import OUTCOMES
 @endpoint("POST")
 @idempotent_write("feedback")
 def capability_feedback(request: Request, caller: Caller) -> Response:
-    """Tell how one use of a capability ended; a playbook's confidence moves with it."""
+    """Report how one use of a capability ended; this changes a playbook's confidence."""
     return Response(build_feedback_response(snapshot.current_snapshot(), caller, parameters.json_object(request)))
 
 
 def build_feedback_response(held: Snapshot, caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
-    """Record `{"capability_id", "outcome", "revision"?}`; the answer (schemas/api/feedback.schema.json).
+    """Record `{"capability_id", "outcome", "revision"?}`; return the response (schemas/api/feedback.schema.json).
 
     Raises `InvalidRequest`, `CapabilityNotFound`.
     """

@@ -1,6 +1,6 @@
-"""`capability_match` and `capability_search`: which capability is meant, and which there are for some words.
+"""`capability_match` and `capability_search`: the capability that a message asks for, and those found for a query.
 
-What does the work brings numpy and, with an embedder, a model into the process: both are loaded with the first request.
+Matching loads numpy and, with an embedder, a model into the process: both are loaded with the first request.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TOP_FOUND_MAX = 50
 
 
 def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer for `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
+    """Build the response to `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
 
     Raises `InvalidRequest`, `RegistryUnavailable`.
     """
@@ -69,7 +69,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
 
 
 def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer for `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
+    """Build the response to `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
     from registry.matching.index import get_index
     from registry.matching.search import default_ranking
 

@@ -24,7 +24,7 @@ ARGUMENTS_CHARACTERS_MAX: Final = 4_000
 
 
 def prompt_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer for `{"capability_ids", "environment"?, "arguments"?}` (schemas/api/prompt.schema.json).
+    """Build the response to `{"capability_ids", "environment"?, "arguments"?}` (schemas/api/prompt.schema.json).
 
     The first capability is the most important one: the budget goes to them in the order given. Without an environment
     everything counts as ready. Raises `InvalidRequest`, `CapabilityNotFound`, `SkillMalformed`, `RegistryUnavailable`.

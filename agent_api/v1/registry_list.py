@@ -59,7 +59,7 @@ class ListQuery:
 
 
 def read_query(request: HttpRequest) -> ListQuery:
-    """Raises `InvalidRequest` for an odd argument."""
+    """Read the query's arguments. Raises `InvalidRequest` for an invalid one."""
     return parse_query(parameters.query(request))
 
 
@@ -137,7 +137,7 @@ def _pinned_snapshot(at_revision: int) -> Snapshot:
 
 
 def _cache_key(asked: ListQuery, principal: Principal) -> Any:
-    """Everything that an answer depends on besides the snapshot."""
+    """Everything that a response depends on besides the snapshot."""
     if asked.since is None:
         return asked if principal.sight is FULL_ACCESS else (asked, principal.sight)
     return asked, principal.sight, max(asked.since, principal.sight_since)
@@ -163,7 +163,7 @@ def _render(snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Pr
 
 
 def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> Iterator[SnapshotEntry]:
-    """What belongs to the answer, from the cursor on. Filters that were not asked for cost nothing."""
+    """The matching entries, from the cursor on. Filters that are not set cost nothing."""
     found: Iterator[SnapshotEntry] = iter(known.entries.values())
     if asked.after:
         ids = known.ids

@@ -22,7 +22,7 @@ from registry.usage import usage_counters
 def load_response(
     snapshot: Snapshot, caller: Caller, values: Mapping[str, Any], *, fresh: bool = False
 ) -> RenderedResponse:
-    """The answer for `{"capability_id", "digest"?, "revision"?}`; `fresh` goes past every cache.
+    """Build the response to `{"capability_id", "digest"?, "revision"?}`; `fresh` bypasses every cache.
 
     Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `SkillMalformed`, `RegistryUnavailable`.
     """
@@ -34,9 +34,9 @@ def load_response(
 
 
 def file_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> RenderedResponse:
-    """The answer for `{"capability_id", "path", "digest"?, "revision"?}`: one file, which is no load of its own.
+    """Build the response to `{"capability_id", "path", "digest"?, "revision"?}`: one file; not counted as a load.
 
-    Raises what `load_answer` raises, and `SupportingFileNotFound`.
+    Raises what `load_response` raises, and `SupportingFileNotFound`.
     """
     path = parameters.string(values, "path", most=PATH_MAX)
     if not path:

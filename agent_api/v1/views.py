@@ -103,7 +103,7 @@ def capability_skill_reload(request: Request) -> HttpResponse:
 @describe(answer="SupportingFile", parameters=(*_PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
 @endpoint("GET")
 def capability_file_load(request: Request) -> HttpResponse:
-    """Load one supporting file of a capability, by its path in `files` of the load answer."""
+    """Load one supporting file of a capability, by its path in `files` of the load response."""
     held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
     return respond(request, caller, file_response(held, caller, parameters.query(request)))

@@ -1,4 +1,4 @@
-"""What the registry answers, as values: an entry of the list, a list, a bundle. Frozen, and checked at the door."""
+"""The registry's responses as values: an entry of the list, a list, a bundle. Frozen, and validated when parsed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ListingEntry:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The list, all pages of it. Stale: the registry was away and this is what it answered `age_seconds` ago."""
+    """The list, all pages of it. Stale: the registry was unreachable and this is its response of `age_seconds` ago."""
 
     entries: tuple[ListingEntry, ...]
     registry_revision: int
@@ -102,7 +102,7 @@ class SupportingFile:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """One capability, whole. The digest was recomputed over what is held here."""
+    """One complete capability. The digest was recomputed over the contents."""
 
     capability_id: str
     digest: str
@@ -141,9 +141,9 @@ class Bundle:
 
     @classmethod
     def from_answer(cls, answer: Any, *, is_stale: bool = False, age_seconds: float = 0.0) -> Bundle:
-        """Read an answer of `capability_skill_load`, recompute its digest.
+        """Parse a response of `capability_skill_load` and recompute its digest.
 
-        Raises `AnswerRefused` for another shape, `DigestMismatch` where content and digest disagree.
+        Raises `ResponseRejected` for another shape, `DigestMismatch` where content and digest disagree.
         """
         parts = _checked_parts(answer)
         check_digest(answer)
@@ -166,7 +166,7 @@ class Bundle:
         )
 
     def as_answer(self) -> Json:
-        """The answer that it was read from, to be kept."""
+        """The response that it was parsed from, to be cached."""
         return {
             "capability_id": self.capability_id,
             "version": "latest",
@@ -191,7 +191,7 @@ def _supporting_file(row: Json) -> SupportingFile:
 
 
 def check_digest(answer: Mapping[str, Any]) -> None:
-    """Recompute the digest of a load answer. Raises `DigestMismatch`; what cannot be computed does not agree."""
+    """Recompute the digest of a load response. Raises `DigestMismatch`, also where it cannot be computed."""
     try:
         found = digest_of_load(dict(answer))
     except (rfc8785.CanonicalizationError, KeyError, TypeError, ValueError, RecursionError):

@@ -61,7 +61,7 @@ def format_trust(bundle: Bundle) -> str:
 
 
 def parse_score(bundle: Bundle) -> float:
-    """0 to 1; 0.5 where the registry sent something odd."""
+    """The confidence, 0 to 1; 0.5 where the registry sent something invalid."""
     score: Any = (bundle.confidence or {}).get("score")
     is_number = isinstance(score, int | float) and not isinstance(score, bool)
     return min(1.0, max(0.0, float(score))) if is_number else 0.5

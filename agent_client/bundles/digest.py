@@ -11,15 +11,15 @@ import rfc8785
 def bundle_digest(*, capability: dict[str, Any], skill_doc: str, tools: list[Any], ui_schemas: list[Any]) -> str:
     """`sha256:` + hex of the SHA-256 over the RFC 8785 canonical JSON of the four parts.
 
-    The parts are as `capability_skill_load` answers them. Raises `rfc8785.CanonicalizationError` on values that JSON
-    cannot hold (NaN, integers beyond 2^53-1).
+    The parts are as `capability_skill_load` returns them. Raises `rfc8785.CanonicalizationError` on values that JSON
+    cannot represent (NaN, integers beyond 2^53-1).
     """
     parts: Any = {"capability": capability, "skill_doc": skill_doc, "tools": tools, "ui_schemas": ui_schemas}
     return "sha256:" + hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
 
 
 def digest_of_load(answer: dict[str, Any]) -> str:
-    """Recompute the digest from an answer of `capability_skill_load`, to compare with its `digest`."""
+    """Recompute the digest from a response of `capability_skill_load`, to compare with its `digest`."""
     parts = {key: answer[key] for key in ("capability", "skill_doc", "tools", "ui_schemas")}
     return bundle_digest(**parts)
 

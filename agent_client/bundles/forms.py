@@ -39,7 +39,7 @@ def parse_form(bundle: Bundle, schema_id: str) -> Json:
 def surface_messages(
     definition: Mapping[str, Any], surface_id: str, *, data: Any = None, version: str = VERSION
 ) -> list[Json]:
-    """The three messages that show a definition; `data` takes the place of its sample data."""
+    """The three messages that show a definition; `data` replaces its sample data."""
     create = {key: definition[key] for key in ("catalogId", "theme", "sendDataModel") if key in definition}
     value = definition.get("dataModel", {}) if data is None else data
     return [
@@ -57,7 +57,7 @@ def form_messages(bundle: Bundle, schema_id: str, *, surface_id: str | None = No
 def form_action(bundle: Bundle, schema_id: str, event: Mapping[str, Any]) -> FormAction:
     """What an event that a renderer delivered means; its texts are coerced by the session's gate, not here.
 
-    `event` is `{"name", "context", ...}`, from a browser: nothing but these two is looked at. Raises `FormError`.
+    `event` is `{"name", "context", ...}`, from a browser: only these two are read. Raises `FormError`.
     """
     entry = parse_form(bundle, schema_id)
     written = entry.get("actions")

@@ -1,8 +1,8 @@
 """A playbook's skill doc as structure, and back to the same text (SPEC-SEEDS D: Goal, Prerequisites, Steps, ...).
 
-Whatever is written comes back letter for letter: each piece keeps the text it was read from, marks included, and what
-is asked of it (`number`, `do`, `check`, ...) is read from there. Something new is made with `Step.of` and
-`PlaybookDoc.of`, something changed with `dataclasses.replace`.
+Writing returns the original text byte for byte: each part keeps the text it was read from, markup included, and its
+properties (`number`, `do`, `check`, ...) are read from there. Create new parts with `Step.of` and
+`PlaybookDoc.of`, changed ones with `dataclasses.replace`.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _section(heading: str, body: str) -> PlaybookSection:
 
 
 def _split(text: str, *, level: int) -> tuple[str, list[tuple[str, str]]]:
-    """What stands before the first heading of a level, then each one with what stands below it."""
+    """The text before the first heading of a level, then each heading with the text below it."""
     before: list[str] = []
     found: list[tuple[str, list[str]]] = []
     for line, is_fenced in _lines(text):

@@ -60,7 +60,7 @@ def decode_texts(folder: Path) -> dict[str, str]:
 
 
 def describe_files(texts: Mapping[str, str]) -> list[dict[str, Any]]:
-    """As `files` of a load answer."""
+    """The files as in `files` of a load response."""
     return [
         {"path": path, "digest": text_digest(text), "size": len(text.encode())} for path, text in sorted(texts.items())
     ]

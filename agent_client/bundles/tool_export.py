@@ -1,6 +1,6 @@
-"""Tools as each model vendor takes them (CLIENTS 7): OpenAI (chat, responses), Anthropic, Gemini, MCP.
+"""Tools in the format of each model vendor (CLIENTS 7): OpenAI (chat, responses), Anthropic, Gemini, MCP.
 
-What a vendor's schema dialect cannot say is left out of the exported schema and said in words in the description; the
+What a vendor's schema dialect cannot express is left out of the exported schema and stated in the description; the
 gate checks every call against the author's own schema, so that an export may be looser and never decides anything.
 Sources: the type documentation and schema transformers of openai 3.54, anthropic 2.12 and google-genai 3.4.
 """
@@ -101,7 +101,7 @@ def _tool(name: str, tool: Mapping[str, Any], vendor: Vendor, *, strict: bool) -
 
 
 def _mcp(name: str, tool: Mapping[str, Any], description: str) -> Json:
-    """MCP takes JSON Schema 2020-12 as it is; a result schema of another type than object has no place there."""
+    """MCP accepts JSON Schema 2020-12 as it is; a result schema of another type than object is not allowed there."""
     policy = tool["policy"]
     is_read = policy["kind"] == "read"
     result = tool.get("result_schema")
@@ -112,7 +112,7 @@ def _mcp(name: str, tool: Mapping[str, Any], description: str) -> Json:
 
 
 def export_schema(schema: Json, vendor: Vendor, *, strict: bool = False) -> Json:
-    """The args_schema as the vendor takes it: an object at the root, known keywords, strict rules where asked."""
+    """The args_schema in the vendor's dialect: an object at the root, known keywords, strict rules where asked."""
     root = {key: value for key, value in schema.items() if key not in _ROOT_FORBIDDEN}
     made: Json = _converted({"type": "object", "properties": {}, **root}, vendor, strict=strict)
     dropped = sorted(_ROOT_FORBIDDEN & set(schema))
@@ -220,7 +220,7 @@ def can_be_strict(schema: Any) -> bool:
 
 
 def _is_free_map(schema: Any) -> bool:
-    """An object of whatever keys: closed, as strict mode wants it, it could hold none."""
+    """Whether it is an object with arbitrary keys: closed, as strict mode requires, it could have none."""
     if not isinstance(schema, dict) or schema.get("properties"):
         return False
     return _names_object(schema.get("type")) and schema.get("additionalProperties") is not False

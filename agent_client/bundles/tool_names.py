@@ -1,6 +1,6 @@
 """The name under which a model sees a tool: `capability_id__tool_name`, so that no two capabilities collide.
 
-A capability_id holds no `__`, so that the name can be read back; vendors take at most 64 characters.
+A capability_id contains no `__`, so that the name can be parsed; vendors accept at most 64 characters.
 """
 
 from __future__ import annotations

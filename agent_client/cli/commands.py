@@ -1,4 +1,4 @@
-"""The verbs, their options, and how a refusal is said: one line on stderr and exit code 1."""
+"""The verbs, their options, and how an error is reported: one line on stderr and exit code 1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Verb = Callable[[argparse.Namespace], int]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; answers the exit code."""
+    """Run one command; returns the exit code."""
     options = _parser().parse_args(arguments)
     verb: Verb = options.verb
     try:

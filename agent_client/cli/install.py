@@ -22,11 +22,11 @@ FOLDERS_MAX: Final = 500
 
 
 class InstallRefused(ValueError):
-    """What was given cannot be installed; the message says why and what can."""
+    """The given source cannot be installed; the message says why and what can."""
 
 
 def install(source: str, into: LocalSkills, registry: Registry | None) -> list[str]:
-    """Install whatever `source` names; answers the ids. Raises `InstallRefused` or a `RegistryError`."""
+    """Install what `source` names; returns the ids. Raises `InstallRefused` or a `RegistryError`."""
     source = source.strip()
     if INSTALL_CODE.fullmatch(source.upper()):
         installed = _needed(registry).install(source.upper())
@@ -72,7 +72,7 @@ def _from_folder(folder: Path, into: LocalSkills, *, origin: str) -> list[str]:
 
 
 def _skill_folders(folder: Path) -> Iterator[Path]:
-    """The folder itself, or those one or two levels below it that hold a skill."""
+    """The folder itself, or those one or two levels below it that contain a skill."""
     if _is_skill(folder):
         yield folder
         return

@@ -37,11 +37,11 @@ class _Questions:
         verify: Verify = True,
         proxy: str | None = None,
     ) -> None:
-        """`url` is the registry's address without `/api/v1`, `key` an agent key.
+        """`url` is the registry's URL without `/api/v1`, `key` an agent key.
 
-        `cache_dir` keeps answers over restarts; without it they are kept in memory. While the registry is away, a kept
-        answer not older than `max_stale` seconds is served, with `is_stale` and `age_seconds`. `lock` is a lock file:
-        a bundle that differs from it is refused. Raises `ValueError` for an odd address.
+        `cache_dir` keeps responses over restarts; without it they are cached in memory. While the registry is
+        unreachable, a cached response not older than `max_stale` seconds is served, with `is_stale` and `age_seconds`.
+        `lock` is a lock file: a bundle that differs from it is refused. Raises `ValueError` for an invalid URL.
         """
         held = LockFile(lock) if isinstance(lock, Path | str) else lock
         self.core = RegistryProtocol(url, key, limits or Limits(), DiskCache(cache_dir), held, max_stale)
@@ -106,7 +106,7 @@ class Registry(_Questions):
     def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None
     ) -> dict[str, Any]:
-        """The answer of capability_match: `{"decision", "matches": [...], "skill_groups": [...]}`."""
+        """The response of capability_match: `{"decision", "matches": [...], "skill_groups": [...]}`."""
         return self._run(self.core.match(message, top_k=top_k, group=group, os=os))
 
     def search(
@@ -118,7 +118,7 @@ class Registry(_Questions):
         group: str | None = None,
         ranking: str | None = None,
     ) -> dict[str, Any]:
-        """The answer of capability_search: `{"results": [...], "ranking"}`."""
+        """The response of capability_search: `{"results": [...], "ranking"}`."""
         steps = self.core.search(q, top_k=top_k, min_score=min_score, group=group, ranking=ranking)
         return self._run(steps)
 
@@ -144,7 +144,7 @@ class Registry(_Questions):
         return self._run(self.core.proposal(proposal_id))
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._wire.close()
 
     def __enter__(self) -> Self:
@@ -157,7 +157,7 @@ class Registry(_Questions):
 
 
 class AsyncRegistry(_Questions):
-    """The same for asyncio; `Registry` says what each method answers."""
+    """The same for asyncio; `Registry` documents what each method returns."""
 
     def __init__(self, url: str, key: str | None = None, **options: Any) -> None:
         super().__init__(url, key, **options)
@@ -244,7 +244,7 @@ class AsyncRegistry(_Questions):
         return await self._run(self.core.proposal(proposal_id))
 
     async def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         await self._wire.close()
 
     async def __aenter__(self) -> Self:

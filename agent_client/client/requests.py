@@ -199,7 +199,7 @@ class RegistryProtocol:
         return (yield from self._write("capability_propose", {"files": dict(files), "note": note}, idempotency_key))
 
     def _query(self, operation: str, query: Mapping[str, Any]) -> Document:
-        """A question by GET that is not kept."""
+        """A GET request whose response is not cached."""
         given = {name: value for name, value in query.items() if value is not None}
         reply = yield from self._tried("GET", _path(operation, given), None, {})
         return response_json.parse_document(reply)
@@ -226,8 +226,8 @@ class RegistryProtocol:
     def _get(
         self, operation: str, query: Mapping[str, Any], read: Callable[[CachedResponse], T]
     ) -> Generator[Step, Outcome, T]:
-        """What `read` makes of the answer. Only what it takes is kept: a bad answer must not stand in the place of a
-        good one, nor be confirmed by a 304 for ever."""
+        """The response as parsed by `read`. Only a valid one is cached: a bad response must not replace a
+        good one, nor be confirmed by a 304 forever."""
         path = _path(operation, query)
         name = cache_file_name(f"{self.url}/{path}", self.key)
         kept = self.cache.get(name)
@@ -253,7 +253,7 @@ class RegistryProtocol:
         return result
 
     def _stale(self, kept: CacheEntry | None, error: Unavailable) -> CachedResponse:
-        """The kept answer, while it is young enough; else the error, which says how old it is."""
+        """The cached response, while it is young enough; else the error, which says how old it is."""
         if kept is None:
             raise error
         age = kept.age_seconds(self.clock())
@@ -265,7 +265,7 @@ class RegistryProtocol:
     def _tried(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Generator[Step, Outcome, Response]:
-        """A 2xx or 304 answer. Raises the error of the last try."""
+        """A 2xx or 304 response. Raises the error of the last attempt."""
         for left in reversed(range(self.limits.tries)):
             outcome = yield from self._once(method, path, body, headers)
             if isinstance(outcome, Response) and (200 <= outcome.status < 300 or outcome.status == 304):
@@ -317,7 +317,7 @@ class RegistryProtocol:
 
 
 def _said(text: object, name: str) -> str:
-    """What a user said, whatever its bytes were: half a character is no reason to match nothing."""
+    """A user's message as valid text: a lone surrogate must not prevent a match."""
     if not isinstance(text, str):
         raise InvalidRequest(f"{name} must be a text, found {type(text).__name__}")
     return strip_surrogates(text)
@@ -351,7 +351,7 @@ def _bundle(got: CachedResponse) -> Bundle:
 
 
 def _listing(entries: tuple[ListingEntry, ...], first: CachedResponse, last: CachedResponse) -> Listing:
-    """What holds for the whole list stands in the first page: while others are read, something may be published."""
+    """Values for the whole list come from the first page: while others are read, something may be published."""
     revision, removed = first.document.get("registry_revision"), first.document.get("removed")
     first_run, exclusive = first.document.get("first_run"), first.document.get("exclusive_groups")
     return Listing(
@@ -383,7 +383,7 @@ def _error(outcome: Response | TransportError) -> Exception:
 
 
 def _retry_after(outcome: Response | TransportError) -> float | None:
-    """Seconds; a date, or anything else, counts as not said."""
+    """Seconds; a date, or anything else, is ignored."""
     if isinstance(outcome, TransportError):
         return None
     said = outcome.headers.get("retry-after", "").strip()

@@ -13,7 +13,7 @@ LEVELS_MAX: Final = 70
 
 
 def parse_document(reply: Response) -> dict[str, Any]:
-    """The JSON object of a 2xx answer. Raises `AnswerRefused`."""
+    """The JSON object of a 2xx response. Raises `ResponseRejected`."""
     media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise ResponseRejected(
@@ -51,7 +51,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 def parse_refusal(reply: Response) -> RegistryError:
-    """The error of an answer that is no 2xx."""
+    """The error for a response that is not a 2xx."""
     if 300 <= reply.status < 400:
         target = reply.headers.get("location", "")[:200]
         return RedirectRefused(f"The registry points to another address, {target}", status=reply.status)

@@ -1,6 +1,6 @@
-"""HTTP by httpx, held on a short lead: bounded bytes, one time limit over everything, no redirect followed.
+"""HTTP by httpx with strict limits: bounded bytes, one time limit over everything, no redirect followed.
 
-The peer is not trusted: it may drip one byte a second, answer with gigabytes, or pack them small.
+The peer is not trusted: it may send one byte per second, respond with gigabytes, or compress them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LIMITS: Final = httpx.Limits(max_connections=10, max_keepalive_connections=4)
 
 
 class _TooLarge(Exception):
-    """More bytes than the call takes."""
+    """More bytes than the call accepts."""
 
 
 class _Body:
@@ -80,7 +80,7 @@ class SyncWire:
         self._client = httpx.Client(transport=transport, follow_redirects=False, timeout=_STEP_SECONDS)
 
     def send(self, call: Request) -> Response | TransportError:
-        """One answer, or why there is none. Raises nothing for what the peer does."""
+        """Return a response, or why there is none. Raises nothing for what the peer does."""
         _deadline.at = time.monotonic() + call.seconds
         try:
             request = self._client.build_request(
@@ -116,7 +116,7 @@ class AsyncWire:
         self._client = httpx.AsyncClient(transport=transport, follow_redirects=False, timeout=_STEP_SECONDS)
 
     async def send(self, call: Request) -> Response | TransportError:
-        """One answer, or why there is none. Raises nothing for what the peer does."""
+        """Return a response, or why there is none. Raises nothing for what the peer does."""
         try:
             async with asyncio.timeout(call.seconds):
                 return await self._send(call)

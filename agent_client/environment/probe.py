@@ -1,6 +1,6 @@
-"""What is there on the computer that the agent works on: by probing it, or given by hand.
+"""What is installed on the computer that the agent works on: probed, or given by hand.
 
-Names alone are looked at. The value of an environment variable is never read, and nothing is imported or started.
+Only names are checked. The value of an environment variable is never read, and nothing is imported or started.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DISTRIBUTION: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,100})")
 
 @dataclass
 class Environment:
-    """An environment given by hand: `os` is darwin, win32 or linux, and each set holds the names that are there."""
+    """An environment given by hand: `os` is darwin, win32 or linux, and each set contains the available names."""
 
     os: str = "linux"
     bins: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class Environment:
         return name in found
 
     def refresh(self) -> None:
-        """Look again at what was looked at; by hand, there is nothing to look at."""
+        """Probe again; does nothing for an environment given by hand."""
 
 
 @dataclass
@@ -145,7 +145,7 @@ def _menu_roots() -> list[str]:
 
 
 def _desktop_entries() -> set[str]:
-    """The names of what the menus of a Linux desktop hold, without case."""
+    """The names of the entries in a Linux desktop's menus, case-folded."""
     shares = [Path.home() / ".local/share", Path("/usr/share"), Path("/usr/local/share")]
     shares += [Path("/var/lib/flatpak/exports/share"), Path("/var/lib/snapd/desktop")]
     found: set[str] = set()

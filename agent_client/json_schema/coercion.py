@@ -1,19 +1,19 @@
-"""From what a form holds to what a tool takes.
+"""Coerces a form's values to a tool's argument types.
 
-A2UI widgets write texts and lists of texts: a number field gives "187.6", a choice of one gives ["lb"]. A tool's
-`args_schema` wants 187.6 and "lb". This is the one place that says how the one becomes the other; publishing checks
+A2UI widgets write strings and lists of strings: a number field gives "187.6", a choice of one gives ["lb"]. A tool's
+`args_schema` requires 187.6 and "lb". This is the only place that defines the conversion; publishing checks
 sample data with it, and a runtime uses it on what the user entered, so that both agree.
 
 The rules, by the type of the target schema, at every level:
 
-- number or integer: a text that is a number becomes that number ("187.6", "5", "-2.5e3").
-- boolean: the texts "true" and "false" become true and false.
+- number or integer: a numeric string becomes that number ("187.6", "5", "-2.5e3").
+- boolean: the strings "true" and "false" become true and false.
 - any type but array: a list of one item becomes that item, which is then coerced, too.
-- object: a property that is not required and holds "" is left out; the others are coerced one by one.
+- object: a property that is not required and is "" is left out; the others are coerced one by one.
 - array: its items are coerced one by one.
 
 Everything else is left as it is, for the tool's own validation to accept or refuse. Nothing is ever guessed: "about 5"
-stays a text, and an empty list stays an empty list.
+stays a string, and an empty list stays an empty list.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A `pattern` that somebody else wrote, read before anything runs it: is it one, and what would compiling it cost?
+"""Analyzes an untrusted `pattern` before anything runs it: is it valid, and what would compiling it cost?
 
-ECMA-262 is meant, with the u flag or without (Annex B included), and Python's named groups. No engine is asked: a
+The syntax is ECMA-262, with the u flag or without (Annex B included), plus Python's named groups. No engine is used: a
 pattern of 18 KB can keep one busy for a minute while it compiles.
 """
 

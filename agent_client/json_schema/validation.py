@@ -1,6 +1,6 @@
-"""Values against JSON Schemas that somebody else wrote: offline, linear patterns, and never without end.
+"""Validation by untrusted JSON Schemas: offline, linear patterns, and always bounded.
 
-A schema is measured before it is used (schema_graph.py); one that cannot be checked safely refuses every value.
+A schema is measured before it is used (graph.py); one that cannot be checked safely refuses every value.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _is_known(pattern: str) -> bool:
 def find_schema_error(schema: Any, value: Any) -> str:
     """What is wrong with a value, in words for the model that made it; empty where nothing is.
 
-    The first fault alone is named: naming all of them can take seconds for a hostile schema. Raises `SchemaUnsafe`.
+    Only the first error is named: naming all of them can take seconds for a hostile schema. Raises `SchemaUnsafe`.
     """
     depth = measure_depth(value)
     if depth > DEPTH_MAX:

@@ -31,7 +31,7 @@ class ActiveSkill:
 
 
 class ActiveSkills:
-    """The skills in use. Each change answers with what was dropped and why."""
+    """The active skills. Each change returns what was dropped and why."""
 
     def __init__(self, options: SessionOptions) -> None:
         self._options = options
@@ -72,11 +72,11 @@ class ActiveSkills:
         self._order = max(self._order, active.order)
 
     def drop(self, capability_id: str) -> ActiveSkill | None:
-        """Take one out."""
+        """Deactivate one skill."""
         return self._held.pop(capability_id, None)
 
     def expire(self, turn: int) -> list[ActiveSkill]:
-        """Take out whatever was not used for its turns."""
+        """Deactivate the skills that were not used for their number of turns."""
         over = [each for each in self if each.turns_left(turn) < 0]
         for each in over:
             del self._held[each.capability_id]

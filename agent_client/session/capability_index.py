@@ -16,7 +16,7 @@ class SkillIndex:
     """The list. While the registry is away, the session goes on with what it knows."""
 
     def __init__(self, source: Source, note: Callable[[str], None]) -> None:
-        """`note` takes what went wrong, in words."""
+        """`note` is called with each error, in words."""
         self._source = source
         self._note = note
         self._listing: Listing | None = None

@@ -42,7 +42,7 @@ def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Listing
 
 
 def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
-    """From an answer of capability_match; near misses are no hints."""
+    """The hints for a response of capability_match; near misses are not hints."""
     if answer.get("decision") not in ("match", "ambiguous"):
         return []
     found = []

@@ -27,7 +27,7 @@ class ConversationStart:
 
 @dataclass
 class Introduction:
-    """Where it stands. `messages` counts both sides."""
+    """The state of the introduction. `messages` counts both sides."""
 
     state: State = "none"
     messages: int = 0

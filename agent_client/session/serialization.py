@@ -1,7 +1,8 @@
-"""A session as text, to be kept between two processes; a file that was edited or damaged is refused.
+"""A session as text, to be stored between two processes; a file that was edited or damaged is refused.
 
-The checksum tells damage and careless edits. Where others could write the file, give a `secret`: then it is an HMAC,
-and nobody without the secret can make a file that is taken. The file holds skill texts and waiting calls, no keys.
+The checksum detects damage and careless edits. If others could write the file, pass a `secret`: then it is an HMAC,
+and no one without the secret can make a file that is accepted. The file contains skill texts and waiting calls,
+but no keys.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def serialize_session(session: Session, *, secret: bytes | None = None) -> str:
 
 
 def restore_session(session: Session, text: str, *, secret: bytes | None = None) -> None:
-    """Fill a new session with what was kept; its source, user, roles and options are the caller's.
+    """Fill a new session with the stored state; its source, user, roles and options are the caller's.
 
     Raises `SessionFileRefused`.
     """

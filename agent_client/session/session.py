@@ -1,7 +1,7 @@
 """`Session`: one conversation of one user with the capabilities of one registry (SPEC-SEEDS A, B, C, E).
 
-It decides nothing for the model: it finds what a message may be about (hints), holds what was loaded at the release of
-its first load, forgets it after its turns, writes the prompt, and lets tools run only through the gate.
+It decides nothing for the model: it finds what a message may be about (hints), keeps what was loaded at the release of
+its first load, drops it after its turns, writes the prompt, and lets tools run only through the gate.
 """
 
 from __future__ import annotations
@@ -93,11 +93,11 @@ class Session:
         self._index.refresh()
 
     def refresh(self) -> None:
-        """Something was installed or allowed since: look at the computer again."""
+        """Probe the computer again, after something was installed or allowed."""
         self.environment.refresh()
 
     def enable(self, capability_id: str) -> None:
-        """Take a capability back into use."""
+        """Enable a disabled capability."""
         self.disabled.discard(canonical_name(capability_id))
 
     def disable(self, capability_id: str) -> None:
@@ -149,7 +149,7 @@ class Session:
         return Turn(self.number, rest, self._hints, tuple(self.active), tuple(self.events[before:]))
 
     def replied(self) -> None:
-        """The agent has answered; both sides count for the end of an introduction."""
+        """Record that the agent has replied; messages of both sides count for the end of an introduction."""
         self._count_message()
 
     @property
@@ -242,7 +242,7 @@ class Session:
         return bundle
 
     def reload(self, capability_id: str) -> Bundle:
-        """Take the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
+        """Load the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
         bundle = self.source.reload(self._loadable(capability_id))
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         self._use(bundle, "", by_hand=True)
@@ -256,7 +256,7 @@ class Session:
         return name
 
     def unload(self, capability_id: str) -> bool:
-        """Take a skill out of the prompt. False where it was not in it."""
+        """Remove a skill from the prompt. Returns False if it was not in it."""
         gone = self.active.drop(canonical_name(capability_id))
         if gone is not None:
             self._note("dropped", gone.capability_id, "it was unloaded")
@@ -338,9 +338,9 @@ class Session:
     def call(
         self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
     ) -> CallResult | ToolCall:
-        """A tool call of the model, or of a form (`from_form`: texts become numbers, see coercion.py).
+        """A tool call of the model, or of a form (`from_form`: strings become numbers, see coercion.py).
 
-        With `run` the tool runs and its result is checked; without it the open `Call` is answered, to be given to
+        With `run` the tool runs and its result is checked; without it the open `Call` is returned, to be passed to
         `run_call`. Raises `CallRefused`: `ApprovalRequired` where a person comes first, `RoleNotAllowed` ...
         """
         if tool == LOADER:
@@ -391,7 +391,7 @@ class Session:
     # Between two processes.
 
     def to_json(self, *, secret: bytes | None = None) -> str:
-        """The session as text (state.py); with a `secret`, nobody else can make a file that is taken."""
+        """The session as text (serialization.py); with a `secret`, no one else can make a file that is accepted."""
         return serialization.serialize_session(self, secret=secret)
 
     @classmethod

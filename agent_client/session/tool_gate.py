@@ -45,14 +45,14 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class CallResult:
-    """A call that ran, and what it answered."""
+    """A call that ran, and its result."""
 
     call: ToolCall
     result: Any
 
 
 class CallRefused(Exception):
-    """The gate says no. `str(error)` can be given to the model as the tool's result."""
+    """The gate refused the call. `str(error)` can be given to the model as the tool's result."""
 
     code: ClassVar[str] = "CALL_REFUSED"
 
@@ -82,7 +82,7 @@ class CallNotOpen(CallRefused):
 
 
 class ResultInvalid(CallRefused):
-    """The tool ran, and what it answered does not fit its result_schema. A write has taken place."""
+    """The tool ran, and its result does not match its result_schema. A write has taken place."""
 
     code = "RESULT_INVALID"
 
@@ -204,7 +204,7 @@ def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:
 
 
 def check_result(tool: Mapping[str, Any], result: Any) -> None:
-    """Hold a result against the tool's result_schema. Raises `ResultInvalid`."""
+    """Validate a result against the tool's result_schema. Raises `ResultInvalid`."""
     if "result_schema" not in tool:
         return
     try:

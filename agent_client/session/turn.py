@@ -11,7 +11,7 @@ from agent_client.session.options import Event
 
 @dataclass(frozen=True)
 class Turn:
-    """One message of the user. `message` is without the `$name`s that were taken out of it."""
+    """One message of the user. `message` is without the `$name`s that were removed from it."""
 
     number: int
     message: str

@@ -1,6 +1,6 @@
 """Word stems: "weighed" and "weigh" are one word. M. F. Porter, "An algorithm for suffix stripping", 1980.
 
-Written out here because the client runs on three packages alone; a test holds it against a published stemmer over tens
+Implemented here because the client has only three dependencies; a test compares it with a published stemmer over tens
 of thousands of words. Words of other scripts are their own stems.
 """
 

@@ -1,4 +1,4 @@
-"""Template variables of a skill: `$ARGUMENTS`, and those that the host program gives, such as `$FILE`."""
+"""Template variables of a skill: `$ARGUMENTS`, and those that the host program sets, such as `$FILE`."""
 
 from __future__ import annotations
 

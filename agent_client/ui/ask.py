@@ -25,12 +25,12 @@ Json = dict[str, Any]
 
 
 class ReplyNotUnderstood(ValueError):
-    """The reply is none of the answers; the sentence can be said to the user."""
+    """The reply is not one of the options; the message can be shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question. `request_id` tells its reply from that of another one."""
+    """One question. `request_id` distinguishes its reply from that of another one."""
 
     prompt: str
     widget: Widget
@@ -151,7 +151,7 @@ class Ask:
 
 
 def ask(prompt: str, widget: Widget = "confirm", options: Sequence[str] = (), *, label: str = "") -> Ask:
-    """Make a question. `label` stands in the field of text_input, where A2UI 0.9 knows no placeholder.
+    """Create a question. `label` is the text in the field of text_input, where A2UI 0.9 knows no placeholder.
 
     Raises `ValueError` for an unknown widget, for options where there are none, or the reverse.
     """
@@ -168,7 +168,7 @@ def ask(prompt: str, widget: Widget = "confirm", options: Sequence[str] = (), *,
 
 
 def _row(choices: Sequence[tuple[str, Any]]) -> list[Json]:
-    """A button for each answer, all with the same event."""
+    """A button for each option, all with the same event."""
     ids = [f"choice_{number}" for number in range(len(choices))]
     buttons = [part for name, (text, value) in zip(ids, choices, strict=True) for part in _button(name, text, value)]
     return [{"id": "choices", "component": "Row", "children": ids}, *buttons]

@@ -1,6 +1,6 @@
-"""What an event of a form would come to, found out without doing it: for previews, playgrounds and tests.
+"""The result of a form's event, computed without executing it: for previews, playgrounds and tests.
 
-The same steps that a session takes: what the event means (`agent_client.bundles.forms`), then the gate of the calls.
+The same steps as in a session: what the event means (`agent_client.bundles.forms`), then the gate of the calls.
 """
 
 from __future__ import annotations

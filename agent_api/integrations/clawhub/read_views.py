@@ -1,6 +1,6 @@
-"""What ClawHub's client reads: who it is, what there is, and the files of a skill.
+"""What ClawHub's client reads: its account, the list of skills, and the files of a skill.
 
-A version is a revision: `1.0.N`. The newest is the one that agents are given, which after a rollback is an older one.
+A version is a revision: `1.0.N`. The newest is the one that agents get, which after a rollback is an older one.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def versions(request: Request, slug: str, token: str = "") -> Response:
 
 
 def _sees_newest_alone(visitor: ReaderContext) -> bool:
-    """Write tools may stand in an older revision, and a file withholds none."""
+    """Return whether a reader sees only the newest revision: files of an older one may contain write tools."""
     return visitor.caller.principal.sight.read_only_tools
 
 

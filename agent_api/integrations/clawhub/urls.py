@@ -1,4 +1,4 @@
-"""ClawHub's addresses below `/clawhub`, as its client composes them; reads stand below a share link too."""
+"""ClawHub's URLs below `/clawhub`, as its client composes them; reads are also available below a share link."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path

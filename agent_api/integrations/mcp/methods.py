@@ -1,4 +1,4 @@
-"""Every method that is answered, and what each era adds to an answer."""
+"""Every supported method, and what each era adds to a response."""
 
 from __future__ import annotations
 

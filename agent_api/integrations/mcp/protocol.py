@@ -43,7 +43,7 @@ class McpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class McpCall:
-    """One request; `id` is None for a notification, which is never answered."""
+    """One request; `id` is None for a notification, which never gets a response."""
 
     id: Any
     method: str
@@ -101,7 +101,7 @@ def _hold_against_headers(call: McpCall, headers: Mapping[str, str]) -> None:
 
 
 def _decoded(value: str) -> str:
-    """A header's text; what no header can hold stands in `=?base64?...?=`."""
+    """A header's decoded value; characters that a header cannot contain are encoded as `=?base64?...?=`."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:

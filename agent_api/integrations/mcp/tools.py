@@ -1,4 +1,4 @@
-"""The agent API's reads as tools, and feedback; answers and refusals are the API's own."""
+"""The agent API's reads as tools, and feedback; responses and errors are the API's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`POST /mcp`: one request, one JSON answer; no session, no stream."""
+"""`POST /mcp`: one request, one JSON response; no session, no stream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from registry.common.errors import Forbidden
 @extend_schema(exclude=True)
 @endpoint("POST")
 def mcp(request: Request) -> HttpResponse:
-    """Answer a request, or 202 for a notification. Refusals at the door are those of the agent API."""
+    """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
     visitor = authorize_reader(request, snapshot.current_snapshot(), "")
     request_id: Any = None

@@ -13,7 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Tell how one use of a capability ended; a playbook's confidence moves with it. */
+        /** @description Report how one use of a capability ended; this changes a playbook's confidence. */
         post: operations["capability_feedback"];
         delete?: never;
         options?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Load one supporting file of a capability, by its path in `files` of the load answer. */
+        /** @description Load one supporting file of a capability, by its path in `files` of the load response. */
         get: operations["capability_file_load"];
         put?: never;
         post?: never;
@@ -201,7 +201,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Take bundles and Agent Skills in as drafts; with `"publish": true` publish them. */
+        /** @description Import bundles and Agent Skills as drafts; with `"publish": true` publish them. */
         post: operations["bundle_import"];
         delete?: never;
         options?: never;
@@ -303,7 +303,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Bring a deprecated or retired capability back, through today's gate. */
+        /** @description Restore a deprecated or retired capability, after checking it by the current rules. */
         post: operations["capability_restore"];
         delete?: never;
         options?: never;
@@ -320,7 +320,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Take a capability from readers. */
+        /** @description Retire a capability: readers can no longer load it. */
         post: operations["capability_retire"];
         delete?: never;
         options?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Publish the draft that the caller has looked at. */
+        /** @description Publish the draft in the version that the caller names. */
         post: operations["draft_publish"];
         delete?: never;
         options?: never;

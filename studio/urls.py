@@ -1,4 +1,4 @@
-"""Where every address begins."""
+"""The root URL configuration."""
 
 from __future__ import annotations
 

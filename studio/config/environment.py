@@ -1,7 +1,7 @@
 """Every setting that an operator can make, read from environment variables.
 
 Standard library only: `run.py` reads the environment before anything is installed, `studio.settings` reads the same
-values for Django. `read_environment` looks at all variables before it refuses, so that one start shows every fault.
+values for Django. `read_environment` checks all variables before it fails, so that one start shows every problem.
 A variable that is empty or blank counts as not set, because compose files pass on what is absent as empty.
 """
 
@@ -80,9 +80,9 @@ Value = TypeVar("Value")
 
 
 class ConfigurationError(Exception):
-    """One or more settings are missing or odd; nothing was started.
+    """One or more settings are missing or invalid; nothing was started.
 
-    `problems` holds one sentence each: the variable, what came, what is expected, an example. Secrets are never shown.
+    `problems` holds one sentence each: the variable, its value, what is expected, an example. Secrets are never shown.
     """
 
     def __init__(self, *problems: str) -> None:
@@ -187,7 +187,7 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnv
 
 
 class _VariableReader:
-    """Reads variables one by one and remembers what was odd."""
+    """Reads variables one by one and collects the invalid ones."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -197,7 +197,7 @@ class _VariableReader:
         return bool(self._environ.get(variable, "").strip())
 
     def read(self, variable: str, parse: Callable[[str], Value], default: Value) -> Value:
-        """The parsed value; the default where it is not set, and where it is odd (then the problem is noted)."""
+        """The parsed value; the default if it is not set or invalid (then the problem is recorded)."""
         if not self.is_set(variable):
             return default
         try:

@@ -51,7 +51,7 @@ class TextFormatter(logging.Formatter):
 class JsonFormatter(logging.Formatter):
     """`{"time", "level", "logger", "message", "request_id"?, ..., "exception"?}`; the time is UTC, ISO 8601.
 
-    What a caller passes as `extra={"fields": {...}}` stands beside these.
+    What a caller passes as `extra={"fields": {...}}` is added to these.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -69,7 +69,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def logging_settings(*, log_format: LogFormat, access_log: bool, debug: bool) -> dict[str, Any]:
-    """Django's LOGGING."""
+    """Return the value of Django's LOGGING setting."""
     formatter = JsonFormatter if log_format == "json" else TextFormatter
     return {
         "version": 1,

@@ -105,7 +105,7 @@ def parse_log_format(text: str) -> LogFormat:
 
 
 def parse_timeout_seconds(text: str) -> int:
-    """Whole seconds up to an hour; 0 stands for no limit."""
+    """Whole seconds up to an hour; 0 means no limit."""
     if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= 3600:
         return int(text)
     raise ValueError(f"is '{text}': expected whole seconds from 0 (no limit) to 3600, for example 30")
@@ -240,7 +240,7 @@ def parse_origins(text: str) -> tuple[str, ...]:
 
 
 def parse_allowed_hosts(text: str) -> tuple[str, ...]:
-    """Host names or addresses, comma separated; `.example.com` stands for all below it, `*` for any."""
+    """Host names or addresses, comma separated; `.example.com` means all its subdomains, `*` any."""
     hosts = tuple(_bare_ipv6(item) for item in _items(text))
     for host in hosts:
         _check_host_pattern(host, wildcard=True)
@@ -336,7 +336,7 @@ def parse_dimension(text: str) -> int:
 
 
 def parse_days(text: str) -> int:
-    """Whole days up to a year; 0 stands for none."""
+    """Whole days up to a year; 0 means none."""
     if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 365:
         return int(text)
     raise ValueError(f"is '{text[:60]}': expected whole days from 0 (none) to 365, for example 30")

@@ -36,7 +36,7 @@ class Interrupted(BaseException):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Carry out one command; the answer is the exit code: 0 done, 1 cannot go on, 2 an odd setting or command."""
+    """Run one command; returns the exit code: 0 done, 1 failed, 2 an invalid setting or command."""
     signal.signal(signal.SIGTERM, _interrupt)
     verbose = arguments[:1] == ["--verbose"]
     try:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 class Refusal(Exception):
-    """The command cannot go on; the message says why and what to do. `exit_code` is 2 for an odd setting."""
+    """The command failed; the message says why and what to do. `exit_code` is 2 for an invalid setting."""
 
     def __init__(self, message: str, *, exit_code: int = 1) -> None:
         super().__init__(message)
@@ -64,7 +64,7 @@ def show_step(title: str) -> Iterator[ProgressLine]:
 
 
 def say(line: str) -> None:
-    """One line of progress."""
+    """Print one line of progress."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -18,8 +18,8 @@ _SECRETS = {"SECRET_KEY": 32, "POSTGRES_PASSWORD": 24, "REDIS_PASSWORD": 24}
 def write_compose_env(root: Path, arguments: Sequence[str]) -> int:
     """Write `.env` beside docker-compose.yml, readable by its owner alone.
 
-    Raises Refusal where the address is odd or absent, and where there is a `.env`: its passwords may be those of a
-    database that exists.
+    Raises Refusal if the URL is invalid or missing, and if a `.env` exists: its passwords may be those of an
+    existing database.
     """
     public_url = _public_url(arguments)
     target = root / ".env"

@@ -94,9 +94,9 @@ def has_command(root: Path, name: str) -> bool:
 
 
 def check_port(host: str, port: int) -> str:
-    """The address that HOST stands for, IPv4 where it has both.
+    """Return the address that HOST resolves to, IPv4 if it has both.
 
-    Raises Refusal where it cannot be listened on there, before minutes of set-up are spent.
+    Raises Refusal if the port cannot be opened there, before minutes of set-up are spent.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)

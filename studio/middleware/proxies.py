@@ -123,10 +123,10 @@ def is_request_id(text: str) -> bool:
 
 
 def _client(forwarded_for: list[str], trusted: Sequence[Network]) -> tuple[Address | None, int]:
-    """The nearest address that is no trusted proxy, and how many trusted proxies stand between it and us.
+    """The nearest address that is not a trusted proxy, and how many trusted proxies are between it and us.
 
-    Each proxy appends whom it heard, so the list is believed from its right end, as far as trust goes. An entry that
-    is no address ends the walk: what stands left of it is worth nothing. Where all are trusted, the leftmost is it.
+    Each proxy appends its peer's address, so the list is read from its right end, as far as proxies are trusted. An
+    entry that is not an address ends the walk: entries left of it are ignored. If all are trusted, it is the leftmost.
     """
     client: Address | None = None
     hops = 0

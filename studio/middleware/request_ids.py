@@ -1,4 +1,4 @@
-"""Each request has an id: it stands in every log line of the request, in its answer, and in what a user may quote."""
+"""Each request has an id: it is in every log line of the request, in its response, and on error pages to be quoted."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ HEADER: Final = "X-Request-ID"
 
 
 class RequestIdMiddleware:
-    """Takes the id that a trusted proxy gave (`studio.middleware.proxies` has dropped any other), or creates one.
+    """Uses the id that a trusted proxy set (`studio.middleware.proxies` has dropped any other), or creates one.
     Logs the access.
 
-    Stands behind the forwarding headers, so that it sees the client's own address, and around all else.
+    Runs after the forwarding headers, so that it sees the client's own address, and around everything else.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

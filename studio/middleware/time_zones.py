@@ -72,7 +72,7 @@ def zone_name(zone: tzinfo | None = None) -> str:
 
 
 def zone_words(moment: datetime, zone: tzinfo | None = None) -> str:
-    """What stands beside a field, such as `America/New_York (UTC-5)`; the offset is that of the moment."""
+    """The zone's label beside a field, such as `America/New_York (UTC-5)`; the offset is that of the moment."""
     name = zone_name(zone)
     return name if name == "UTC" else f"{name} ({_offset_words(moment.astimezone(zone or _current()))})"
 
@@ -107,7 +107,7 @@ def _local_words(local: datetime) -> str:
 
 
 def _abbreviation(local: datetime) -> str:
-    """`EST`, or the offset where the database has no letters for a zone."""
+    """`EST`, or the offset if the database has no abbreviation for a zone."""
     name = local.tzname() or ""
     return name if name[:1].isalpha() else _offset_words(local)
 

@@ -15,7 +15,7 @@ HEIGHT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceStep:
-    """One event: where it stands in the drawing, with a tick that says how it ended."""
+    """One event: its position in the chart, with a tick for its outcome."""
 
     point: TrendPoint
     x: float
@@ -24,7 +24,7 @@ class ConfidenceStep:
 
     @property
     def score(self) -> str:
-        """0 to 1, as answers tell it."""
+        """The confidence, 0 to 1, as in API responses."""
         return f"{self.point.hundredths / 100:.2f}"
 
     @property

@@ -19,7 +19,7 @@ def get_text(request: HttpRequest, name: str, *, most: int) -> str:
 
 
 def get_note(request: HttpRequest) -> str:
-    """Why somebody did it."""
+    """Return the note of a form: the reason for the action."""
     return get_text(request, "note", most=NOTE_MAX)
 
 
@@ -35,7 +35,7 @@ def get_int(request: HttpRequest, name: str) -> int | None:
 
 
 def get_json(request: HttpRequest) -> dict[str, Any]:
-    """What a form that a renderer has drawn sent: `{"name", "context"}`; the context is None where it is odd."""
+    """The event of a rendered form: `{"name", "context"}`; the context is None if it is invalid."""
     try:
         context = json.loads(request.POST.get("context", ""))
     except (ValueError, RecursionError):
@@ -54,6 +54,6 @@ def get_text_at(given: QueryDict, name: str, *, most: int) -> str:
 
 
 def get_choice(request: HttpRequest, name: str, known: Sequence[str]) -> str:
-    """A parameter of the address that may say one of these; what is odd counts as nothing."""
+    """A query parameter with one of these values; an invalid one is ignored."""
     value = request.GET.get(name, "")
     return value if value in known else ""

@@ -63,7 +63,7 @@ def dry_run_plain_form(
 
 
 def describe_outcome(outcome: FormDryRun) -> FormCall:
-    """An outcome as a page tells it."""
+    """Describe an outcome for a page."""
     words = {
         "runs": _("The call runs at once."),
         "approval": _("The call waits until a person approves exactly this."),

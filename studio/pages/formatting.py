@@ -18,7 +18,7 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
 def inline_code(text: object) -> SafeString:
-    """Escaped, with what stands in backticks as code."""
+    """The escaped text, with text in backticks as code."""
     return mark_safe(_CODE.sub(r"<code>\1</code>", conditional_escape(str(text))))  # noqa: S308 (escaped first)
 
 

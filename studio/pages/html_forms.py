@@ -35,7 +35,7 @@ class HtmlField:
 
 @dataclass(frozen=True)
 class HtmlButton:
-    """What sends an event; `number` tells it from others of the same name."""
+    """A button that sends an event; `number` distinguishes it from others of the same name."""
 
     number: int
     label: str

@@ -1,9 +1,9 @@
-"""What the scripts say, so that it can be translated: a script has no language, the page that loads it has.
+"""The messages of the scripts, so that they can be translated: a script has no language, the page that loads it has.
 
-A script says `say("Remove {name}", {name})`, as Python says `gettext`: the sentence stands where it is used, and is its
-own key. The page brings the translations as JSON in an element of its own: no script is made for a language, nothing
-more is fetched or cached, and the content policy stays as strict as it is. What is not translated is not sent: it is
-said as it was written. A test holds these tables against the scripts.
+A script says `say("Remove {name}", {name})`, as Python calls `gettext`: the message is written where it is used, and is
+its own key. The page includes the translations as JSON in its own element: no script is built per language, nothing
+more is fetched or cached, and the content policy stays as strict as it is. Untranslated messages are not sent: they are
+shown as written. A test compares these tables with the scripts.
 """
 
 from __future__ import annotations

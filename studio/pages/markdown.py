@@ -44,7 +44,7 @@ _ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}
 
 
 def render_page(text: str) -> str:
-    """The HTML of its body. Links and pictures are words that tell their address; HTML in the text is shown as text."""
+    """The HTML of its body. Links and pictures are shown as text with their URL; HTML in the text is shown as text."""
     if len(text) > CHARACTERS_MAX:
         cut = escape(text[:CHARACTERS_MAX])
         return f"<p><em>Only the first {CHARACTERS_MAX:,} characters are shown, as text.</em></p><pre>{cut}</pre>"

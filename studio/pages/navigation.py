@@ -37,7 +37,7 @@ class NavItem:
 
     @property
     def url(self) -> str:
-        """Where it leads."""
+        """The URL of the entry."""
         return reverse(self.url_name)
 
     def holds(self, view_name: str) -> bool:

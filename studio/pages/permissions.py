@@ -133,7 +133,7 @@ def post_only_from(page: str) -> Callable[[View], View]:
 
 
 def operator_required(view: View) -> View:
-    """Any role may read."""
+    """A view for signed-in operators of any role."""
     return _guarded(view, lambda _: True, gettext_lazy("open this page"))
 
 

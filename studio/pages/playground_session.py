@@ -43,7 +43,7 @@ _PARTS: Final = (
 
 @dataclass(frozen=True)
 class TextPart:
-    """A part of the message; `trigger` names the trigger that stands there, if one does."""
+    """A part of the message; `trigger` names the trigger found there, if any."""
 
     text: str
     trigger: str
@@ -254,7 +254,7 @@ def _words(event: Any) -> str:
 
 
 def _pieces(message: str, matches: Sequence[Match]) -> Iterator[TextPart]:
-    """The message cut where triggers stand; of two that overlap the first one shows."""
+    """The message split at its triggers; of two that overlap the first one is shown."""
     at = 0
     for hit in sorted((hit for one in matches for hit in one.triggers), key=lambda hit: (hit.start, -hit.end)):
         if hit.start < at:

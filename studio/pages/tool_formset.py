@@ -1,4 +1,4 @@
-"""The rows of tools and their arguments in the form of a new capability: read from what a browser sent, with faults.
+"""The rows of tools and their arguments in the form of a new capability: read from the submitted data, with errors.
 
 Fields are `tool-0-name`, `tool-0-does`, `tool-0-kind`, `tool-0-form`, and of its arguments `tool-0-arg-0-name`,
 `-kind`, `-meaning`, `-choices`, `-required`. A button named `step` changes the rows without a script: `add-tool`,

@@ -70,7 +70,7 @@ class Tour:
 
     @property
     def done(self) -> int:
-        """How many are done."""
+        """The number of steps that are done."""
         return sum(is_done for _, is_done in self.steps)
 
     @property
@@ -100,7 +100,7 @@ def list_visited(request: StudioRequest, response: HttpResponse, key: str) -> Ht
 
 
 def hide_tour(request: StudioRequest, response: HttpResponse) -> HttpResponse:
-    """Show it no more."""
+    """Hide the tour."""
     return _keep(request, response, _marks(request) | {_LEFT})
 
 

@@ -1,4 +1,4 @@
-"""The Studio's addresses."""
+"""The Studio's URLs."""
 
 from django.urls import path
 

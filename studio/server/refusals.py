@@ -61,7 +61,7 @@ class BodyTimeout(RequestRefused):
 
 
 class TooManyBodies(RequestRefused):
-    """The bodies that are held already take all the room that there is for them."""
+    """Request bodies in memory have reached their total limit."""
 
     status = 503
     code = "REGISTRY_UNAVAILABLE"

@@ -56,7 +56,7 @@ class WarmReads:
         return _send(protocol, self._responses.prepare(environ, key), request_id)
 
     def _request(self, scope: RequestScope) -> tuple[Hashable, str | None]:
-        """Whatever tells the request from another one, and the id that a trusted proxy gave it."""
+        """Everything that distinguishes the request from another one, and the id that a trusted proxy set."""
         significant: HeaderList = []
         forwarding: HeaderList = []
         has_key = False

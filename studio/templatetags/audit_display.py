@@ -35,8 +35,8 @@ def plain(value: object) -> str:
 
 @register.filter
 def detail_shown(event: AuditEvent) -> list[tuple[str, str, str]]:
-    """`(name, words, whole)` of what a row tells, without what is empty. A digest is shown by its beginning and a
-    moment in the reader's zone; then `whole` is what the row holds."""
+    """`(name, words, whole)` of a row's details, without empty ones. A digest is shown by its beginning and a
+    time in the reader's zone; then `whole` is the stored value."""
     shown = []
     for name, value in event.detail.items():
         if value in ("", [], {}):

@@ -36,9 +36,9 @@ register.filter("moment_words", moment_words)
 
 @register.inclusion_tag("components/time_zone.html")
 def time_zone(field: str, at: datetime | None = None, zone: tzinfo | str | None = None) -> dict[str, str]:
-    """What stands beside a field that takes a time: the zone in which it is read, in words and for the form to send.
+    """The zone beside a time field: the zone in which it is read, in words and for the form to send.
 
-    `at` is the moment that the field shows, `zone` the one in which it shows it where that is not the reader's.
+    `at` is the time that the field shows, `zone` the one in which it shows it where that is not the reader's.
     """
     # A template that finds no zone gives the empty string.
     zone = zone if isinstance(zone, tzinfo) else None

@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.simple_block_tag
 def page_head(content: str, title: str, about: str) -> str:
-    """Between the two tags stand the page's actions, if it has any."""
+    """The page's actions, if any, are between the two tags."""
     return render_to_string("components/page_head.html", {"title": title, "about": about, "actions": content})

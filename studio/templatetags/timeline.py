@@ -1,4 +1,4 @@
-"""Diffs with what was said about their lines, and what happened to a capability."""
+"""Diffs with comments on their lines, and a capability's timeline."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ register = template.Library()
 
 @register.filter
 def at(table: Mapping[Any, Any] | None, key: object) -> Any:
-    """What stands under a key; nothing where there is none."""
+    """The value of a key; empty if there is none."""
     return table.get(key) if table else None
 
 
 @register.filter
 def holds(block: DiffBlock, said: Mapping[int, Any] | None) -> bool:
-    """Whether somebody has said something about a line of it: that is not folded away."""
+    """Whether it has a comment on one of its lines: then it is not folded."""
     return said is not None and any(row.new_number in said for row in block.rows)
 
 

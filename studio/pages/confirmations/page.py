@@ -182,7 +182,7 @@ def _first_field(question: Confirmation) -> str:
 
 
 def _cancel_address(request: StudioRequest, question: Confirmation) -> str:
-    """The page that the button was on, as the browser tells it, where it is one of ours; else the question's own."""
+    """The page that the button was on, from the Referer header if it is one of ours; else the question's own."""
     kept, before = request.POST.get(BACK, "")[:_BACK_MAX], request.headers.get("Referer", "")
     for address in (kept, before):
         if not url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure()):

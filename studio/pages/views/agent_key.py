@@ -193,7 +193,7 @@ def _shown(
 @admin_required
 @post_only_from("studio:agent_key_show")
 def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
-    """Other rights."""
+    """Change the rights of a key."""
     row, form = _key_or_404(number), KeyRightsForm(request.POST)
     form.expires_at = row.expires_at
     if form.is_valid():

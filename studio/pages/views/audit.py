@@ -1,4 +1,4 @@
-"""Who did what."""
+"""The audit log: who did what."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
 @publisher_required
 @confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Take it from agents."""
+    """Retire the capability: agents can no longer load it."""
     return _told(
         request,
         capability_id,
@@ -100,7 +100,7 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
 @publisher_required
 @post_only_from("studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Bring it back."""
+    """Restore a deprecated or retired capability."""
     return _told(
         request,
         capability_id,

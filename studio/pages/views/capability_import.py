@@ -57,7 +57,7 @@ def _told(outcome: ImportResult) -> dict[str, Any]:
 
 
 def _pasted(request: StudioRequest) -> dict[str, str]:
-    """Browsers send CRLF."""
+    """The pasted text with LF line ends; browsers send CRLF."""
     texts = {name: request.POST.get(field, "").replace("\r\n", "\n") for name, field in PASTED.items()}
     return {name: text for name, text in texts.items() if text.strip()}
 
@@ -91,7 +91,7 @@ def _paths(request: StudioRequest, count: int) -> list[str] | None:
 @author_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_git(request: StudioRequest) -> HttpResponse:
-    """Queue the fetch of a git address; its page tells how far it is."""
+    """Queue the fetch of a git URL; its page shows the progress."""
     context: dict[str, Any] = {"way": "git"}
     if request.method == "POST":
         source = get_text(request, "source", most=501)

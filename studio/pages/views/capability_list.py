@@ -69,7 +69,7 @@ class _CapabilityRows:
 
 
 def parse_filter(given: QueryDict) -> CapabilityFilter:
-    """From an address; what is odd in it is left out."""
+    """Parse the filter from the query string; invalid values are ignored."""
     values = {name: _clean(given.get(name, "")) for name in _KNOWN}
     values = {name: value for name, value in values.items() if value in (_KNOWN[name] or (value,))}
     return CapabilityFilter(text=_clean(given.get("q", "")), **values)

@@ -179,7 +179,7 @@ def _wish(given: dict[str, Any], rows: list[ToolRow]) -> CapabilitySpec:
 
 
 def _unchecked(request: StudioRequest) -> NewCapabilityForm:
-    """What was typed so far, without a word about what is missing: nobody has said that he is done."""
+    """The form with what was typed so far, without errors about missing fields: it was not submitted yet."""
     given: MultiValueDict[str, str] = request.POST
     names = NewCapabilityForm.base_fields
     return NewCapabilityForm(initial={name: given[name] for name in names if name in given})

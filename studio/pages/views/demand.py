@@ -81,7 +81,7 @@ def _board(what: DemandKind) -> HttpResponse:
 @author_required
 @post_only_from("studio:demand_list")
 def utterance_add(request: StudioRequest) -> HttpResponse:
-    """Put a sentence into the draft of a capability; come back to the page that it was said on."""
+    """Add an utterance to the draft of a capability; return to the page that it came from."""
     wanted = get_text(request, "place", most=20)
     place = next((each for each in UTTERANCE_LISTS if each == wanted), UTTERANCE_LISTS[1])
     capability_id = get_text(request, "capability_id", most=64)

@@ -150,7 +150,7 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required
 @require_POST
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Findings for the texts as they stand in the browser; stores nothing."""
+    """Findings for the texts in the browser; stores nothing."""
     files = get_submitted_files(request)
     report = drafts.validate_draft_files(capability_id, files)
     return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, None, report))

@@ -38,7 +38,7 @@ class _FeedbackRows:
 @operator_required
 @require_safe
 def feedback_list(request: StudioRequest) -> HttpResponse:
-    """Playbooks, and whatever else agents told of, the least trusted first."""
+    """Playbooks, and other capabilities with feedback, the least trusted first."""
     kind, sort = get_choice(request, "kind", KINDS), get_choice(request, "sort", SORTS)
     found = CapabilityHealthList(kind=kind, sort=sort)
     page: Page[Any] = Paginator(_FeedbackRows(found), PAGE_SIZE).get_page(request.GET.get("page"))  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from studio.pages.permissions import StudioRequest, operator_required
 @operator_required
 @require_safe
 def help_show(request: StudioRequest) -> HttpResponse:
-    """Where to begin."""
+    """The help page."""
     return render(request, "studio/help/show.html", {"tour": tour.get_tour(request)})
 
 

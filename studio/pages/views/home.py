@@ -41,5 +41,5 @@ def tour_leave(request: StudioRequest) -> HttpResponse:
 @operator_required
 @post_only_from("studio:home")
 def tour_show(request: StudioRequest) -> HttpResponse:
-    """Put it there again."""
+    """Show the tour on Home again."""
     return tour.show_tour(request, redirect("studio:home"))

@@ -109,7 +109,7 @@ def _told(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> Ht
 @admin_required
 @post_only_from("studio:operator_list")
 def operator_role(request: StudioRequest) -> HttpResponse:
-    """Another role."""
+    """Change the role of a member."""
     role = get_text(request, "role", most=16)
     words = _("%(name)s has the role {role} now.").format(role=role)
     return _told(request, words, operators.set_role, role=role)

@@ -163,7 +163,7 @@ def _by_line(threads: list[CommentThread], review: Review) -> dict[str, dict[int
 
 
 def _place(request: StudioRequest) -> dict[str, str]:
-    """What a comment is to stand on, as a link or the form says; nothing where that is odd."""
+    """The line or finding that a comment is about, from a link or the form; nothing if that is invalid."""
     given = request.POST if request.method == "POST" else request.GET
     file, line, code = (given.get(name, "").replace("\0", "")[:64] for name in ("file", "line", "code"))
     if file in BUNDLE_FILES and line.isdecimal() and len(line) < 8:
@@ -218,7 +218,7 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
 @operator_required
 @post_only_from("studio:review_show")
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
-    """Answer a comment."""
+    """Reply to a comment."""
     words = get_text(request, "words", most=WORDS_MAX)
     return _on_comment(request, number, review_comments.add_reply, _("Your answer is kept."), words=words)
 
@@ -250,7 +250,7 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
 @operator_required
 @post_only_from("studio:review_show")
 def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
-    """Something should change first."""
+    """Send the draft back: request changes."""
     if not request.user.can_publish:
         return _refused(request, number, _("send back"))
     done = _("Sent back, with your words.")

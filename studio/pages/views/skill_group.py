@@ -105,7 +105,7 @@ def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
 @publisher_required
 @post_only_from("studio:skill_group_show")
 def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
-    """Change its words."""
+    """Save the description and examples of a group."""
     found = _group_or_404(group_id)
     form = GroupForm(request.POST)
     if form.is_valid():

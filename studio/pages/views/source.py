@@ -100,7 +100,7 @@ class SourceForm(RegistrySyncForm):
 
     @property
     def for_registries(self) -> list[forms.BoundField]:
-        """The others."""
+        """The fields that are for registries only."""
         return [field for field in self if field.name in self.registrys_own]
 
 
@@ -119,7 +119,7 @@ def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> H
 @admin_required
 @post_only_from("studio:source_list")
 def source_create(request: StudioRequest) -> HttpResponse:
-    """Follow one more."""
+    """Add a source."""
     form = SourceForm(request.POST)
     if form.is_valid():
         try:
@@ -265,7 +265,7 @@ def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.delete_source_secret, page="studio:source_show")
 def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
-    """Take no more pushes."""
+    """Delete the webhook secret: pushes are no longer accepted."""
     words = _("Nothing is taken there any more; it is looked at in its time.")
     return _told(request, number, words, push_webhooks.delete_secret)
 
@@ -273,7 +273,7 @@ def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.remove_source, page="studio:source_show", gone="studio:source_list")
 def source_remove(request: StudioRequest, number: int) -> HttpResponse:
-    """Stop following it."""
+    """Remove the source; imported bundles stay."""
 
     def words(source: GitSource) -> str:
         return _("%(spec)s is removed. Capabilities that came from it stay.") % {"spec": source.spec}

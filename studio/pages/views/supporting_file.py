@@ -112,8 +112,8 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 
 def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
-    """The texts of files by their paths; without a folder they stand beside the four. Raises `InvalidRequest` for one
-    that is none."""
+    """The texts of files by their paths; without a folder they are beside the four. Raises `InvalidRequest` for one
+    that is not text."""
     found = {}
     for upload in uploads[:_UPLOADS_MAX]:
         content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]

@@ -52,7 +52,7 @@ def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> Htt
 @admin_required
 @post_only_from("studio:team_list")
 def team_create(request: StudioRequest) -> HttpResponse:
-    """A new one."""
+    """Create a team."""
     form = TeamForm(request.POST)
     if form.is_valid():
         try:
@@ -92,7 +92,7 @@ def _shown(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: i
 @admin_required
 @post_only_from("studio:team_show")
 def team_change(request: StudioRequest, number: int) -> HttpResponse:
-    """Another name or description."""
+    """Change the name or description of a team."""
     found, form = _team_or_404(number), TeamForm(request.POST)
     if form.is_valid():
         try:
@@ -113,7 +113,7 @@ def _told(request: StudioRequest, number: int, words: str, verb: Any, **argument
 @admin_required
 @post_only_from("studio:team_show")
 def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
-    """Somebody more."""
+    """Add a member to a team."""
     name = get_text(request, "username", most=150)
     words = _("%(name)s is in the team.") % {"name": name}
     return _told(request, number, words, teams.add_member, key=number, username=name)
@@ -122,7 +122,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.remove_team_member, page="studio:team_show")
 def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
-    """Somebody less."""
+    """Remove a member from a team."""
     name = get_text(request, "username", most=150)
     words = _("%(name)s is no longer in the team.") % {"name": name}
     return _told(request, number, words, teams.remove_member, key=number, username=name)
@@ -140,7 +140,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.remove_team_capability, page="studio:team_show")
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
-    """Take it away again."""
+    """Remove a capability from its team."""
     name = get_text(request, "owned", most=64)
     words = _("%(name)s belongs to no team: anyone with the role may change it.") % {"name": name}
     return _told(request, number, words, teams.set_owning_team, capability_id=name, key=None)
@@ -149,7 +149,7 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.delete_team, page="studio:team_show", gone="studio:team_list")
 def team_delete(request: StudioRequest, number: int) -> HttpResponse:
-    """Once it owns nothing."""
+    """Delete a team that owns nothing."""
 
     def words(name: str) -> str:
         return _("The team %(name)s is deleted.") % {"name": name}

@@ -22,7 +22,7 @@ SHOWN_MAX: Final = 20
 
 
 def _asked(request: StudioRequest) -> RequestedCapability:
-    """From the address; what is odd in it is left out."""
+    """The options from the query string; invalid values are ignored."""
     days = get_choice(request, "days", [str(period) for period in PERIODS])
     return RequestedCapability(
         days=int(days or 30),

@@ -133,7 +133,7 @@ def _told(request: StudioRequest, number: int, words: str, verb: Any, **argument
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
-    """Send an event that tells of nothing."""
+    """Send a test event."""
     return _told(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
 
 

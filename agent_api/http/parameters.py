@@ -55,7 +55,7 @@ def capability_id(values: Mapping[str, Any]) -> str:
     if value is None or value == "":
         raise InvalidRequest("capability_id is missing; capability_registry_list names them all")
     if not isinstance(value, str):
-        raise InvalidRequest(f"capability_id must be a text, found {type_word(value)}")
+        raise InvalidRequest(f"capability_id must be a string, found {type_word(value)}")
     if not _LOOKUP.fullmatch(value) or not _is_storable(value):
         raise InvalidRequest("capability_id must be 1 to 200 printable characters")
     return value
@@ -82,7 +82,7 @@ def integer(values: Mapping[str, Any], name: str, *, least: int, most: int = INT
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,16}", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidRequest(f"{name} must be a whole number from {least} to {most}")
+        raise InvalidRequest(f"{name} must be an integer from {least} to {most}")
     return value
 
 
@@ -100,7 +100,7 @@ def string(values: Mapping[str, Any], name: str, *, most: int, default: str = ""
     """A text of at most `most` characters without NUL or half characters."""
     value = values.get(name, default)
     if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_storable(value):
-        raise InvalidRequest(f"{name} must be a text of at most {most} characters")
+        raise InvalidRequest(f"{name} must be a string of at most {most} characters")
     return value
 
 
@@ -132,8 +132,8 @@ def files(values: dict[str, Any], where: str = "files") -> dict[str, bytes | str
     """`{name: text}`, both texts."""
     given = values.get("files")
     if not isinstance(given, dict):
-        raise InvalidRequest(f"{where} must be an object of file names and texts, found {type_word(given)}")
+        raise InvalidRequest(f"{where} must be an object of file names and strings, found {type_word(given)}")
     for name, text in given.items():
         if not isinstance(text, str):
-            raise InvalidRequest(f"{where}[{name[:80]!r}] must be a text, found {type_word(text)}")
+            raise InvalidRequest(f"{where}[{name[:80]!r}] must be a string, found {type_word(text)}")
     return dict(given)

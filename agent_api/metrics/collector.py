@@ -57,11 +57,11 @@ def _answers() -> Iterator[Metric]:
 
 
 def _bodies() -> Iterator[Metric]:
-    yield _gauge("studio_bodies_bytes", "What the load answers held in memory may take.", RESPONSE_CACHE.bytes_held)
-    yield _gauge("studio_bodies_limit_bytes", "What they may take at most.", RESPONSE_CACHE.bytes_max)
-    yield _gauge("studio_bodies_entries", "Load answers held in memory.", len(RESPONSE_CACHE))
-    yield _count("studio_bodies_hits", "Load answers found in memory.", RESPONSE_CACHE.hits)
-    yield _count("studio_bodies_misses", "Load answers that had to be made.", RESPONSE_CACHE.misses)
+    yield _gauge("studio_bodies_bytes", "Size of the load responses cached in memory.", RESPONSE_CACHE.bytes_held)
+    yield _gauge("studio_bodies_limit_bytes", "Their maximum size.", RESPONSE_CACHE.bytes_max)
+    yield _gauge("studio_bodies_entries", "Load responses cached in memory.", len(RESPONSE_CACHE))
+    yield _count("studio_bodies_hits", "Load responses found in the cache.", RESPONSE_CACHE.hits)
+    yield _count("studio_bodies_misses", "Load responses that had to be rendered.", RESPONSE_CACHE.misses)
 
 
 def _snapshot() -> Iterator[Metric]:

@@ -15,12 +15,12 @@ View = Any
 
 # Every endpoint can answer these, whatever it does.
 _ALWAYS: Final = {
-    400: ("Error", "An argument is missing or odd (INVALID_REQUEST)."),
-    401: ("Error", "No key, or a bad one (UNAUTHENTICATED)."),
+    400: ("Error", "An argument is missing or invalid (INVALID_REQUEST)."),
+    401: ("Error", "No key, or an invalid one (UNAUTHENTICATED)."),
     403: ("Error", "The key lacks the scope (FORBIDDEN)."),
     405: ("Error", "The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has."),
     429: ("Error", "Too many calls (RATE_LIMITED); Retry-After says when to come back."),
-    503: ("Error", "The database is away (REGISTRY_UNAVAILABLE)."),
+    503: ("Error", "The database is unreachable (REGISTRY_UNAVAILABLE)."),
 }
 _WITH_BODY: Final = {
     413: ("Error", "The body is too large (PAYLOAD_TOO_LARGE)."),
@@ -34,7 +34,7 @@ CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the statu
 
 
 # Every call that writes; one that can answer 422 for more says so itself.
-_REUSED: Final = {422: ("Error", "The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED).")}
+_REUSED: Final = {422: ("Error", "The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED).")}
 _IDEMPOTENCY_KEY: Final = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},

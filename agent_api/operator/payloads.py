@@ -61,13 +61,13 @@ def parse_codes(values: dict[str, Any]) -> tuple[str, ...]:
     """`acknowledge`: a list of finding codes."""
     given = values.get("acknowledge", [])
     if not isinstance(given, list) or not all(isinstance(code, str) and len(code) <= 64 for code in given[:100]):
-        raise InvalidRequest('acknowledge must be a list of codes, such as ["POLICY_LOOSENED"]')
+        raise InvalidRequest('acknowledge must be an array of codes, such as ["POLICY_LOOSENED"]')
     return tuple(given[:100])
 
 
 def _sources(bundles: Any) -> list[SourceBundle]:
     if not isinstance(bundles, list) or not bundles:
-        raise InvalidRequest('bundles must be a list such as [{"path": "weights", "files": {"skill.md": "..."}}]')
+        raise InvalidRequest('bundles must be an array such as [{"path": "weights", "files": {"skill.md": "..."}}]')
     if len(bundles) > BUNDLES_MAX:
         raise InvalidRequest(f"bundles holds {len(bundles)} entries; at most {BUNDLES_MAX} are taken in one call")
     return [_source(index, entry) for index, entry in enumerate(bundles)]

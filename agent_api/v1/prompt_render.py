@@ -45,7 +45,7 @@ def _bundle(snapshot: Snapshot, caller: Caller, capability_id: str) -> Bundle:
 def _capability_ids(values: Mapping[str, Any]) -> list[str]:
     given = values.get("capability_ids")
     if not isinstance(given, list) or not 1 <= len(given) <= IDS_MAX:
-        raise InvalidRequest(f"capability_ids must be a list of 1 to {IDS_MAX} ids")
+        raise InvalidRequest(f"capability_ids must be an array of 1 to {IDS_MAX} ids")
     # The same one twice is one.
     return list(dict.fromkeys(parameters.capability_id({"capability_id": each}) for each in given))
 

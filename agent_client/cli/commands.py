@@ -114,7 +114,7 @@ def _list(options: argparse.Namespace) -> int:
     for entry in listing.entries:
         print(f"{entry.capability_id:24} {one_line(entry.name, most=40)}: {one_line(entry.description, most=120)}")
     if listing.is_stale:
-        print(f"(the registry is away; this is {listing.age_seconds:,.0f} seconds old)")
+        print(f"(the registry is unreachable; this is {listing.age_seconds:,.0f} seconds old)")
     for bad in source.unreadable if isinstance(source, LocalSkills) else []:
         print(f"{one_line(bad.folder, most=60)} cannot be read: {one_line(bad.cause)}", file=sys.stderr)
     if not listing.entries:

@@ -71,7 +71,7 @@ class Processes:
         """A sentence about the first process that is no longer there and is not kept, or None."""
         for name, process in self.running.items():
             if name not in self._kept and process.poll() is not None:
-                return f"The {name} {_how_ended(process)}; its last words stand above."
+                return f"The {name} {_how_ended(process)}; see its last lines above."
         return None
 
     def wait_for_end(self, stop: threading.Event) -> str | None:

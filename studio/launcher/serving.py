@@ -119,7 +119,7 @@ def _port_refusal(host: str, port: int, error: OSError) -> Refusal:
     if error.errno == errno.EACCES:
         return Refusal(f"Port {port} is for the system's own services. Fix: PORT=8000 python3 run.py", exit_code=2)
     return Refusal(
-        f"HOST is '{host}', which is no address of this machine ({error.strerror}): expected one that it has, "
+        f"HOST is '{host}', which is not an address of this machine ({error.strerror}): expected one that it has, "
         "for example HOST=127.0.0.1",
         exit_code=2,
     )
@@ -176,7 +176,7 @@ def _prepare(root: Path, python: Path, environment: StudioEnvironment, env: Mapp
         # It says the first sign-in and the first key itself, this once: nothing of it may be lost on the way.
         code = run_to_end([str(python), str(root / "manage.py"), "prepare_site"], env=env)
         if code != 0:
-            raise Refusal(f"The start ends here after {current.elapsed_seconds:.0f} s; the reason stands above.")
+            raise Refusal(f"The start ends here after {current.elapsed_seconds:.0f} s; see the reason above.")
     prepared.remember()
 
 

@@ -256,7 +256,7 @@ def test_a_taken_port_is_refused_before_the_setup(tree: Tree) -> None:
         ({"PORT": "eighty", "DEBUG": "maybe"}, ("PORT is 'eighty'", "DEBUG is 'maybe'")),
         ({"DATABASE_URL": "postgresql://u:p@h/db"}, ("SECRET_KEY is missing", "ALLOWED_HOSTS is missing")),
         ({"HOST": "0.0.0.0", "DEBUG": "on"}, ("DEBUG is on while HOST is '0.0.0.0'",)),
-        ({"HOST": "192.0.2.1"}, ("HOST is '192.0.2.1', which is no address of this machine",)),
+        ({"HOST": "192.0.2.1"}, ("HOST is '192.0.2.1', which is not an address of this machine",)),
         ({"DATA_DIR": "/dev/null/data"}, ("DATA_DIR is '/dev/null/data', which cannot be used",)),
     ],
 )

@@ -111,7 +111,7 @@ def _require_no_tags(values: dict[str, Any]) -> None:
 
 def _upload_ids(files: Any) -> list[UUID]:
     if not isinstance(files, list) or not 1 <= len(files) <= skill_uploads.FILES_MAX:
-        raise InvalidRequest(f"files must be a list of 1 to {skill_uploads.FILES_MAX} files that were sent")
+        raise InvalidRequest(f"files must be an array of 1 to {skill_uploads.FILES_MAX} files that were sent")
     try:
         return [UUID(file["storageId"]) for file in files]
     except (TypeError, KeyError, ValueError, AttributeError):

@@ -61,7 +61,7 @@ def read_call(body: Any, headers: Mapping[str, str]) -> McpCall:
         raise McpError(INVALID_REQUEST, "The body must be one JSON-RPC 2.0 request; batches are not taken", status=400)
     request_id = body.get("id")
     if isinstance(request_id, bool) or not isinstance(request_id, str | int | float | None):
-        raise McpError(INVALID_REQUEST, "id must be a text or a number", status=400)
+        raise McpError(INVALID_REQUEST, "id must be a string or a number", status=400)
     params = body.get("params", {})
     if not isinstance(params, dict):
         raise McpError(INVALID_PARAMS, "params must be an object", status=400)
@@ -122,5 +122,5 @@ def get_string_param(params: Mapping[str, Any], name: str) -> str:
     """A required text. Raises `McpError`."""
     value = params.get(name)
     if not isinstance(value, str) or not value:
-        raise McpError(INVALID_PARAMS, f"params.{name} must be a text")
+        raise McpError(INVALID_PARAMS, f"params.{name} must be a string")
     return value

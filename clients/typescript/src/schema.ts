@@ -1105,7 +1105,7 @@ export interface operations {
                     "application/json": components["schemas"]["Feedback"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1114,7 +1114,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1168,7 +1168,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1186,7 +1186,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1231,7 +1231,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1240,7 +1240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1294,7 +1294,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1330,7 +1330,7 @@ export interface operations {
                     "application/json": components["schemas"]["Installed"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1339,7 +1339,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1393,7 +1393,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1411,7 +1411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1444,7 +1444,7 @@ export interface operations {
                     "application/json": components["schemas"]["MatchAnswer"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1453,7 +1453,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1507,7 +1507,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1539,7 +1539,7 @@ export interface operations {
                     "application/json": components["schemas"]["Proposal"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1548,7 +1548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1593,7 +1593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1629,7 +1629,7 @@ export interface operations {
                     "application/json": components["schemas"]["Proposed"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1638,7 +1638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1710,7 +1710,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1759,7 +1759,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1768,7 +1768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1804,7 +1804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1844,7 +1844,7 @@ export interface operations {
                     "application/json": components["schemas"]["SearchResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1853,7 +1853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1889,7 +1889,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1932,7 +1932,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1941,7 +1941,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1995,7 +1995,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2028,7 +2028,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillBundle"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2037,7 +2037,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2109,7 +2109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2142,7 +2142,7 @@ export interface operations {
                     "application/json": components["schemas"]["SkillBundle"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2151,7 +2151,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2223,7 +2223,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2257,7 +2257,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2266,7 +2266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2320,7 +2320,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2357,7 +2357,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2366,7 +2366,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2411,7 +2411,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2429,7 +2429,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2458,7 +2458,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleList"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2467,7 +2467,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2503,7 +2503,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2540,7 +2540,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2549,7 +2549,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2594,7 +2594,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2612,7 +2612,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2648,7 +2648,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2657,7 +2657,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2720,7 +2720,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2738,7 +2738,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2772,7 +2772,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleValidation"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2781,7 +2781,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2835,7 +2835,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2871,7 +2871,7 @@ export interface operations {
                     "application/json": components["schemas"]["CapabilityStatus"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -2880,7 +2880,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2943,7 +2943,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2961,7 +2961,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2997,7 +2997,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3006,7 +3006,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3069,7 +3069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3087,7 +3087,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3123,7 +3123,7 @@ export interface operations {
                     "application/json": components["schemas"]["CapabilityStatus"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3132,7 +3132,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3195,7 +3195,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3213,7 +3213,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3245,7 +3245,7 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3254,7 +3254,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3299,7 +3299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3335,7 +3335,7 @@ export interface operations {
                     "application/json": components["schemas"]["BundleResults"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3344,7 +3344,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3407,7 +3407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3425,7 +3425,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3461,7 +3461,7 @@ export interface operations {
                     "application/json": components["schemas"]["DraftSaved"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3470,7 +3470,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3533,7 +3533,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The Idempotency-Key stands for another call (IDEMPOTENCY_KEY_REUSED). */
+            /** @description The Idempotency-Key was used for another call (IDEMPOTENCY_KEY_REUSED). */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3551,7 +3551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -3584,7 +3584,7 @@ export interface operations {
                     "application/json": components["schemas"]["Prompt"];
                 };
             };
-            /** @description An argument is missing or odd (INVALID_REQUEST). */
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -3593,7 +3593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description No key, or a bad one (UNAUTHENTICATED). */
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3665,7 +3665,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The database is away (REGISTRY_UNAVAILABLE). */
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -63,5 +63,5 @@ def test_any_other_that_ends_is_the_reason_to_end(kept: Processes, tmp_path: Pat
     kept.start("server", [sys.executable, "-S", "-c", PROGRAM, str(tmp_path / "starts")])
     began = time.monotonic()
     reason = kept.wait_for_end(threading.Event())
-    assert reason == "The server ended with exit code 3; its last words stand above."
+    assert reason == "The server ended with exit code 3; see its last lines above."
     assert time.monotonic() - began < 10

@@ -28,7 +28,7 @@ def test_a_taken_port_names_a_free_one() -> None:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1"])
 def test_an_address_of_another_machine_is_refused(host: str) -> None:
-    with pytest.raises(Refusal, match=rf"HOST is '{host}', which is no address of this machine") as caught:
+    with pytest.raises(Refusal, match=rf"HOST is '{host}', which is not an address of this machine") as caught:
         check_port(host, free_port())
     assert caught.value.exit_code == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tests.servers import Studio
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+_tries = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +34,16 @@ def live_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     studio.stop()
 
 
+def _fresh(name: str) -> str:
+    """A name that no earlier try of the test has taken."""
+    return f"{name}.{next(_tries)}"
+
+
 def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studio: Studio) -> None:
     assert "admin" in ROLES
-    page = as_role("admin")
+    page, name = as_role("admin"), _fresh("nora")
     page.goto(f"{studio.url}/members/")
-    page.get_by_role("textbox", name="Name", exact=True).fill("nora")
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
     page.get_by_label("Role", exact=True).select_option("author")
     page.get_by_role("button", name="Make the link").click()
     address = page.locator("#new-link").inner_text()
@@ -49,13 +56,13 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     theirs.get_by_label("Password again").fill(CHOSEN)
     theirs.get_by_role("button", name="Set the password").click()
     expect(theirs.get_by_text("Your password is set.")).to_be_visible()
-    sign_in(theirs, studio.url, "nora", CHOSEN)
+    sign_in(theirs, studio.url, name, CHOSEN)
     theirs.goto(f"{studio.url}/new-capability/")
     expect(theirs.get_by_role("heading", level=1)).to_contain_text("New")
     page.goto(f"{studio.url}/members/")
-    page.get_by_label("Role of nora", exact=True).select_option("viewer")
-    page.get_by_role("button", name="Change the role of nora").click()
-    expect(page.get_by_text("nora has the role viewer now.")).to_be_visible()
+    page.get_by_label(f"Role of {name}", exact=True).select_option("viewer")
+    page.get_by_role("button", name=f"Change the role of {name}").click()
+    expect(page.get_by_text(f"{name} has the role viewer now.")).to_be_visible()
     # The session of the right that was lost has ended.
     theirs.reload()
     expect(theirs.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -63,25 +70,25 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
 
 
 def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], studio: Studio) -> None:
-    page = as_role("admin")
+    page, name = as_role("admin"), _fresh("night jobs")
     page.goto(f"{studio.url}/keys/")
-    page.get_by_role("textbox", name="Name", exact=True).fill("night jobs")
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
     page.get_by_label("Skill groups").fill("fitness")
     page.get_by_role("button", name="Make the key").click()
     first = page.locator("#new-key").inner_text()
     ids = [one["capability_id"] for one in _list(studio, first).json()["capabilities"]]
     assert ids
     assert "excel_analyzer" not in ids
-    page.get_by_role("link", name="night jobs").click()
+    page.get_by_role("link", name=name).click()
     page.get_by_label("The old one is taken for").select_option("one hour")
     page.get_by_role("button", name="Make a new key").click()
     second = page.locator("#new-key").inner_text()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
     page.get_by_role("button", name="Revoke key").click()
-    expect(page.get_by_role("heading", name="Revoke key “night jobs”?")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Revoke key “{name}”?")).to_be_visible()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
     page.get_by_role("button", name="Revoke key").click()
-    expect(page.get_by_text("The key 'night jobs' is revoked.")).to_be_visible()
+    expect(page.get_by_text(f"The key '{name}' is revoked.")).to_be_visible()
     page.wait_for_timeout(1200)
     assert [_list(studio, key).status_code for key in (first, second)] == [401, 401]
 
@@ -95,14 +102,14 @@ def _list(studio: Studio, key: str) -> httpx.Response:
 def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], studio: Studio) -> None:
     receiver = Receiver(replies=[status(500)])
     try:
-        page = as_role("admin")
+        page, name = as_role("admin"), _fresh("chat")
         page.goto(f"{studio.url}/webhooks/")
-        page.get_by_role("textbox", name="Name", exact=True).fill("chat")
+        page.get_by_role("textbox", name="Name", exact=True).fill(name)
         page.get_by_label("Address").fill(receiver.url)
         page.get_by_label("capability.published").check()
         page.get_by_role("button", name="Make the webhook").click()
         expect(page.locator("#new-secret")).to_contain_text("whsec_")
-        page.get_by_role("link", name="chat").click()
+        page.get_by_role("link", name=name).click()
         page.get_by_role("button", name="Send a test").click()
         expect(page.get_by_role("cell", name="queued")).to_be_visible()
         studio.manage("worker", "--once")
@@ -118,7 +125,7 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         page.get_by_role("button", name="Delete webhook").click()
         expect(page.get_by_text("The log of 1 delivery is deleted.")).to_be_visible()
         page.get_by_role("button", name="Delete webhook").click()
-        expect(page.get_by_text("The webhook chat is deleted.")).to_be_visible()
+        expect(page.get_by_text(f"The webhook {name} is deleted.")).to_be_visible()
     finally:
         receiver.stop()
 
@@ -158,9 +165,9 @@ def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[st
 
 
 def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: Studio) -> None:
-    page = as_role("admin")
+    page, name = as_role("admin"), _fresh("Finance")
     page.goto(f"{studio.url}/teams/")
-    page.get_by_label("Name").fill("Finance")
+    page.get_by_label("Name").fill(name)
     page.get_by_role("button", name="Make the team").click()
     page.get_by_label("Id of one more").fill("billing_refund")
     page.get_by_role("button", name="Give it to the team").click()
@@ -173,7 +180,7 @@ def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: St
     expect(theirs.get_by_text("you may read")).to_be_visible()
     expect(theirs.get_by_role("link", name="Edit", exact=True)).to_have_count(0)
     theirs.goto(f"{studio.url}/capabilities/billing_refund/edit/")
-    expect(theirs.get_by_text("belongs to the team 'Finance'")).to_be_visible()
+    expect(theirs.get_by_text(f"belongs to the team '{name}'")).to_be_visible()
     page.get_by_label("Somebody more").select_option("the-publisher")
     page.get_by_role("button", name="Add", exact=True).click()
     theirs.reload()

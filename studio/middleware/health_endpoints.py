@@ -55,6 +55,7 @@ def _database() -> str:
 
 
 def _redis(url: str) -> str:
+    # Only installations with REDIS_URL need it.
     import redis
 
     try:

@@ -31,6 +31,7 @@ class FormCall:
 
 def playground_bundle(capability_id: str, *, with_drafts: bool) -> Bundle:
     """What an agent has loaded in the playground. Raises `RegistryError`."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.playground_index import get_playground_index
 
     return SnapshotSource(get_playground_index(with_drafts=with_drafts)[0]).load(capability_id)

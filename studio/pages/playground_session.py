@@ -171,6 +171,7 @@ def run_conversation(
 ) -> PlaygroundSession:
     """Say these one after another. The same messages, the same answer; `with_drafts` tries drafts that pass in the
     place of what is published."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.playground_index import get_playground_index
 
     snapshot, index = get_playground_index(with_drafts=with_drafts)

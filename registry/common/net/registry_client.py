@@ -35,6 +35,7 @@ def check_registry_url(url: str) -> str:
 
     Plain http is taken where `IMPORT_ALLOWED_NETWORKS` names any network; the address itself is checked at each look.
     """
+    # httpx takes as long to import as Django: only what sends requests pays for it.
     import httpx
 
     try:
@@ -73,6 +74,7 @@ class RegistryClient:
 
         Raises `SourceUnreadable` for any other, and `SourceClosed` where trying again would not help.
         """
+        # httpx takes as long to import as Django: only what sends requests pays for it.
         import httpx
 
         url = httpx.URL(self.url + path, params=dict(query))
@@ -91,6 +93,7 @@ class RegistryClient:
         return answer
 
     def _ask(self, url: httpx.URL, headers: Mapping[str, str]) -> RegistryResponse:
+        # httpx takes as long to import as Django: only what sends requests pays for it.
         import httpx
 
         # No proxy and no password file out of the environment: the addresses would mean nothing.
@@ -129,6 +132,7 @@ class RegistryClient:
 
     @cached_property
     def _addresses(self) -> list[Address]:
+        # httpx takes as long to import as Django: only what sends requests pays for it.
         import httpx
 
         url = httpx.URL(self.url)

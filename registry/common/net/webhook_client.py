@@ -51,6 +51,7 @@ def check_url(url: str) -> str:
 
     A name is resolved at each delivery; an address in the URL itself is checked here too.
     """
+    # httpx takes as long to import as Django: only what sends requests pays for it.
     import httpx
 
     url = url.strip()
@@ -111,6 +112,7 @@ def post_event(
 
 async def _post(url: str, body: bytes, headers: Mapping[str, str], deadline: float, heard: _PartialResponse) -> None:
     """One limit around everything: a trickle of bytes would never end."""
+    # httpx takes as long to import as Django: only what sends requests pays for it.
     import httpx
 
     parsed = httpx.URL(url)
@@ -159,6 +161,7 @@ async def _exchange(
 
 def tls_context() -> Any:
     """The system's certificates (`SSL_CERT_FILE` where it is set), or certifi's where the system has none."""
+    # A store of certificates is read for it: only what sends requests pays for that.
     import ssl
 
     import certifi

@@ -34,6 +34,7 @@ _ISO_8601 = f"^({_DATE}|{_TIME}|{_DATE}T{_TIME})?$"
 
 def generate() -> JsonObject:
     """Build the document from the installed a2ui-core. Takes about a second: a2ui-core is slow to import."""
+    # A package of the tests: the generated document is committed.
     from a2ui.core import __version__
     from a2ui.core.basic_catalog import BasicCatalog
     from a2ui.core.catalog import get_common_types_schema_map

@@ -201,7 +201,11 @@ def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: A
     found = found_or_404(teams.get_team_page, number)
     if found.owned:
         raise StatusConflict(
-            _("'%(name)s' owns %(count)s capabilities. Assign them to another team first.")
+            ngettext(
+                "'%(name)s' owns %(count)s capability. Assign it to another team first.",
+                "'%(name)s' owns %(count)s capabilities. Assign them to another team first.",
+                len(found.owned),
+            )
             % {"name": found.team.name, "count": len(found.owned)}
         )
     names = [member.username for member in found.members]

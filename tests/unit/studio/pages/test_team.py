@@ -95,7 +95,7 @@ def test_an_odd_name_is_refused_beside_its_field(name: str, client: Client) -> N
         ("own", {"owned": "nowhere"}, "No capability found"),
         ("own", {"owned": "a\0<b>"}, "No capability found"),
         ("add-member", {"username": "nobody"}, "There is no operator"),
-        ("delete", {}, "owns 1 of the capabilities"),
+        ("delete", {}, "owns 1 capability."),
     ],
 )
 def test_what_cannot_be_done_is_told(verb: str, values: dict[str, str], words: str, client: Client) -> None:

@@ -17,11 +17,11 @@ class TellingApp(AppConfig):
         from registry.publishing import release_pointer
 
         module: Any = release_pointer
-        before = module.move_registry
+        before = module.bump_registry_revision
 
-        def move_registry(state: RegistryState) -> int:
+        def bump_registry_revision(state: RegistryState) -> int:
             queue.enqueue("jobs.prune", {})
             revision: int = before(state)
             return revision
 
-        module.move_registry = move_registry
+        module.bump_registry_revision = bump_registry_revision

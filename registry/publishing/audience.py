@@ -25,10 +25,14 @@ class AudienceKey:
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Loads of the last `DAYS` days, today (UTC) included. `readers` are the busiest, `by_day` has every day."""
+    """Loads of the last `DAYS` days, today (UTC) included. `readers` are the busiest, `by_day` has every day.
+
+    Reads without a key count as one of the `keys`; `keyless_loads` are theirs.
+    """
 
     loads: int
     keys: int
+    keyless_loads: int
     readers: tuple[AudienceKey, ...]
     by_day: tuple[tuple[date, int], ...]
 
@@ -51,6 +55,7 @@ def get_audience(capability_id: str, *, today: date | None = None) -> Audience:
         days[day] += count
         seen_day, seen = newest.get(key_name, (day, revision))
         newest[key_name] = (max(seen_day, day), max(seen, revision))
-    readers = tuple(AudienceKey(name, count, *newest[name]) for name, count in loads.most_common(KEYS_SHOWN))
+    busiest = sorted(loads.items(), key=lambda item: (-item[1], item[0]))[:KEYS_SHOWN]
+    readers = tuple(AudienceKey(name, count, *newest[name]) for name, count in busiest)
     by_day = tuple((first + timedelta(days=n), days[first + timedelta(days=n)]) for n in range(DAYS))
-    return Audience(sum(loads.values()), len(loads), readers, by_day)
+    return Audience(sum(loads.values()), len(loads), loads[""], readers, by_day)

@@ -21,20 +21,10 @@ from registry.models import (
     Webhook,
     WebhookDelivery,
 )
+from registry.publishing.audience import DAYS
+from registry.publishing.reviews import ACTIVE_STATES
 
-DAYS: Final = 30
 NAMES_SHOWN: Final = 5
-
-
-@dataclass(frozen=True, slots=True)
-class CapabilityUse:
-    """Loads of the last `DAYS` days (UTC), today included. `keyless_loads` are those of them without a key;
-    `busiest` are the names of the keys that loaded it most, at most `NAMES_SHOWN` of the `keys`."""
-
-    loads: int
-    keys: int
-    keyless_loads: int
-    busiest: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +53,6 @@ def _recent_loads() -> QuerySet[LoadCount]:
     return LoadCount.objects.filter(day__gt=today - timedelta(days=DAYS), day__lte=today)
 
 
-def use_of_capability(capability_id: str) -> CapabilityUse:
-    """In one query. What was counted in the last seconds may be missing."""
-    rows = _recent_loads().filter(capability_id=capability_id).values("key_name").annotate(total=Sum("count"))
-    loads = {row["key_name"]: row["total"] for row in rows.order_by("-total", "key_name")}
-    named = [name for name in loads if name]
-    return CapabilityUse(sum(loads.values()), len(named), loads.get("", 0), named[:NAMES_SHOWN])
-
-
 def count_loads(capability_ids: Collection[str]) -> int:
     """Of all of them together, in one query."""
     found = _recent_loads().filter(capability_id__in=capability_ids).aggregate(total=Sum("count"))
@@ -95,7 +77,7 @@ def work_of_member(username: str) -> MemberWork:
             TeamMember.objects.filter(operator=operator).order_by("team__name").values_list("team__name", flat=True)
         ),
         drafts=list(drafts.order_by("capability__capability_id").values_list("capability__capability_id", flat=True)),
-        reviews=Review.objects.filter(asked_by=actor, state__in=["open", "approved", "sent_back"]).count(),
+        reviews=Review.objects.filter(asked_by=actor, state__in=ACTIVE_STATES).count(),
         releases=ScheduledRelease.objects.filter(scheduled_by=actor, state="waiting").count(),
     )
 

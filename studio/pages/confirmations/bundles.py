@@ -17,8 +17,8 @@ from registry.core import queries
 from registry.matching import skill_groups
 from registry.models import Capability, Draft
 from registry.publishing import proposals, release_rules, reviews, scheduled_releases
+from registry.publishing.audience import Audience, get_audience
 from registry.selectors import effects
-from registry.selectors.effects import CapabilityUse
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
 from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
 from studio.pages.formatting import actor_name, local_time, relative_time
@@ -36,8 +36,11 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         raise StatusConflict(
             _("%(capability_id)s is not published, so it can't be retired.") % {"capability_id": capability_id}
         )
-    use = effects.use_of_capability(capability_id)
-    told = [*_use_words(use), _("Agents can no longer find or load it. Sessions that pinned a revision fail too.")]
+    audience = get_audience(capability_id)
+    told = [
+        *_audience_words(audience),
+        _("Agents can no longer find or load it. Sessions that pinned a revision fail too."),
+    ]
     replaced = effects.replaced_by(capability_id)
     if replaced:
         told.append(
@@ -59,25 +62,28 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
         cancel=reverse("studio:capability_show", args=[capability_id]),
         note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
-        typed=capability_id if use.loads else "",
+        typed=capability_id if audience.loads else "",
         state=capability.status,
     )
 
 
-def _use_words(use: CapabilityUse) -> list[str]:
-    if not use.loads:
+def _audience_words(audience: Audience) -> list[str]:
+    named = audience.keys - bool(audience.keyless_loads)
+    if not audience.loads:
         return [_("No agent loaded it in the last 30 days.")]
-    if not use.keys:
+    if not named:
         return [
-            _("%(loads)s without a key in the last 30 days: such calls will fail.") % {"loads": loads_words(use.loads)}
+            _("%(loads)s without a key in the last 30 days: such calls will fail.")
+            % {"loads": loads_words(audience.loads)}
         ]
     told = [
         _("%(loads)s by %(keys)s in the last 30 days: such calls will fail.")
-        % {"loads": loads_words(use.loads - use.keyless_loads), "keys": keys_words(use.keys)}
+        % {"loads": loads_words(audience.loads - audience.keyless_loads), "keys": keys_words(named)}
     ]
-    if use.keyless_loads:
-        told.append(_("%(loads)s without a key will fail too.") % {"loads": loads_words(use.keyless_loads)})
-    told.append(_("Most used by: %(names)s.") % {"names": names_words(use.busiest, use.keys)})
+    if audience.keyless_loads:
+        told.append(_("%(loads)s without a key will fail too.") % {"loads": loads_words(audience.keyless_loads)})
+    names = [reader.key_name for reader in audience.readers if reader.key_name]
+    told.append(_("Most used by: %(names)s.") % {"names": names_words(names, named)})
     return told
 
 

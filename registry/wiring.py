@@ -37,8 +37,8 @@ OBSERVERS: Final = {
 
 def wire() -> None:
     """Register every function; a second call changes nothing."""
-    queue.HANDLERS.register(HANDLERS)
-    queue.OBSERVERS.register(OBSERVERS)
+    queue.HANDLERS.update(HANDLERS)
+    queue.OBSERVERS.update(OBSERVERS)
     audit.RECORDED.register(
         "registry.notifications.webhook_events.on_audit_event", "registry.notifications.email.on_audit_event"
     )

@@ -93,8 +93,12 @@ def _removes_much(before: Mapping[str, str], after: Mapping[str, str], change: M
     return sum(map(len, before.values())) - sum(map(len, after.values())) >= CHARACTERS_REMOVED
 
 
+def _kept_since() -> datetime:
+    return timezone.now() - KEPT
+
+
 def _prune(capability: Capability) -> None:
-    DraftVersion.objects.filter(replaced_at__lt=timezone.now() - KEPT).delete()
+    DraftVersion.objects.filter(replaced_at__lt=_kept_since()).delete()
     rows = capability.draft_versions.order_by("-version").values_list("pk", "size_bytes")
     total, old = 0, []
     for place, (pk, size) in enumerate(rows):
@@ -164,29 +168,28 @@ def _entries(text: str, key: str | None) -> list[Any] | None:
 
 def list_earlier_drafts(capability: Capability) -> list[EarlierDraft]:
     """All that can be restored, the newest first, without the texts."""
-    since = timezone.now() - KEPT
-    versions = capability.draft_versions.filter(replaced_at__gt=since).defer("content")
-    set_aside = capability.drafts.filter(discarded_at__gt=since).defer(*Draft.COLUMNS.values(), "supporting_files")
+    versions = capability.draft_versions.filter(replaced_at__gt=_kept_since()).defer("content")
+    set_aside = capability.drafts.filter(discarded_at__gt=_kept_since()).defer(
+        *Draft.COLUMNS.values(), "supporting_files"
+    )
     found = [*map(_of_version, versions), *map(_of_set_aside, set_aside)]
     return sorted(found, key=lambda one: one.version, reverse=True)
 
 
 def has_earlier_drafts(capability: Capability) -> bool:
     """Whether there is anything to restore."""
-    since = timezone.now() - KEPT
     return (
-        capability.drafts.filter(discarded_at__gt=since).exists()
-        or capability.draft_versions.filter(replaced_at__gt=since).exists()
+        capability.drafts.filter(discarded_at__gt=_kept_since()).exists()
+        or capability.draft_versions.filter(replaced_at__gt=_kept_since()).exists()
     )
 
 
 def get_earlier_draft(capability: Capability, version: int) -> tuple[EarlierDraft, dict[str, str]]:
     """One with its texts. Raises `DraftNotFound`."""
-    since = timezone.now() - KEPT
-    kept = capability.draft_versions.filter(version=version, replaced_at__gt=since).first()
+    kept = capability.draft_versions.filter(version=version, replaced_at__gt=_kept_since()).first()
     if kept is not None:
         return _of_version(kept), kept.files
-    draft = capability.drafts.filter(version=version, discarded_at__gt=since).first()
+    draft = capability.drafts.filter(version=version, discarded_at__gt=_kept_since()).first()
     if draft is None:
         raise DraftNotFound(f"'{capability.capability_id}' has no earlier draft {version}")
     return _of_set_aside(draft), draft.files

@@ -5,7 +5,7 @@ A path is imported when it is first called: a command pays for no package that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from django.utils.module_loading import import_string
@@ -32,10 +32,6 @@ class Hook:
 
 class HookTable(dict[str, "str | Function"]):
     """A function for each key: a dotted path until it is used, or the function itself."""
-
-    def register(self, functions: Mapping[str, str | Function]) -> None:
-        """Add these functions; one that is there already is replaced."""
-        self.update(functions)
 
     def find(self, key: str) -> Function | None:
         """The function for `key`; None where there is none."""

@@ -37,4 +37,4 @@ def poison(lease: Lease) -> None:
     raise RuntimeError(f"poisoned by {lease.payload['word']}")
 
 
-HANDLERS.register({"slow": slow, "poison": poison})
+HANDLERS.update({"slow": slow, "poison": poison})

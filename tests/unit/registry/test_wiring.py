@@ -47,7 +47,7 @@ def test_functions_are_called_in_their_order() -> None:
     hook, table = Hook(), HookTable()
     hook.register("builtins.print", "builtins.repr", "builtins.print")
     assert hook.paths == ["builtins.print", "builtins.repr"]
-    table.register({"a": "builtins.len", "b": len})
+    table.update({"a": "builtins.len", "b": len})
     assert table.find("a") is table.find("b") is len
     assert table.find("c") is None
 

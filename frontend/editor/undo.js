@@ -82,7 +82,7 @@ export class Undo {
     return [...document.formRoot.querySelectorAll("button")];
   }
 
-  // Called after each change of a file, whoever made it.
+  // Called after each change of a file, by a form or by typing.
   changed(document) {
     const before = this.texts.get(document);
     const { text } = document;

@@ -77,15 +77,15 @@ def _rescue(text: str, found: FrontMatter, losses: LossReport) -> FrontMatter:
     for number, quoted in odd:
         lines[number] = quoted
     start = text.index("\n") + 1
-    mended = split_front_matter(text[:start] + "\n".join(lines) + text[start + len(found.source) :])
-    if not odd or not mended.values:
+    repaired = split_front_matter(text[:start] + "\n".join(lines) + text[start + len(found.source) :])
+    if not odd or not repaired.values:
         return found
     losses.text = text
     for number, _ in odd:
         offset = start + sum(len(line) + 1 for line in found.source.split("\n")[:number])
         losses.key_offsets = {**losses.key_offsets, "": offset}
         losses.add("IMPORT_YAML_RESCUED", f"Line {number + 2} is no YAML; its value was taken as a text", _RESCUE_HINT)
-    return mended
+    return repaired
 
 
 def _odd_lines(lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -44,7 +44,7 @@ class _FixContext:
     def path(self) -> Path:
         return path_of(self.text, self.finding.pointer)
 
-    def mend(self, label: str, *edits: TextEdit, file: str = "") -> QuickFix:
+    def fix(self, label: str, *edits: TextEdit, file: str = "") -> QuickFix:
         return QuickFix(label, file or self.finding.file, edits)
 
     @property
@@ -63,9 +63,9 @@ def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFi
             continue
         if len(found) >= QUICK_FIXES_MAX:
             break
-        mend = make(_FixContext(finding, text, dict(report.files), capability_id))
-        if mend is not None:
-            found[finding] = mend
+        fix = make(_FixContext(finding, text, dict(report.files), capability_id))
+        if fix is not None:
+            found[finding] = fix
     return found
 
 
@@ -86,7 +86,7 @@ def _trailing_comma(case: _FixContext) -> QuickFix | None:
     comma = len(case.text[:at].rstrip()) - 1
     if case.text[at : at + 1] not in ("]", "}") or comma < 0 or case.text[comma] != ",":
         return None
-    return case.mend("Remove the comma", TextEdit(comma, comma + 1, ""))
+    return case.fix("Remove the comma", TextEdit(comma, comma + 1, ""))
 
 
 def _missing_key(case: _FixContext) -> QuickFix | None:
@@ -95,7 +95,7 @@ def _missing_key(case: _FixContext) -> QuickFix | None:
     if not isinstance(holder, dict) or key in holder:
         return None
     value = _default(case, key, holder, path)
-    return None if value is None else case.mend(f"Add {key}", add_key(case.text, path, key, value))
+    return None if value is None else case.fix(f"Add {key}", add_key(case.text, path, key, value))
 
 
 def _default(case: _FixContext, key: str, holder: dict[str, Any], path: Path) -> Any:
@@ -115,31 +115,31 @@ def _unknown_key(case: _FixContext) -> QuickFix | None:
     if not isinstance(holder, dict) or path[-1] not in holder:
         return None
     if known and known not in holder:
-        return case.mend(f"Rename it to {known}", rename_key(case.text, path, known))
-    return case.mend("Remove the key", remove_value(case.text, path))
+        return case.fix(f"Rename it to {known}", rename_key(case.text, path, known))
+    return case.fix("Remove the key", remove_value(case.text, path))
 
 
 def _wrong_id(case: _FixContext) -> QuickFix | None:
     if case.finding.file != "capability.json" or case.finding.pointer != "/capability_id":
         return None
-    return case.mend(f"Write {case.capability_id}", replace_value(case.text, ("capability_id",), case.capability_id))
+    return case.fix(f"Write {case.capability_id}", replace_value(case.text, ("capability_id",), case.capability_id))
 
 
 def _remove_it(label: str) -> Callable[[_FixContext], QuickFix | None]:
     def make(case: _FixContext) -> QuickFix | None:
-        return case.mend(label, remove_value(case.text, case.path))
+        return case.fix(label, remove_value(case.text, case.path))
 
     return make
 
 
 def _ask_approval(case: _FixContext) -> QuickFix | None:
-    return case.mend("Ask a person first", add_key(case.text, case.path, "requires_approval", value=True))
+    return case.fix("Ask a person first", add_key(case.text, case.path, "requires_approval", value=True))
 
 
 def _title(case: _FixContext) -> QuickFix | None:
     at = SkillDocument(case.text).front_matter.body_offset
     name = str(case.capability.get("name") or case.capability_id)
-    return case.mend("Add the title", TextEdit(at, at, f"# {' '.join(name.split())}\n\n"))
+    return case.fix("Add the title", TextEdit(at, at, f"# {' '.join(name.split())}\n\n"))
 
 
 def _second_title(case: _FixContext) -> QuickFix | None:
@@ -147,7 +147,7 @@ def _second_title(case: _FixContext) -> QuickFix | None:
     if not row.lstrip().startswith("# "):
         return None
     at = _line_start(case.text, case.finding.line or 1) + len(row) - len(row.lstrip())
-    return case.mend("Make it an H2", TextEdit(at, at, "#"))
+    return case.fix("Make it an H2", TextEdit(at, at, "#"))
 
 
 def _section(case: _FixContext) -> QuickFix | None:
@@ -161,7 +161,7 @@ def _section(case: _FixContext) -> QuickFix | None:
     later = [heading.line for one in wanted[place + 1 :] for heading in skill.sections(*one.names)]
     at = skill.offset(min(later)) if later else len(case.text)
     body = _steps() if wanted[place].name == "Steps" else wanted[place].hint
-    return case.mend(f"Add {wanted[place].name}", _inserted(case.text, at, f"## {wanted[place].name}\n\n{body}\n"))
+    return case.fix(f"Add {wanted[place].name}", _inserted(case.text, at, f"## {wanted[place].name}\n\n{body}\n"))
 
 
 def _steps() -> str:
@@ -193,7 +193,7 @@ def _document_tool(case: _FixContext) -> QuickFix | None:
         return None
     at = len(skill_md[: _end_of(skill, under or section)].rstrip())
     gap = "\n" if skill_md[:at].rsplit("\n", 1)[-1].lstrip().startswith(("- ", "* ")) else "\n\n"
-    return case.mend("Name it in skill.md", TextEdit(at, at, gap + line), file="skill.md")
+    return case.fix("Name it in skill.md", TextEdit(at, at, gap + line), file="skill.md")
 
 
 def _end_of(skill: SkillDocument, heading: Heading) -> int:
@@ -213,7 +213,7 @@ def _number_step(case: _FixContext) -> QuickFix | None:
     if line not in steps:
         return None
     at = _line_start(case.text, case.finding.line or 1) + 4
-    return case.mend("Number it", TextEdit(at, at, f"{steps.index(line) + 1}. "))
+    return case.fix("Number it", TextEdit(at, at, f"{steps.index(line) + 1}. "))
 
 
 def _line_start(text: str, line: int) -> int:

@@ -81,11 +81,11 @@ def _open(incident: Incident, capability: Capability, message: str, details: str
 
 def close_incidents(capability: Capability, *, kind: str = "") -> int:
     """Close the incidents that a new release has fixed, or those of one kind; the caller holds the lock."""
-    mended = Incident.objects.filter(capability=capability, closed_at__isnull=True)
+    resolved = Incident.objects.filter(capability=capability, closed_at__isnull=True)
     if kind:
-        mended = mended.filter(kind=kind)
-    incident_ids = list(mended.order_by("pk").values_list("pk", flat=True))
-    mended.update(closed_at=timezone.now())
+        resolved = resolved.filter(kind=kind)
+    incident_ids = list(resolved.order_by("pk").values_list("pk", flat=True))
+    resolved.update(closed_at=timezone.now())
     for incident_id in incident_ids:
         detail = {"incident_id": incident_id}
         audit.record(by=SYSTEM, verb="incident.close", subject=capability.capability_id, detail=detail)

@@ -250,7 +250,7 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
         capability.save(update_fields=["visibility"])
         if capability.published_revision is not None:
             set_published_revision(
-                state, capability, capability.published_revision, status=capability.status, mends=False
+                state, capability, capability.published_revision, status=capability.status, resolves_incidents=False
             )
         detail = {"visibility": visibility, **({"note": note} if note else {})}
         audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
@@ -322,7 +322,7 @@ def _deprecate(state: RegistryState, capability: Capability, replacement: Capabi
     if capability.published_revision is not None:
         set_published_revision(
             state, capability, capability.published_revision,
-            status="deprecated", replaced_by=replacement, keep_replacement=False, mends=False,
+            status="deprecated", replaced_by=replacement, keep_replacement=False, resolves_incidents=False,
         )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ def set_published_revision(
     status: str,
     replaced_by: Capability | None = None,
     keep_replacement: bool = True,
-    mends: bool = True,
+    resolves_incidents: bool = True,
 ) -> None:
     """Move the pointer: capability row, tool names, release row and registry revision, together.
 
@@ -34,7 +34,7 @@ def set_published_revision(
     capability.updated_at = timezone.now()
     capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
     _take_tool_names(capability, revision if status in LOADABLE_STATUSES else None)
-    if mends:
+    if resolves_incidents:
         close_incidents(capability)
     training_job.queue_training()
     Release.objects.create(

@@ -169,8 +169,8 @@ def _hint_for_path(surface: Surface, scope: DataScope, binding: Binding, taken: 
     meant = work.nearest(steps[taken], holder if isinstance(holder, dict) else ())
     if not meant:
         return f"Add a sample value for {quote_value(binding.path)} to 'dataModel', or correct the path."
-    mended = [*steps[:taken], meant, *steps[taken + 1 :]]
-    return f"Did you mean {quote_value(join_paths(mended, is_absolute=not binding.is_relative))}?"
+    corrected = [*steps[:taken], meant, *steps[taken + 1 :]]
+    return f"Did you mean {quote_value(join_paths(corrected, is_absolute=not binding.is_relative))}?"
 
 
 def _check_template(component: Component, binding: Binding, value: object) -> Iterator[RawFinding]:

@@ -70,24 +70,24 @@ class FindingRow:
 
 
 def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
-    mends = quick_fixes_for(report, capability_id)
-    return [_row(finding, mends.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
+    fixes = quick_fixes_for(report, capability_id)
+    return [_row(finding, fixes.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
 
 
-def _row(finding: Finding, mend: QuickFix | None, report: Report, files: Mapping[str, str]) -> FindingRow:
+def _row(finding: Finding, fix: QuickFix | None, report: Report, files: Mapping[str, str]) -> FindingRow:
     place = locate_field(finding, report.files.get(finding.file, ""))
     # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
-    if mend is None or files.get(mend.file) != report.files.get(mend.file):
+    if fix is None or files.get(fix.file) != report.files.get(fix.file):
         return FindingRow(finding, place, "", "")
-    return FindingRow(finding, place, _as_json(mend, files[mend.file]), mend.label)
+    return FindingRow(finding, place, _as_json(fix, files[fix.file]), fix.label)
 
 
-def _as_json(mend: QuickFix, text: str) -> str:
+def _as_json(fix: QuickFix, text: str) -> str:
     """Offsets as a browser counts: in UTF-16 units."""
     edits = [
-        {"from": _units(text[: edit.start]), "to": _units(text[: edit.end]), "insert": edit.text} for edit in mend.edits
+        {"from": _units(text[: edit.start]), "to": _units(text[: edit.end]), "insert": edit.text} for edit in fix.edits
     ]
-    return json.dumps({"file": mend.file, "edits": edits})
+    return json.dumps({"file": fix.file, "edits": edits})
 
 
 def _units(text: str) -> int:

@@ -1,7 +1,7 @@
 """Every error of the registry, or of the connection to it: one class per code, with the data of the response.
 
-`str(error)` is for logs. `error.sentence()` is what an agent can say to the user: it explains and offers what there is
-(SPEC-SEEDS A), and it never repeats text of unlimited length from the other side.
+`str(error)` is for logs. `error.user_message()` is what an agent can say to the user: it explains and offers what
+there is (SPEC-SEEDS A), and it never repeats text of unlimited length from the other side.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RegistryError(Exception):
         self.status = status
         self.error_code = code or self.code
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "The capability registry refused that, so I cannot use it for this request."
 
@@ -47,7 +47,7 @@ class Unauthenticated(RegistryError):
 
     code = "UNAUTHENTICATED"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "I am not signed in to the capability registry; whoever runs me has to give me a valid key."
 
@@ -57,7 +57,7 @@ class Forbidden(RegistryError):
 
     code = "FORBIDDEN"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "My key does not allow that at the capability registry."
 
@@ -108,7 +108,7 @@ class CapabilityNotFound(NotFound):
         total = self.data.get("available_total")
         return total if isinstance(total, int) else len(self.available_capabilities)
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """Say what is missing and what there is instead."""
         wanted = one_line(self.capability_id.replace("_", " "), most=60)
         missing = f"I don't have a {wanted} capability yet." if wanted else "I don't have a capability for that yet."
@@ -146,7 +146,7 @@ class InstallCodeNotFound(NotFound):
 
     code = "INSTALL_CODE_NOT_FOUND"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "That install code is not known. Please check it: SKILL- and three groups of four."
 
@@ -173,7 +173,7 @@ class SkillMalformed(RegistryError):
         found = self.data.get("last_good_digest")
         return found if isinstance(found, str) else None
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "There is an issue with that capability. Its operators have been notified; I can help with another one."
 
@@ -189,7 +189,7 @@ class RateLimited(RegistryError):
         found = self.data.get("retry_after_seconds")
         return float(found) if isinstance(found, int | float) else 0.0
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "I asked the capability registry too often; I will try again in a moment."
 
@@ -217,7 +217,7 @@ class Unavailable(RegistryError):
 
     code = "AWAY"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "I cannot reach the capability registry right now. I can go on with what is loaded already."
 
@@ -239,7 +239,7 @@ class ResponseRejected(RegistryError):
 
     code = "ANSWER_REFUSED"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What an agent can say to the user."""
         return "The capability registry sent something that I will not use, so I leave it out."
 

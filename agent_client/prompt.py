@@ -100,7 +100,7 @@ def render_prompt(
     cut_off = [name for name, _ in omitted]
     for each in unready:
         found = judged[each.capability_id]
-        omitted.append((each.capability_id, f"{found.status}: {found.sentence()}"))
+        omitted.append((each.capability_id, f"{found.status}: {found.user_message()}"))
     in_use = [each for each, _ in shown]
     sections = [
         extras.preamble.strip(),
@@ -216,7 +216,7 @@ def _instructions(blocks: Sequence[str]) -> str:
 def _not_ready(bundles: Sequence[Bundle], judged: Mapping[str, Readiness]) -> list[str]:
     def lines(status: str) -> list[str]:
         found = [each for each in bundles if judged[each.capability_id].status == status]
-        said = ((each, judged[each.capability_id].sentence()) for each in found)
+        said = ((each, judged[each.capability_id].user_message()) for each in found)
         return [_named(each) + (f": {words}" if status != "UNAVAILABLE" else "") for each, words in said]
 
     return [
@@ -227,9 +227,9 @@ def _not_ready(bundles: Sequence[Bundle], judged: Mapping[str, Readiness]) -> li
 
 
 def _context(values: Mapping[str, Any]) -> str:
-    lines = (f"{one_line(str(key), most=80)}: {one_line(_shown(value), most=500)}" for key, value in values.items())
+    lines = (f"{one_line(str(key), most=80)}: {one_line(_quoted(value), most=500)}" for key, value in values.items())
     return _section("User context:", lines)
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) and " " in value else str(value)

@@ -22,18 +22,17 @@ from django.utils import timezone
 from registry.access import operators
 from registry.common.actors import SYSTEM
 from registry.core import audit
-from registry.core.queries import texts_digest
+from registry.core.queries import files_digest
 from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
     Confidence,
-    DemandMiss,
     Draft,
+    FeedbackEvent,
     Incident,
     LoadCount,
     Operator,
-    Outcome,
     Proposal,
     Review,
     ReviewEntry,
@@ -41,6 +40,7 @@ from registry.models import (
     SkillGroup,
     Team,
     TeamMember,
+    UnknownCapabilityRequest,
     UnmatchedMessage,
     Webhook,
     WebhookDelivery,
@@ -78,7 +78,9 @@ def fill_people() -> None:
     store(
         AgentKey,
         (
-            AgentKey(name=f"key {n:03}", key_hash=f"{n:064x}", hint=f"csk_{n:04}", scopes=["read"], created_by=OLGA)
+            AgentKey(
+                name=f"key {n:03}", key_hash=f"{n:064x}", key_prefix=f"csk_{n:04}", scopes=["read"], created_by=OLGA
+            )
             for n in range(KEYS)
         ),
     )
@@ -95,7 +97,7 @@ def fill_webhooks() -> None:
         (
             WebhookDelivery(
                 webhook=hook, event_id=UUID(int=n), kind="capability.published", body="{}",
-                state=("delivered", "failed")[n % 7 == 0], tries=1, finished_at=ago(n / 50), created_at=ago(n / 50),
+                state=("delivered", "failed")[n % 7 == 0], attempts=1, finished_at=ago(n / 50), created_at=ago(n / 50),
             )
             for hook in Webhook.objects.all()
             for n in range(500)
@@ -120,7 +122,7 @@ def fill_work(published: list[Capability]) -> None:
         ScheduledRelease,
         (
             ScheduledRelease(
-                capability=draft.capability, draft_version=1, texts_digest=texts_digest(draft.files),
+                capability=draft.capability, draft_version=1, files_digest=files_digest(draft.files),
                 due_at=ago(-n / 24), note="At night", scheduled_by=PAUL,
             )
             for n, draft in enumerate(drafts[::5])
@@ -131,7 +133,9 @@ def fill_work(published: list[Capability]) -> None:
 def _draft(capability: Capability) -> Draft:
     revision = capability.published_revision
     assert revision is not None
-    draft = Draft(capability=capability, version=1, based_on=revision, saved_by=OLGA, saved_at=ago(_dice.random() * 40))
+    draft = Draft(
+        capability=capability, version=1, base_revision=revision, saved_by=OLGA, saved_at=ago(_dice.random() * 40)
+    )
     files = dict(revision.files)
     files["skill.md"] = str(files["skill.md"]) + "\n\nOne more line.\n"
     draft.files = files
@@ -142,8 +146,8 @@ def _draft(capability: Capability) -> Draft:
 def _review(draft: Draft, number: int) -> Review:
     state = ("open", "sent_back", "approved", "withdrawn", "published")[number % 5]
     review = Review(
-        capability=draft.capability, state=state, draft_version=1, texts_digest=texts_digest(draft.files),
-        note="Please", asked_by=OLGA, asked_at=ago(number / 20),
+        capability=draft.capability, state=state, draft_version=1, files_digest=files_digest(draft.files),
+        note="Please", requested_by=OLGA, requested_at=ago(number / 20),
     )  # fmt: skip
     review.files = draft.files
     if state != "open":
@@ -168,9 +172,9 @@ def fill_use(published: list[Capability]) -> None:
     )  # fmt: skip
     told = published[::10]
     store(
-        Outcome,
+        FeedbackEvent,
         (
-            Outcome(capability=one, revision=1, outcome=OUTCOMES[(n + m) % 5], key_name="key 001", at=ago(m / 2))
+            FeedbackEvent(capability=one, revision=1, outcome=OUTCOMES[(n + m) % 5], key_name="key 001", at=ago(m / 2))
             for n, one in enumerate(told)
             for m in range(80)
         ),
@@ -178,7 +182,7 @@ def fill_use(published: list[Capability]) -> None:
     store(
         Confidence,
         (
-            Confidence(capability=one, revision=revision, hundredths=(n * 7) % 101, uses=80, confirmed=16)
+            Confidence(capability=one, revision=revision, percent=(n * 7) % 101, uses=80, confirmed=16)
             for n, one in enumerate(told)
             for revision in (0, 1)
         ),
@@ -197,17 +201,20 @@ def _proposal(one: Capability, number: int) -> Proposal:
 
 def fill_trouble(published: list[Capability]) -> None:
     """What was asked for in vain, and what could not be given."""
-    askers = {f"key {n:03}": n + 1 for n in range(20)}
+    requested_by = {f"key {n:03}": n + 1 for n in range(20)}
     store(
-        DemandMiss,
-        (DemandMiss(capability_id=f"wish_{n}", count=1 + n % 40, askers=askers) for n in range(9000)),
+        UnknownCapabilityRequest,
+        (
+            UnknownCapabilityRequest(capability_id=f"wish_{n}", count=1 + n % 40, requested_by=requested_by)
+            for n in range(9000)
+        ),
     )
     store(
         UnmatchedMessage,
         (
             UnmatchedMessage(
                 form=f"{n:064x}", text=f"could you please do number {n} for me", decision="none", nearest="bench_001",
-                count=1 + n % 9, askers={"key 001": 1},
+                count=1 + n % 9, requested_by={"key 001": 1},
             )
             for n in range(5000)
         ),

@@ -23,7 +23,7 @@ from django.core.management import call_command
 
 from registry.access import agent_keys
 from registry.common.actors import SYSTEM
-from registry.core.queries import load_bundle, texts_digest
+from registry.core.queries import files_digest, load_bundle
 from registry.core.transactions import bump_registry_revision, write_transaction
 from registry.models import Capability, Release, Revision, ToolName
 from registry.publishing import publication
@@ -129,7 +129,7 @@ def _revision(capability: Capability, number: int, groups: int) -> Revision:
     revision.files = files
     stored = load_bundle(revision)
     revision.digest, revision.content_digest = stored.digest, stored.content_digest
-    revision.texts_digest = texts_digest(files)
+    revision.files_digest = files_digest(files)
     return revision
 
 

@@ -41,7 +41,7 @@ class Caller:
     def actor(self) -> Actor:
         return Actor("agent_key", self.key_name)
 
-    def may_know(self, capability_id: str) -> bool:
+    def is_visible(self, capability_id: str) -> bool:
         """Whether the key may see a capability; one with the scope `publish` sees all."""
         return (
             "publish" in self.scopes

@@ -6,7 +6,6 @@ from agent_api.integrations import agent_skills_discovery, skill_search
 from agent_api.integrations.clawhub.urls import urlpatterns as clawhub_urlpatterns
 from agent_api.integrations.mcp.views import mcp
 from agent_api.integrations.push_webhooks import source_hook
-from agent_api.integrations.registry_mirror import mirror_utterances
 
 _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 _SKILLS = _SHARED + r"\.well-known/agent-skills/"
@@ -14,7 +13,6 @@ _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 urlpatterns = [
     path("mcp", mcp, name="mcp"),
     re_path(r"^hooks/sources/(?P<number>[0-9]{1,9})\Z", source_hook, name="source_hook"),
-    path("mirror/golden", mirror_utterances, name="mirror_golden"),
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
     re_path(
         _SKILLS + r"(?P<name>[a-z0-9-]{1,64})/(?P<revision>[0-9]{1,9})/(?P<file>SKILL\.md|(?P=name)\.zip)\Z",

@@ -35,13 +35,13 @@ CONTENT_TYPES: Final = _registry()
 @endpoint("GET")
 def metrics(request: Request) -> HttpResponse:
     """The figures of this process, in the format that the client asks for."""
-    require_scope(request, _held(request), "read")
+    require_scope(request, _snapshot_with_keys(request), "read")
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     body = encode(CONTENT_TYPES)
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": "no-store"})
 
 
-def _held(request: Request) -> Snapshot:
+def _snapshot_with_keys(request: Request) -> Snapshot:
     """The snapshot that knows the keys. Raises `RegistryUnavailable` where a key is needed and none is known yet."""
     try:
         return snapshot.current_snapshot()

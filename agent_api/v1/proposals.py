@@ -35,7 +35,7 @@ def capability_propose(request: Request, caller: Caller) -> Response:
     values = parameters.json_object(request)
     files: Any = parameters.files(values)
     note = parameters.string(values, "note", most=NOTE_MAX)
-    done = proposals.propose(files=files, note=note, by=caller.actor, may_know=caller.may_know)
+    done = proposals.propose(files=files, note=note, by=caller.actor, is_visible=caller.is_visible)
     return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
 
 
@@ -53,7 +53,7 @@ def capability_proposal(request: Request) -> Response:
         raise InvalidRequest("proposal_id is missing: capability_propose answered it")
     own = None if "publish" in caller.scopes else caller.key_name
     proposal = proposals.get_proposal(wanted, key_name=own)
-    findings = _findings(proposals.validate_proposal(proposal, may_know=caller.may_know))
+    findings = _findings(proposals.validate_proposal(proposal, is_visible=caller.is_visible))
     return Response({**_head(proposal, caller), "findings": findings, **_end(proposal)})
 
 
@@ -62,7 +62,7 @@ def _head(proposal: Proposal, caller: Caller) -> dict[str, Any]:
         "proposal_id": str(proposal.proposal_id),
         "capability_id": proposal.capability.capability_id,
         "status": proposal.status,
-        "near_duplicates": [near for near in proposal.near_duplicates if caller.may_know(near["capability_id"])],
+        "near_duplicates": [near for near in proposal.near_duplicates if caller.is_visible(near["capability_id"])],
     }
 
 

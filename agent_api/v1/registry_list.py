@@ -140,7 +140,7 @@ def _cache_key(asked: ListQuery, principal: Principal) -> Any:
     """Everything that a response depends on besides the snapshot."""
     if asked.since is None:
         return asked if principal.sight is FULL_ACCESS else (asked, principal.sight)
-    return asked, principal.sight, max(asked.since, principal.sight_since)
+    return asked, principal.sight, max(asked.since, principal.visibility_revision)
 
 
 def _render(snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Principal) -> RenderedResponse:
@@ -191,8 +191,8 @@ def _find_gone(snapshot: Snapshot, known: Snapshot, since: int, principal: Princ
     if not is_restricted(snapshot, principal) and all(at <= since for at in snapshot.retired.values()):
         return set()
     gone = _ids_seen_at(since, principal) - known.entries.keys()
-    if gone and principal.sight_since > since:
-        gone &= snapshot.retired.keys() | _ids_seen_at(principal.sight_since, principal)
+    if gone and principal.visibility_revision > since:
+        gone &= snapshot.retired.keys() | _ids_seen_at(principal.visibility_revision, principal)
     return gone
 
 

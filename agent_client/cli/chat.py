@@ -80,7 +80,7 @@ class Chat:
                 self._turn(line)
         except (RegistryError, CallRefused) as error:
             self._print(
-                f"agent: {error.sentence()}" if isinstance(error, RegistryError) else f"[{error.code}: {error}]"
+                f"agent: {error.user_message()}" if isinstance(error, RegistryError) else f"[{error.code}: {error}]"
             )
         self._events()
 
@@ -106,7 +106,7 @@ class Chat:
 
     def _reply(self, text: str) -> None:
         self._print(f"agent: {text}")
-        self._session.replied()
+        self._session.record_reply()
 
     def _switch(self, capability_id: str, *, on: bool) -> None:
         name = canonical_name(capability_id)

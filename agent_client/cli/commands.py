@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return verb(options)
     except RegistryError as error:
         print(f"{error.error_code}: {error.message}", file=sys.stderr)
-        print(error.sentence(), file=sys.stderr)
+        print(error.user_message(), file=sys.stderr)
     except (SessionFileRefused, installing.InstallRefused, ValueError, OSError) as error:
         print(error, file=sys.stderr)
     except (KeyboardInterrupt, BrokenPipeError):

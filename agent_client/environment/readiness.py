@@ -63,7 +63,7 @@ class Readiness:
         """Whether it can be used now."""
         return self.status == "READY"
 
-    def sentence(self) -> str:
+    def user_message(self) -> str:
         """What to do about it, on one line; empty where it is ready."""
         if self.status == "UNAVAILABLE":
             return self.reason

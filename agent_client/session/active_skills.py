@@ -17,7 +17,7 @@ class ActiveSkill:
     last_turn: int
     ttl_turns: int
     order: int
-    is_by_hand: bool = False
+    is_explicit: bool = False
     arguments: str = ""
 
     @property
@@ -50,13 +50,13 @@ class ActiveSkills:
         return self._held.get(capability_id)
 
     def use(
-        self, bundle: Bundle, turn: int, *, is_by_hand: bool, arguments: str, exclusive: frozenset[str]
+        self, bundle: Bundle, turn: int, *, is_explicit: bool, arguments: str, exclusive: frozenset[str]
     ) -> list[tuple[ActiveSkill, str]]:
         """Make it the most recent one. A longer time to live than the new one is kept."""
         held = self._held.get(bundle.capability_id)
-        by_hand = is_by_hand or (held is not None and held.is_by_hand)
+        explicit = is_explicit or (held is not None and held.is_explicit)
         self._order += 1
-        new = ActiveSkill(bundle, turn, self._ttl(bundle, is_by_hand=by_hand), self._order, by_hand, arguments)
+        new = ActiveSkill(bundle, turn, self._ttl(bundle, is_explicit=explicit), self._order, explicit, arguments)
         self._held[bundle.capability_id] = new
         return [*self._choose_one(new, exclusive), *self._make_room()]
 
@@ -82,9 +82,9 @@ class ActiveSkills:
             del self._held[each.capability_id]
         return over
 
-    def _ttl(self, bundle: Bundle, *, is_by_hand: bool) -> int:
+    def _ttl(self, bundle: Bundle, *, is_explicit: bool) -> int:
         """What the capability asks for, else the session's number."""
-        return bundle.max_turns or (self._options.ttl_turns_by_hand if is_by_hand else self._options.ttl_turns)
+        return bundle.max_turns or (self._options.ttl_turns_by_hand if is_explicit else self._options.ttl_turns)
 
     def _choose_one(self, new: ActiveSkill, exclusive: frozenset[str]) -> list[tuple[ActiveSkill, str]]:
         groups = exclusive & set(new.bundle.skill_groups)

@@ -30,8 +30,8 @@ class Mentions:
     """The message without its invocations, the skills named, and `$names` that look like a slip: (written, nearest)."""
 
     message: str
-    invoked: tuple[Invocation, ...]
-    slips: tuple[tuple[str, str], ...]
+    invocations: tuple[Invocation, ...]
+    misspellings: tuple[tuple[str, str], ...]
 
 
 def canonical_name(name: str) -> str:
@@ -44,21 +44,21 @@ def read_mentions(message: str, known: Iterable[str]) -> Mentions:
     ids = set(known)
     marks = list(_INVOCATION.finditer(message))
     found = [mark for mark in marks if canonical_name(mark[1]) in ids]
-    invoked: dict[str, Invocation] = {}
+    invocations: dict[str, Invocation] = {}
     for index, mark in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(message)
         capability_id = canonical_name(mark[1])
         arguments = message[mark.end() : end].strip()
-        earlier = invoked.get(capability_id)
+        earlier = invocations.get(capability_id)
         if earlier is not None and earlier.arguments:
             arguments = f"{earlier.arguments} {arguments}".strip()
-        invoked[capability_id] = Invocation(capability_id, arguments)
-    slips = _slips([mark[1] for mark in marks if canonical_name(mark[1]) not in ids], ids)
+        invocations[capability_id] = Invocation(capability_id, arguments)
+    misspellings = _misspellings([mark[1] for mark in marks if canonical_name(mark[1]) not in ids], ids)
     before = message[: found[0].start()] if found else message
-    return Mentions(before.strip(), tuple(invoked.values()), slips)
+    return Mentions(before.strip(), tuple(invocations.values()), misspellings)
 
 
-def _slips(written: list[str], ids: set[str]) -> tuple[tuple[str, str], ...]:
+def _misspellings(written: list[str], ids: set[str]) -> tuple[tuple[str, str], ...]:
     """`(written, nearest)` of unknown names that are nearly known ones; a few are enough."""
     asked = [name for name in dict.fromkeys(written) if len(name) >= 3][:5]
     return tuple((name, near) for name in asked for near in get_close_matches(canonical_name(name), ids, 1, 0.8))

@@ -100,7 +100,7 @@ def _active(each: ActiveSkill) -> dict[str, Any]:
         "last_turn": each.last_turn,
         "ttl_turns": each.ttl_turns,
         "order": each.order,
-        "is_by_hand": each.is_by_hand,
+        "is_by_hand": each.is_explicit,
         "arguments": each.arguments,
     }
 
@@ -123,8 +123,8 @@ def _fill(session: Session, content: dict[str, Any]) -> None:
     for row in content["active"]:
         bundle = session.bundles[row["capability_id"]]
         last_turn, ttl_turns, order = (_number(row[key]) for key in ("last_turn", "ttl_turns", "order"))
-        by_hand, arguments = row["is_by_hand"] is True, str(row["arguments"])
-        session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, by_hand, arguments))
+        explicit, arguments = row["is_by_hand"] is True, str(row["arguments"])
+        session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, explicit, arguments))
     for row in content["calls"]:
         if row["state"] != "waiting" or not isinstance(row["arguments"], dict):
             raise ValueError("a call of the file does not wait for approval")

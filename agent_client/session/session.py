@@ -126,7 +126,7 @@ class Session:
             return refused
         self.introduction.begin(wanted)
         try:
-            self.load(wanted, by_hand=True)
+            self.load(wanted, explicit=True)
         except RegistryError as error:
             self.introduction.state = "none"
             return ConversationStart("skipped", f"The introduction could not be loaded: {error.message}")
@@ -148,7 +148,7 @@ class Session:
             self._note("expired", gone.capability_id, f"it was not used for {gone.ttl_turns} turns")
         return Turn(self.number, rest, self._hints, tuple(self.active), tuple(self.events[before:]))
 
-    def replied(self) -> None:
+    def record_reply(self) -> None:
         """Record that the agent has replied; messages of both sides count for the end of an introduction."""
         self._count_message()
 
@@ -170,9 +170,9 @@ class Session:
     def _invoke(self, message: str) -> str:
         """Load what the user named; the message without it."""
         mentions = read_mentions(message, self.entries)
-        for written, near in mentions.slips:
+        for written, near in mentions.misspellings:
             self._note("not_loaded", near, f"there is no skill ${one_line(written, most=64)}; the nearest is ${near}")
-        named = {each.capability_id: each.arguments for each in mentions.invoked}
+        named = {each.capability_id: each.arguments for each in mentions.invocations}
         if self.options.takes_plain_mentions:
             found = [name for name in self._index.names.find(mentions.message) if name not in self.disabled]
             named |= {name: "" for name in found if name not in named}
@@ -183,7 +183,7 @@ class Session:
 
     def _try_load(self, capability_id: str, arguments: str) -> None:
         try:
-            self.load(capability_id, arguments=arguments, by_hand=True)
+            self.load(capability_id, arguments=arguments, explicit=True)
         except RegistryError as error:
             self._note("not_loaded", capability_id, error.message)
 
@@ -224,10 +224,10 @@ class Session:
 
     # Loading.
 
-    def load(self, capability_id: str, *, arguments: str = "", by_hand: bool = False) -> Bundle:
+    def load(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Bundle:
         """Make a capability active, at the release of this session's first load of it.
 
-        `by_hand`: the user asked for it, so that it stays longer. Raises a `RegistryError`; `CapabilityNotFound`, with
+        `explicit`: the user asked for it, so that it stays longer. Raises a `RegistryError`; `CapabilityNotFound`, with
         what there is instead, also for one that is disabled here.
         """
         name = self._loadable(capability_id)
@@ -238,14 +238,14 @@ class Session:
             except CapabilityNotFound as error:
                 raise error if error.available_capabilities else self._not_found(capability_id) from None
             self.bundles[name], self.pins[name] = bundle, bundle.digest
-        self._use(bundle, arguments, by_hand=by_hand)
+        self._use(bundle, arguments, explicit=explicit)
         return bundle
 
     def reload(self, capability_id: str) -> Bundle:
         """Load the newest release into this session (rare: user or operator ask for it). Raises `RegistryError`."""
         bundle = self.source.reload(self._loadable(capability_id))
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
-        self._use(bundle, "", by_hand=True)
+        self._use(bundle, "", explicit=True)
         return bundle
 
     def _loadable(self, capability_id: str) -> str:
@@ -262,13 +262,13 @@ class Session:
             self._note("dropped", gone.capability_id, "it was unloaded")
         return gone is not None
 
-    def _use(self, bundle: Bundle, arguments: str, *, by_hand: bool) -> None:
+    def _use(self, bundle: Bundle, arguments: str, *, explicit: bool) -> None:
         is_new = self.active.get(bundle.capability_id) is None
         told = self._index.exclusive_groups if bundle.skill_groups else ()
         exclusive = frozenset({*self.exclusive_groups, *told})
         kept = strip_surrogates(arguments)[:ARGUMENTS_MAX]
-        dropped = self.active.use(bundle, self.number, is_by_hand=by_hand, arguments=kept, exclusive=exclusive)
-        how = "by hand" if by_hand else "by the model"
+        dropped = self.active.use(bundle, self.number, is_explicit=explicit, arguments=kept, exclusive=exclusive)
+        how = "by hand" if explicit else "by the model"
         stale = f", a kept copy of {bundle.age_seconds:,.0f} seconds ago" if bundle.is_stale else ""
         self._note("loaded" if is_new else "refreshed", bundle.capability_id, f"{how}, {bundle.digest[:19]}{stale}")
         if len(arguments) > ARGUMENTS_MAX:
@@ -384,9 +384,11 @@ class Session:
         try:
             bundle = self.load(str(wanted), arguments=given if isinstance(given, str) else "")
         except RegistryError as error:
-            return CallResult(call, {"error": {"code": error.error_code, "message": error.sentence()}})
+            return CallResult(call, {"error": {"code": error.error_code, "message": error.user_message()}})
         judged = check_readiness(bundle, self.environment)
-        return CallResult(call, {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.sentence()})
+        return CallResult(
+            call, {"loaded": bundle.capability_id, "status": judged.status, "missing": judged.user_message()}
+        )
 
     # Between two processes.
 

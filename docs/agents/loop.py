@@ -69,7 +69,7 @@ class Agent:
             reply = self.model.reply(self.session, self.messages)
             self.messages.append(Message("agent", reply.text, reply.calls))
             if not reply.calls:
-                self.session.replied()
+                self.session.record_reply()
                 return reply.text
             for call in reply.calls:
                 self.messages.append(Message("tool", self._result(call), call_id=call.call_id))

@@ -54,8 +54,8 @@ def create_key(
     with write_transaction() as state:
         if AgentKey.objects.filter(name=name).exists():
             raise NameConflict(f"There is a key named '{name}'")
-        given_to = {"created_by": str(by), "sight_since": state.registry_revision}
-        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), hint=key[:8], **given_to, **given)
+        given_to = {"created_by": str(by), "visibility_revision": state.registry_revision}
+        row = AgentKey.objects.create(name=name, key_hash=hash_key(key), key_prefix=key[:8], **given_to, **given)
         bump_access_revision(state)
         audit.record(by=by, verb="agent_key.create", subject=name, detail=_detail(given))
     return row, key
@@ -82,7 +82,7 @@ def update_key(
         given["expires_at"] = expires_at
         if any(getattr(row, column) != value for column, value in given.items()):
             has_other_groups = row.groups != given["groups"]
-            changed = given | ({"sight_since": state.registry_revision} if has_other_groups else {})
+            changed = given | ({"visibility_revision": state.registry_revision} if has_other_groups else {})
             for column, value in changed.items():
                 setattr(row, column, value)
             row.save(update_fields=list(changed))
@@ -104,8 +104,8 @@ def rotate_key(*, name: str, by: Actor, overlap: timedelta = timedelta(0)) -> tu
         row = _get_active_key(name)
         old = row.key_hash if overlap else ""
         row.previous_key_hash, row.previous_until = old, timezone.now() + overlap if overlap else None
-        row.key_hash, row.hint = hash_key(key), key[:8]
-        row.save(update_fields=["key_hash", "hint", "previous_key_hash", "previous_until"])
+        row.key_hash, row.key_prefix = hash_key(key), key[:8]
+        row.save(update_fields=["key_hash", "key_prefix", "previous_key_hash", "previous_until"])
         bump_access_revision(state)
         detail = {"old_key_until": row.previous_until.isoformat(timespec="seconds")} if row.previous_until else {}
         audit.record(by=by, verb="agent_key.rotate", subject=name, detail=detail)

@@ -9,7 +9,7 @@ from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, get_capability, load_bundle
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import AgentKey, Capability, Redemption, Revision
+from registry.models import AgentKey, Capability, InstallCodeRedemption, Revision
 from registry.models.install_code import CODE_PATTERN, new_code
 
 
@@ -36,7 +36,7 @@ def redeem_code(*, code: str, by: Actor, groups: Collection[str] | None = None) 
         if key is None:
             raise NotFound(f"No key is named '{by.name}'")
         capability, revision = _installable(code, groups)
-        _, is_new = Redemption.objects.get_or_create(capability=capability, key=key)
+        _, is_new = InstallCodeRedemption.objects.get_or_create(capability=capability, key=key)
         if is_new:
             bump_access_revision(state)
             audit.record(by=by, verb="install_code.redeem", subject=capability.capability_id, detail={"key": key.name})
@@ -55,6 +55,6 @@ def _installable(code: str, groups: Collection[str] | None) -> tuple[Capability,
     raise InstallCodeNotFound("No capability has this install code; ask the person who gave it to you for a new one")
 
 
-def list_redemptions(capability: Capability) -> list[Redemption]:
+def list_redemptions(capability: Capability) -> list[InstallCodeRedemption]:
     """Who has redeemed the capability's code, and when."""
-    return list(Redemption.objects.filter(capability=capability).select_related("key"))
+    return list(InstallCodeRedemption.objects.filter(capability=capability).select_related("key"))

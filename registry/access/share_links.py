@@ -39,7 +39,7 @@ def create_link(*, name: str, by: Actor, skill_group: str = "", days: int | None
         if ShareLink.objects.filter(name=name).exists():
             raise NameConflict(f"There is a share link named '{name}'")
         row = ShareLink.objects.create(
-            name=name, token_hash=hash_key(token), hint=token[:4], skill_group=skill_group, created_by=str(by),
+            name=name, token_hash=hash_key(token), token_prefix=token[:4], skill_group=skill_group, created_by=str(by),
             expires_at=timezone.now() + timedelta(days=days) if days is not None else None,
         )  # fmt: skip
         bump_access_revision(state)

@@ -230,7 +230,7 @@ def _text(
             words = " and ".join(f"at {'least' if key == 'min' else 'most'} {value}" for key, value in given.items())
             checks.append(_check("numeric", path, f"{_label(name)} must be {words}.", **given))
     more = {"checks": checks} if checks else {}
-    return [making.add(name, component="TextField", variant=variant, **bound, **more)], _words(schema)
+    return [making.add(name, component="TextField", variant=variant, **bound, **more)], _example_string(schema)
 
 
 def _check(call: str, path: str, message: str, **args: Any) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def _sample(schema: dict[str, Any], otherwise: Any) -> Any:
     return next((one for one in given if isinstance(one, type(otherwise)) and not isinstance(one, bool)), otherwise)
 
 
-def _words(schema: dict[str, Any]) -> str:
+def _example_string(schema: dict[str, Any]) -> str:
     """A string that the schema accepts: fields contain strings, and numbers are parsed from them."""
     if schema.get("type") == "string":
         least = schema.get("minLength") if isinstance(schema.get("minLength"), int) else 1

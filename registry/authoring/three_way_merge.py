@@ -99,7 +99,7 @@ def merge_draft(
         files[name] = resolve_conflicts(chunks, choices.get(name, ()))
     kept = {name: text for name, text in files.items() if text}
     return drafts.save_draft(
-        capability_id=capability_id, files=kept, based_on=based_on, by=by, keeps_supporting_of=capability
+        capability_id=capability_id, files=kept, based_on=based_on, by=by, preserve_supporting_files_of=capability
     )
 
 

@@ -25,7 +25,7 @@ class Deadline:
     def is_over(self) -> bool:
         return time.thread_time() > self.ends_at_seconds
 
-    def hold(self) -> None:
+    def check(self) -> None:
         """Raise `OutOfTime` where it is over; steps between two calls should take some hundredths of a second."""
         if self.is_over():
             raise DeadlineExceeded

@@ -236,7 +236,7 @@ def _string_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
         container = stack[-1]
         container.key = text
         if text in container.keys:
-            message = f"Duplicate key {_shown(text)} in this object"
+            message = f"Duplicate key {_quoted(text)} in this object"
             yield JsonError("JSON_DUPLICATE_KEY", _path(stack), message, "Remove one of the two.", offset)
         container.keys.add(text)
     if "\\" not in token:
@@ -259,7 +259,7 @@ def _number_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
         yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Use a smaller number.", offset)
 
 
-def _shown(text: str) -> str:
+def _quoted(text: str) -> str:
     return json.dumps(_shorten(text), ensure_ascii=True)
 
 

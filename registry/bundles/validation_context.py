@@ -20,8 +20,10 @@ class ValidationContext:
     tool_owners: Mapping[str, str] = field(default_factory=dict)
     capability_ids: frozenset[str] = frozenset()
 
-    def as_told_to(self, may_know: VisibilityFilter, *, own: str) -> ValidationContext:
+    def visible_to(self, is_visible: VisibilityFilter, *, own: str) -> ValidationContext:
         """The same for a reader who must not know some of it: that a tool name is taken is reported, by which one
         is not. `own` is the capability that is validated."""
-        told = {name: owner if owner == own or may_know(owner) else "" for name, owner in self.tool_owners.items()}
-        return ValidationContext(told, frozenset(filter(may_know, self.capability_ids)) | (self.capability_ids & {own}))
+        told = {name: owner if owner == own or is_visible(owner) else "" for name, owner in self.tool_owners.items()}
+        return ValidationContext(
+            told, frozenset(filter(is_visible, self.capability_ids)) | (self.capability_ids & {own})
+        )

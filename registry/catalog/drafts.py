@@ -56,18 +56,18 @@ def save_draft(
     based_on: int | None,
     by: Actor,
     create: bool = False,
-    keeps_supporting_of: Capability | None = None,
+    preserve_supporting_files_of: Capability | None = None,
 ) -> SavedDraft:
     """Store the texts as the capability's draft, whatever their errors: a draft may be invalid, never lost.
 
-    With `create` the capability must be new: `DraftConflict` where it exists. With `keeps_supporting_of`,
+    With `create` the capability must be new: `DraftConflict` where it exists. With `preserve_supporting_files_of`,
     the capability itself, its supporting files stay what they are: for callers that edit the four bundle files alone.
 
     `based_on` is the draft version that the author read, None where there was none. Raises `DraftConflict` with both
     texts where the draft has moved on, `InvalidRequest` for an id or a size that can never be stored.
     """
-    if keeps_supporting_of is not None:
-        files = {**files, **find_supporting_files(editable_files(keeps_supporting_of)[0])}
+    if preserve_supporting_files_of is not None:
+        files = {**files, **find_supporting_files(editable_files(preserve_supporting_files_of)[0])}
     texts = normalize_files(capability_id, files, held=_existing_files(capability_id, files))
     report = validate_draft_files(capability_id, texts)
     with write_transaction():
@@ -183,7 +183,7 @@ def store_draft(
     capability.updated_at = timezone.now()
     capability.save(update_fields=["draft_counter", "updated_at"])
     if draft is None:
-        draft = Draft(capability=capability, based_on=capability.published_revision, proposal=proposal)
+        draft = Draft(capability=capability, base_revision=capability.published_revision, proposal=proposal)
     draft.version = capability.draft_counter
     draft.digest = report.bundle.digest if report.bundle is not None and report.ok else ""
     draft.files = texts

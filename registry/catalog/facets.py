@@ -51,25 +51,25 @@ class FacetRow(NamedTuple):
 _NOTHING: Final = Facets()
 # By a revision's row id, and by a capability's row id with the version of its newest draft.
 _Key = int | tuple[int, int]
-_held: dict[_Key, Facets] = {}
-_history: str | None = None
+_cached_facets: dict[_Key, Facets] = {}
+_epoch: str | None = None
 _lock = threading.Lock()
 
 
 def get_facets(rows: Sequence[FacetRow]) -> dict[int, Facets]:
     """`{capability's row id: Facets}`; only texts that are new since the last time are read, 500 in a query."""
-    global _held, _history
+    global _cached_facets, _epoch
     with _lock:
-        history = RegistryState.objects.values_list("history", flat=True).first() or ""
-        if history != _history:
+        epoch = RegistryState.objects.values_list("epoch", flat=True).first() or ""
+        if epoch != _epoch:
             # Restored from a backup: the same row ids may refer to other texts.
-            _held, _history = {}, history
-        missing = [row for row in rows if _key_of(row) not in _held]
+            _cached_facets, _epoch = {}, epoch
+        missing = [row for row in rows if _key_of(row) not in _cached_facets]
         if missing:
-            _held |= _read(missing)
-        found = {row.key: _held.get(_key_of(row), _NOTHING) for row in rows}
-        if len(_held) > 2 * len(rows) + _AT_ONCE:
-            _held = {_key_of(row): found[row.key] for row in rows}
+            _cached_facets |= _read(missing)
+        found = {row.key: _cached_facets.get(_key_of(row), _NOTHING) for row in rows}
+        if len(_cached_facets) > 2 * len(rows) + _AT_ONCE:
+            _cached_facets = {_key_of(row): found[row.key] for row in rows}
     return found
 
 
@@ -79,9 +79,9 @@ def _key_of(row: FacetRow) -> _Key:
 
 def clear_cache() -> None:
     """Begin again, as in a new process."""
-    global _held
+    global _cached_facets
     with _lock:
-        _held = {}
+        _cached_facets = {}
 
 
 def _read(rows: Sequence[FacetRow]) -> dict[_Key, Facets]:

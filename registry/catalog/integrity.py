@@ -8,7 +8,7 @@ from typing import Final
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.incidents import open_incident
 from registry.common.errors import SkillMalformed
-from registry.core.queries import load_bundle, texts_digest
+from registry.core.queries import files_digest, load_bundle
 from registry.models import Revision
 from registry.validation import RULES_VERSION, Finding, validate_bundle
 
@@ -67,7 +67,7 @@ def report_defect(revision: Revision, fault: RevisionDefect) -> None:
 
 def is_intact(revision: Revision) -> bool:
     """Whether texts and digest are still those that were published."""
-    return texts_digest(revision.files) == revision.texts_digest and load_bundle(revision).digest == revision.digest
+    return files_digest(revision.files) == revision.files_digest and load_bundle(revision).digest == revision.digest
 
 
 def _faults(revision: Revision) -> tuple[tuple[Finding, ...], str]:

@@ -119,14 +119,6 @@ class SourceMisconfigured(SourceUnreadable):
     refused, a git that is not there."""
 
 
-class SourceSuspicious(SourceMisconfigured):
-    """The list of another registry that no honest one can have come to; `fingerprint` is of that list."""
-
-    def __init__(self, message: str, *, fingerprint: str) -> None:
-        super().__init__(message)
-        self.fingerprint = fingerprint
-
-
 class NameConflict(RegistryError):
     """An operator or a key of that name exists."""
 

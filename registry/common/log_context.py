@@ -6,26 +6,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_words: ContextVar[dict[str, str] | None] = ContextVar("log_context", default=None)
+_context: ContextVar[dict[str, str] | None] = ContextVar("log_context", default=None)
 
 
 @contextmanager
 def bind_context(**words: str) -> Iterator[None]:
     """While inside, each log line of this thread carries these words, and those that are noted."""
-    token = _words.set({**(_words.get() or {}), **words})
+    token = _context.set({**(_context.get() or {}), **words})
     try:
         yield
     finally:
-        _words.reset(token)
+        _context.reset(token)
 
 
 def add_context(**words: str) -> None:
     """Add what was found out meanwhile, such as whose key it is. Outside of any work it does nothing."""
-    held = _words.get()
+    held = _context.get()
     if held is not None:
         held.update(words)
 
 
 def current_context() -> Mapping[str, str]:
     """The words of the work at hand, such as `request_id`."""
-    return _words.get() or {}
+    return _context.get() or {}

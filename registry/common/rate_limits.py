@@ -44,7 +44,7 @@ class RateLimiter:
     _windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def spend(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> None:
+    def consume(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> None:
         """Count one call. Raises `RateLimited` where `count` calls were taken within the window."""
         now = time.monotonic()
         key = (name, subject)
@@ -58,7 +58,7 @@ class RateLimiter:
             self._make_room()
             self._windows[key] = (began, used + 1)
 
-    def is_spent(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> bool:
+    def is_exhausted(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> bool:
         """Whether the next call would be refused; counts nothing."""
         began, used = self._windows.get((name, subject), (0.0, 0))
         return used >= count and time.monotonic() - began < seconds
@@ -195,10 +195,10 @@ def consume(name: LimitKind, subject: str) -> None:
     """Count one call against the limit of the setting RATE_LIMITS. Raises `RateLimited`."""
     rate = settings.RATE_LIMITS.get(name)
     if rate is not None:
-        RATE_LIMITER.spend(name, subject, count=rate.count, seconds=rate.seconds)
+        RATE_LIMITER.consume(name, subject, count=rate.count, seconds=rate.seconds)
 
 
 def is_exhausted(name: LimitKind, subject: str) -> bool:
     """Whether the next call would be refused."""
     rate = settings.RATE_LIMITS.get(name)
-    return rate is not None and RATE_LIMITER.is_spent(name, subject, count=rate.count, seconds=rate.seconds)
+    return rate is not None and RATE_LIMITER.is_exhausted(name, subject, count=rate.count, seconds=rate.seconds)

@@ -19,7 +19,7 @@ from django.utils import timezone
 from registry.common.actors import Actor
 from registry.common.errors import IdempotencyKeyReused
 from registry.core.jobs.queue import CommitAction, Lease
-from registry.models import KeptAnswer
+from registry.models import IdempotencyRecord
 
 KIND: Final = "repeats.prune"
 RETENTION: Final = timedelta(hours=24)
@@ -42,7 +42,7 @@ def idempotent_call(*, by: Actor, key: str, fingerprint: str) -> Iterator[Idempo
     """
     with transaction.atomic():
         _wait_for_others(f"{by}\0{key}")
-        row = KeptAnswer.objects.filter(caller=str(by), idempotency_key=key).first()
+        row = IdempotencyRecord.objects.filter(caller=str(by), idempotency_key=key).first()
         if row is not None and row.at < timezone.now() - RETENTION:
             row.delete()
             row = None
@@ -50,10 +50,12 @@ def idempotent_call(*, by: Actor, key: str, fingerprint: str) -> Iterator[Idempo
             raise IdempotencyKeyReused(
                 "This Idempotency-Key was used for another call in the last 24 hours; take a new one for a new write"
             )
-        call = IdempotentCall(row.answer if row is not None else None)
+        call = IdempotentCall(row.response if row is not None else None)
         yield call
         if row is None and call.keep is not None:
-            KeptAnswer.objects.create(caller=str(by), idempotency_key=key, fingerprint=fingerprint, answer=call.keep)
+            IdempotencyRecord.objects.create(
+                caller=str(by), idempotency_key=key, fingerprint=fingerprint, response=call.keep
+            )
 
 
 def _wait_for_others(name: str) -> None:
@@ -67,4 +69,4 @@ def _wait_for_others(name: str) -> None:
 
 def prune_records(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
     """The handler: deletes responses that are past their time."""
-    return KeptAnswer.objects.filter(at__lt=timezone.now() - RETENTION).delete
+    return IdempotencyRecord.objects.filter(at__lt=timezone.now() - RETENTION).delete

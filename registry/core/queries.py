@@ -60,7 +60,7 @@ def load_bundle(revision: Revision) -> SkillBundle:
     )
 
 
-def texts_digest(files: dict[str, str]) -> str:
+def files_digest(files: dict[str, str]) -> str:
     """SHA-256 over the stored texts as they are: cheap enough to detect a damaged row at each first load."""
     text = json.dumps(files, sort_keys=True, ensure_ascii=False)
     return "sha256:" + hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()

@@ -11,20 +11,20 @@ from registry.models import Capability, Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 
 _AT_ONCE: Final = 500
-_held: dict[int, CapabilityProfile] = {}
+_profile_cache: dict[int, CapabilityProfile] = {}
 _lock = threading.Lock()
 
 
 def profiles_of_revisions(wanted: dict[int, str]) -> dict[str, CapabilityProfile]:
     """`{capability_id: Known}` for `{revision's row id: capability_id}`; a damaged row is left out."""
-    global _held
+    global _profile_cache
     with _lock:
-        found = {number: _held[number] for number in wanted if number in _held}
+        found = {number: _profile_cache[number] for number in wanted if number in _profile_cache}
         missing = [number for number in wanted if number not in found]
         for at in range(0, len(missing), _AT_ONCE):
             rows = Revision.objects.filter(pk__in=missing[at : at + _AT_ONCE]).values_list("pk", "capability_json")
             found |= {number: profile_from_text(text or "") for number, text in rows}
-        _held = found
+        _profile_cache = found
     by_id = ((wanted[number], one) for number, one in found.items())
     return {capability_id: one for capability_id, one in sorted(by_id) if one.capability_id == capability_id}
 
@@ -47,6 +47,6 @@ def published_profiles() -> dict[str, CapabilityProfile]:
 
 def clear_cache() -> None:
     """Begin again, as in a new process."""
-    global _held
+    global _profile_cache
     with _lock:
-        _held = {}
+        _profile_cache = {}

@@ -24,7 +24,7 @@ from registry.matching.matcher import Matcher, MatchResult
 from registry.matching.ngram_index import FeatureIndex, Floats
 from registry.matching.search import SearchIndex, term_stems, texts_to_embed
 from registry.matching.vector_store import VectorStore
-from registry.models import Draft, MatchHead, Revision, SkillGroup
+from registry.models import Draft, MatchClassifier, Revision, SkillGroup
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.snapshot import AccessScope, SnapshotEntry
 
@@ -124,7 +124,7 @@ class MatchIndexCache:
             if held is not None and self._is_good(held, snapshot):
                 return held
             self._looked_at = time.monotonic()
-            if held is not None and held.revisions[-1] != snapshot.history:
+            if held is not None and held.revisions[-1] != snapshot.epoch:
                 # Restored from a backup: the same row ids may refer to other texts.
                 self._words = {}
                 forget_known()
@@ -225,7 +225,7 @@ def _skill_docs(keys: Sequence[tuple[str, int, int]]) -> Iterator[tuple[tuple[st
 
 
 def _revisions(snapshot: Snapshot) -> tuple[object, ...]:
-    return snapshot.registry_revision, snapshot.access_revision, snapshot.history
+    return snapshot.registry_revision, snapshot.access_revision, snapshot.epoch
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
@@ -263,7 +263,7 @@ def _evidence(
 
 def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) -> Floats | None:
     """The head that a job has fitted on exactly these samples, if it has."""
-    row = MatchHead.objects.filter(
+    row = MatchClassifier.objects.filter(
         model_id=embedder.model_id if embedder else "", fingerprint=samples.fingerprint
     ).first()
     if row is None or (row.samples, row.classes) != (len(samples.texts), samples.classes):

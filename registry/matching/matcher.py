@@ -144,17 +144,17 @@ class Matcher:
 
     def trigger_scores(self, message: str) -> dict[str, float]:
         """`{capability_id: how specific its triggers in the message are}`, 0 to 1; without those that have none."""
-        return self._told(self._hits(message))
+        return self._trigger_strength(self._hits(message))
 
-    def _told(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
+    def _trigger_strength(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
         return {
-            owner: self._trust(owner) * max(self.trigger_score(hit) for hit in of_owner)
+            owner: self._trigger_weight(owner) * max(self.trigger_score(hit) for hit in of_owner)
             for owner, of_owner in hits.items()
         }
 
     def _trigger_scores(self, hits: dict[str, list[TriggerHit]]) -> Floats:
         found = np.zeros(len(self.known), np.float32)
-        for owner, told in self._told(hits).items():
+        for owner, told in self._trigger_strength(hits).items():
             found[self.places[owner]] = told
         return found
 
@@ -163,7 +163,7 @@ class Matcher:
         length = 1 - 0.25 / max(1, len(tokenize(hit.trigger)))
         return self._telling[hit.owner, hit.trigger] * length * (_WEAK if hit.is_weak else 1.0)
 
-    def _trust(self, owner: str) -> float:
+    def _trigger_weight(self, owner: str) -> float:
         """A bare word counts less, the more whole sentences are known: they show how it occurs in one."""
         return max(_TRUST_LEAST, 1 / (1 + len(self.known[self.places[owner]].sentences) / _TRUST_HALVED_AT))
 

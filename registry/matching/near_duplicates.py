@@ -94,7 +94,7 @@ MEASURES: Final[list[Measure]] = [measure_by_words, measure_by_vectors]
 def _candidates(print_: int, without: str) -> list[int]:
     """The rows of published revisions whose print is near enough to look at them."""
     listed = Capability.objects.filter(status__in=LOADABLE_STATUSES).exclude(capability_id=without)
-    prints = listed.values_list("published_revision", "published_revision__words_print")
+    prints = listed.values_list("published_revision", "published_revision__simhash")
     apart = [((print_ ^ int(known, 16)).bit_count(), pk) for pk, known in prints if known]
     return [pk for bits, pk in sorted(apart) if bits <= _BITS_APART_MAX][:_COMPARED_MAX]
 

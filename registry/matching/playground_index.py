@@ -30,7 +30,7 @@ def get_playground_index(*, with_drafts: bool) -> tuple[Snapshot, MatchIndex]:
 def _index(snapshot: Snapshot) -> MatchIndex:
     global _made
     drafts = tuple(sorted((name, entry.draft, entry.digest) for name, entry in snapshot.drafts.items()))
-    key = (snapshot.registry_revision, snapshot.access_revision, snapshot.history, drafts)
+    key = (snapshot.registry_revision, snapshot.access_revision, snapshot.epoch, drafts)
     with _lock:
         if _made is None or _made[0] != key or _made[1].is_waiting:
             _made = (key, _holder.build(snapshot, seconds=_SECONDS))

@@ -11,7 +11,7 @@ from django.utils import timezone
 from registry.core.jobs import queue as jobs
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import get_registry_revision
-from registry.models import MatchHead
+from registry.models import MatchClassifier
 
 KIND: Final = "matching.learn"
 _HEADS_KEPT: Final = 3
@@ -53,6 +53,6 @@ def train(lease: Lease) -> CommitAction:
 
 def _keep(model_id: str, fingerprint: str, weights: bytes, samples: int, classes: int) -> None:
     values = {"weights": weights, "samples": samples, "classes": classes, "created_at": timezone.now()}
-    MatchHead.objects.update_or_create(model_id=model_id, fingerprint=fingerprint, defaults=values)
-    kept = MatchHead.objects.order_by("-created_at", "-id").values_list("pk", flat=True)[:_HEADS_KEPT]
-    MatchHead.objects.exclude(pk__in=list(kept)).delete()
+    MatchClassifier.objects.update_or_create(model_id=model_id, fingerprint=fingerprint, defaults=values)
+    kept = MatchClassifier.objects.order_by("-created_at", "-id").values_list("pk", flat=True)[:_HEADS_KEPT]
+    MatchClassifier.objects.exclude(pk__in=list(kept)).delete()

@@ -30,14 +30,14 @@ def tokenize(text: str) -> list[int]:
     """`[CLS]`, at most `TOKENS_MAX` - 2 pieces, `[SEP]`."""
     known = load_vocabulary()
     found: list[int] = []
-    for word in _words(text[:_CHARACTERS_MAX]):
+    for word in _split_words(text[:_CHARACTERS_MAX]):
         found.extend(_pieces(word))
         if len(found) >= TOKENS_MAX - 2:
             break
     return [known["[CLS]"], *found[: TOKENS_MAX - 2], known["[SEP]"]]
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Words and single marks, in lower case, without accents."""
     spaced = []
     for character in unicodedata.normalize("NFD", text.lower()):

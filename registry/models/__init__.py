@@ -8,17 +8,17 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from registry.models.agent_key import AgentKey, Redemption
+from registry.models.agent_key import AgentKey, InstallCodeRedemption
 from registry.models.bundle_texts import BundleTexts
-from registry.models.demand import DemandMiss, UnmatchedMessage
+from registry.models.demand import UnknownCapabilityRequest, UnmatchedMessage
 from registry.models.draft_version import DraftVersion
-from registry.models.feedback import Confidence, Outcome
+from registry.models.feedback import Confidence, FeedbackEvent
 from registry.models.git_import import GitImport
-from registry.models.idempotency import KeptAnswer
+from registry.models.idempotency import IdempotencyRecord
 from registry.models.install_code import new_code
 from registry.models.job import Job
 from registry.models.load_count import LoadCount
-from registry.models.matching import MatchHead, SentenceVector, SkillGroup
+from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.operator import Operator
 from registry.models.proposal import Proposal
 from registry.models.review import ReleaseRule, Review, ReviewEntry
@@ -35,21 +35,20 @@ __all__ = [
     "BundleTexts",
     "Capability",
     "Confidence",
-    "DemandMiss",
     "Draft",
     "DraftVersion",
+    "FeedbackEvent",
     "GitImport",
     "GitSource",
     "GitSourceItem",
+    "IdempotencyRecord",
     "Incident",
+    "InstallCodeRedemption",
     "Job",
-    "KeptAnswer",
     "LoadCount",
-    "MatchHead",
+    "MatchClassifier",
     "Operator",
-    "Outcome",
     "Proposal",
-    "Redemption",
     "RegistryState",
     "Release",
     "ReleaseRule",
@@ -64,6 +63,7 @@ __all__ = [
     "Team",
     "TeamMember",
     "ToolName",
+    "UnknownCapabilityRequest",
     "UnmatchedMessage",
     "UploadedSkill",
     "Webhook",
@@ -75,17 +75,21 @@ class RegistryState(models.Model):
     """One row: the counters that readers poll. A writer holds its lock, so that writes are serialized."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
-    registry_revision = models.BigIntegerField(default=0, help_text="Moves with what agents can read.")
-    access_revision = models.BigIntegerField(default=0, help_text="Moves with keys and settings.")
-    feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Moves with each outcome.")
+    registry_revision = models.BigIntegerField(
+        default=0, help_text="Increased by every change of what agents can read."
+    )
+    access_revision = models.BigIntegerField(
+        default=0, help_text="Increased by every change of keys, groups and settings."
+    )
+    feedback_revision = models.BigIntegerField(default=0, db_default=0, help_text="Increased by each feedback event.")
     # What the session of a new user begins with.
     first_run = models.ForeignKey("Capability", null=True, on_delete=models.PROTECT, related_name="+")
-    history = models.CharField(
+    epoch = models.CharField(
         max_length=32,
         blank=True,
         default="",
         db_default="",
-        help_text="Another word after each restore: what a process holds of another history is void.",
+        help_text="Replaced by each restore: what a process has cached from another epoch is invalid.",
     )
 
     class Meta:
@@ -157,28 +161,28 @@ class Revision(BundleTexts):
     number = models.PositiveIntegerField()
     name = models.CharField(max_length=80)
     digest = models.CharField(max_length=71, help_text="What agents see: sha256: + hex.")
-    content_digest = models.CharField(max_length=71, help_text="As digest, with the utterances.")
-    texts_digest = models.CharField(max_length=71, help_text="Over the stored texts: tells a damaged row.")
-    rules_version = models.CharField(max_length=16, help_text="The rules that passed it.")
+    content_digest = models.CharField(max_length=71, help_text="As `digest`, over the utterances too.")
+    files_digest = models.CharField(max_length=71, help_text="SHA-256 over the stored files: shows a damaged row.")
+    rules_version = models.CharField(max_length=16, help_text="The version of the validation rules that accepted it.")
     read_only_digest = models.CharField(
         max_length=71,
         blank=True,
         default="",
         db_default="",
-        help_text="Without write tools; empty: unknown.",
+        help_text="Without its write tools, for read-only keys; empty: unknown.",
     )
-    words_print = models.CharField(
+    simhash = models.CharField(
         max_length=32,
         blank=True,
         default="",
         db_default="",
-        help_text="Of authoring/near_duplicates.py; empty: not known.",
+        help_text="SimHash (matching/near_duplicates.py); empty: not known.",
     )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     approved_by = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="The second person, where one has approved."
+        max_length=200, blank=True, default="", db_default="", help_text="The independent approver, if there is one."
     )
 
     class Meta:
@@ -224,12 +228,12 @@ class Draft(BundleTexts):
     capability = models.ForeignKey(Capability, on_delete=models.CASCADE, related_name="drafts")
     version = models.PositiveIntegerField()
     digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="Empty where it did not pass when it was saved."
+        max_length=71, blank=True, default="", db_default="", help_text="Empty if validation failed when it was saved."
     )
-    based_on = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
+    base_revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT, related_name="+")
     saved_at = models.DateTimeField(default=timezone.now)
     saved_by = models.CharField(max_length=200)
-    editors = models.JSONField(default=list, db_default=[], help_text="Everyone who has worked on it, as actors.")
+    editors = models.JSONField(default=list, db_default=[], help_text="Everyone who edited it, as actors.")
     discarded_at = models.DateTimeField(null=True)
     proposal = models.ForeignKey(Proposal, null=True, on_delete=models.SET_NULL, related_name="drafts")
 
@@ -275,9 +279,9 @@ class Incident(models.Model):
         null=True,
         on_delete=models.CASCADE,
         related_name="incidents",
-        help_text="What agents were to get; null where nothing was ever published.",
+        help_text="The revision that agents should have received; null if nothing was ever published.",
     )
-    cause = models.CharField(max_length=64, help_text="SHA-256 over what is wrong: the same fault is one incident.")
+    cause = models.CharField(max_length=64, help_text="SHA-256 over the fault: the same fault is one incident.")
     message = models.TextField()
     details = models.TextField()
     findings = models.JSONField(default=list)

@@ -14,12 +14,14 @@ class AgentKey(models.Model):
 
     name = models.CharField(max_length=80, unique=True)
     key_hash = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
+    key_prefix = models.CharField(max_length=16, help_text="The first characters, to tell keys apart.")
     scopes = models.JSONField(default=list)
-    groups = models.JSONField(null=True, default=None, help_text="The skill groups that it knows; null: all.")
-    read_only_tools = models.BooleanField(default=False, db_default=False, help_text="It is given no write tools.")
-    preview = models.BooleanField(default=False, db_default=False, help_text="It sees drafts as if published.")
-    sight_since = models.BigIntegerField(
+    groups = models.JSONField(null=True, default=None, help_text="The skill groups that it can see; null: all.")
+    read_only_tools = models.BooleanField(
+        default=False, db_default=False, help_text="Write tools are left out of its responses."
+    )
+    preview = models.BooleanField(default=False, db_default=False, help_text="Drafts are served to it as if published.")
+    visibility_revision = models.BigIntegerField(
         default=0, db_default=0, help_text="The registry revision at which it was created or its groups were changed."
     )
     created_at = models.DateTimeField(default=timezone.now)
@@ -27,9 +29,9 @@ class AgentKey(models.Model):
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True, help_text="Refused from then on; null: never.")
     previous_key_hash = models.CharField(
-        max_length=64, blank=True, default="", db_default="", help_text="Of the key before the newest one; or empty."
+        max_length=64, blank=True, default="", db_default="", help_text="Hash of the previous key, or empty."
     )
-    previous_until = models.DateTimeField(null=True, help_text="The key before is taken beside the new one until then.")
+    previous_until = models.DateTimeField(null=True, help_text="The previous key is accepted until then.")
     revoked_at = models.DateTimeField(null=True)
     revoked_by = models.CharField(max_length=200, blank=True, default="")
 
@@ -62,7 +64,7 @@ class AgentKey(models.Model):
         return self.previous_until is not None and self.previous_until > timezone.now()
 
 
-class Redemption(models.Model):
+class InstallCodeRedemption(models.Model):
     """From then on the key sees the capability, listed or not, whatever becomes of the code."""
 
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="redemptions")
@@ -72,4 +74,6 @@ class Redemption(models.Model):
     class Meta:
         app_label = "registry"
         ordering: ClassVar = ["id"]
-        constraints: ClassVar = [models.UniqueConstraint(fields=["capability", "key"], name="redemption_once")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["capability", "key"], name="install_code_redemption_once")
+        ]

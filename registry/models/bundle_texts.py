@@ -17,7 +17,7 @@ class BundleTexts(models.Model):
     tools_json = models.TextField(null=True)
     ui_schemas_json = models.TextField(null=True)
     supporting_files = models.JSONField(
-        default=dict, db_default=models.Value({}, models.JSONField()), help_text="{path: text}, beside the four."
+        default=dict, db_default=models.Value({}, models.JSONField()), help_text="{path: text} of the supporting files."
     )
 
     COLUMNS: ClassVar[dict[str, str]] = {

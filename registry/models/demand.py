@@ -15,7 +15,7 @@ class RequestCounts(models.Model):
     """How often, when and by whom; `dismissed_count` is the count when an operator dismissed it."""
 
     count = models.PositiveBigIntegerField(default=0)
-    askers = models.JSONField(null=True, help_text="{name of a key: how often}, at most 20 keys.")
+    requested_by = models.JSONField(null=True, help_text="{key name: number of requests}, at most 20 keys.")
     first_seen_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
     dismissed_at = models.DateTimeField(null=True)
@@ -26,13 +26,13 @@ class RequestCounts(models.Model):
         abstract = True
 
 
-class DemandMiss(RequestCounts):
+class UnknownCapabilityRequest(RequestCounts):
     """An id that agents asked for and that is not published."""
 
     capability_id = models.CharField(max_length=64, primary_key=True)
 
     class Meta:
-        constraints: ClassVar = [models.CheckConstraint(condition=_PAIRED, name="demand_miss_dismissal_paired")]
+        constraints: ClassVar = [models.CheckConstraint(condition=_PAIRED, name="unknown_request_dismissal_paired")]
 
 
 class UnmatchedMessage(RequestCounts):
@@ -42,7 +42,7 @@ class UnmatchedMessage(RequestCounts):
         NONE = "none"
         AMBIGUOUS = "ambiguous"
 
-    form = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the stems of its telling words.")
+    form = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the stems of its content words.")
     text = models.CharField(max_length=200)
     decision = models.CharField(max_length=16, choices=Decision.choices)
     nearest = models.CharField(max_length=64, blank=True, default="", help_text="The best near miss, or empty.")

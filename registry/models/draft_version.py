@@ -19,7 +19,7 @@ class DraftVersion(models.Model):
     size_bytes = models.PositiveIntegerField(help_text="Of the compressed content.")
     saved_at = models.DateTimeField()
     saved_by = models.CharField(max_length=200)
-    editors = models.JSONField(default=list, help_text="Everyone who had worked on the draft by then, as actors.")
+    editors = models.JSONField(default=list, help_text="Everyone who had edited the draft by then, as actors.")
     replaced_at = models.DateTimeField(default=timezone.now)
     replaced_by = models.CharField(max_length=200)
     change = models.JSONField(default=dict, help_text="What the save that replaced it changed, as counts.")

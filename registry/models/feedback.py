@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 
-class Outcome(models.Model):
+class FeedbackEvent(models.Model):
     """How one use of a capability ended, as an agent reports it. Append-only, so that confidence can be recomputed."""
 
     class Kind(models.TextChoices):
@@ -31,18 +31,18 @@ class Outcome(models.Model):
         app_label = "registry"
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
-            models.Index(fields=["capability", "id"], name="outcome_of_capability"),
+            models.Index(fields=["capability", "id"], name="feedback_event_of_capability"),
             # How each revision fares is counted from the index alone.
-            models.Index(fields=["capability", "revision", "outcome"], name="outcome_of_revision"),
+            models.Index(fields=["capability", "revision", "outcome"], name="feedback_event_of_revision"),
         ]
         constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(
                     outcome__in=["confirmed_success", "likely_success", "likely_failure", "confirmed_failure", "used"]
                 ),
-                name="outcome_known",
+                name="feedback_event_outcome_known",
             ),
-            models.CheckConstraint(condition=Q(revision__gte=1), name="outcome_revision_positive"),
+            models.CheckConstraint(condition=Q(revision__gte=1), name="feedback_event_revision_positive"),
         ]
 
 
@@ -51,7 +51,7 @@ class Confidence(models.Model):
 
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="confidences")
     revision = models.PositiveIntegerField(default=0, help_text="The number of a revision; 0 for all of them.")
-    hundredths = models.PositiveSmallIntegerField(default=50, help_text="The score, in whole hundredths.")
+    percent = models.PositiveSmallIntegerField(default=50, help_text="The confidence score in percent, 0 to 100.")
     uses = models.PositiveBigIntegerField(default=0)
     confirmed = models.PositiveBigIntegerField(default=0)
 
@@ -59,6 +59,6 @@ class Confidence(models.Model):
         app_label = "registry"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["capability", "revision"], name="confidence_once"),
-            models.CheckConstraint(condition=Q(hundredths__lte=100), name="confidence_within_bounds"),
+            models.CheckConstraint(condition=Q(percent__lte=100), name="confidence_within_bounds"),
             models.CheckConstraint(condition=Q(confirmed__lte=F("uses")), name="confidence_confirmed_are_uses"),
         ]

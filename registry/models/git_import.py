@@ -20,11 +20,11 @@ class GitImport(models.Model):
         REFUSED = "refused"
 
     source = models.CharField(max_length=500)
-    may_replace = models.BooleanField(default=False)
+    replace_existing = models.BooleanField(default=False)
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     found = models.PositiveIntegerField(default=0)
     results = models.JSONField(default=list)
-    why = models.TextField(blank=True, default="", help_text="Why nothing could be read; empty otherwise.")
+    reason = models.TextField(blank=True, default="", help_text="Why nothing could be read; empty otherwise.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     finished_at = models.DateTimeField(null=True)

@@ -9,19 +9,19 @@ from django.db.models import Q
 from django.utils import timezone
 
 
-class KeptAnswer(models.Model):
+class IdempotencyRecord(models.Model):
     """The response to a write, by the caller's idempotency key: a repeated call gets it, and is not done again."""
 
     caller = models.CharField(max_length=200, help_text="The actor, such as agent_key:name.")
     idempotency_key = models.CharField(max_length=255)
-    fingerprint = models.CharField(max_length=64, help_text="SHA-256 over what was asked.")
-    answer = models.TextField(help_text="As the room that answered has written it.")
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 over the request.")
+    response = models.TextField(help_text="The response as the endpoint wrote it.")
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         app_label = "registry"
-        indexes: ClassVar = [models.Index(fields=["at"], name="kept_answer_of_day")]
+        indexes: ClassVar = [models.Index(fields=["at"], name="idempotency_record_of_day")]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["caller", "idempotency_key"], name="kept_answer_once"),
-            models.CheckConstraint(condition=~Q(idempotency_key=""), name="kept_answer_key_not_empty"),
+            models.UniqueConstraint(fields=["caller", "idempotency_key"], name="idempotency_record_once"),
+            models.CheckConstraint(condition=~Q(idempotency_key=""), name="idempotency_record_key_not_empty"),
         ]

@@ -12,7 +12,8 @@ from django.utils import timezone
 class Job(models.Model):
     """Work that a write left behind, stored in the writer's own transaction (registry/core/jobs/queue.py).
 
-    The worker that runs it has a lease; `fence` goes up with each lease, so that one who lost it cannot finish the job.
+    The worker that runs it has a lease. `fencing_token` goes up with each lease, so that a worker that lost it cannot
+    finish the job.
     """
 
     class State(models.TextChoices):
@@ -25,19 +26,21 @@ class Job(models.Model):
     kind = models.CharField(max_length=64)
     payload = models.JSONField(default=dict)
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
-    dedupe_key = models.CharField(max_length=200, blank=True, default="", help_text="One open job a key; empty: any.")
-    lane = models.CharField(
+    dedupe_key = models.CharField(
+        max_length=200, blank=True, default="", help_text="At most one open job per key; empty: no limit."
+    )
+    concurrency_key = models.CharField(
         max_length=64,
         blank=True,
         default="",
         db_default="",
-        help_text="Jobs of one lane follow one another; empty: any.",
+        help_text="Jobs with the same key run one after another; empty: no limit.",
     )
     run_after = models.DateTimeField(default=timezone.now)
-    tries = models.PositiveSmallIntegerField(default=0)
-    tries_max = models.PositiveSmallIntegerField(default=5, db_default=5)
-    leased_until = models.DateTimeField(null=True)
-    fence = models.PositiveIntegerField(default=0, help_text="The number of the newest lease.")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    max_attempts = models.PositiveSmallIntegerField(default=5, db_default=5)
+    lease_expires_at = models.DateTimeField(null=True)
+    fencing_token = models.PositiveIntegerField(default=0, help_text="The number of the newest lease.")
     last_error = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
@@ -54,8 +57,8 @@ class Job(models.Model):
                 condition=Q(state__in=["queued", "running", "done", "parked", "cancelled"]), name="job_state_known"
             ),
             models.CheckConstraint(
-                condition=Q(state="running", leased_until__isnull=False)
-                | (~Q(state="running") & Q(leased_until__isnull=True)),
+                condition=Q(state="running", lease_expires_at__isnull=False)
+                | (~Q(state="running") & Q(lease_expires_at__isnull=True)),
                 name="job_lease_fits_state",
             ),
             models.CheckConstraint(

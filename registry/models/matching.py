@@ -24,12 +24,14 @@ class SentenceVector(models.Model):
         ]
 
 
-class MatchHead(models.Model):
+class MatchClassifier(models.Model):
     """The weights of a classifier (registry/matching/kernel_classifier.py) as float16, for the samples with this
     fingerprint."""
 
     fingerprint = models.CharField(max_length=64)
-    model_id = models.CharField(max_length=200, blank=True, default="", help_text="Empty: words alone.")
+    model_id = models.CharField(
+        max_length=200, blank=True, default="", help_text="Empty: the message was matched by words only."
+    )
     samples = models.PositiveIntegerField()
     classes = models.PositiveIntegerField()
     weights = models.BinaryField()
@@ -38,7 +40,7 @@ class MatchHead(models.Model):
     class Meta:
         app_label = "registry"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["model_id", "fingerprint"], name="match_head_once"),
+            models.UniqueConstraint(fields=["model_id", "fingerprint"], name="match_classifier_once"),
         ]
 
 

@@ -23,7 +23,7 @@ class Operator(AbstractUser):
     must_change_password = models.BooleanField(default=False)
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
     # Set for one request by the code that found that the page's capability belongs to another team: its name.
-    kept_out_by: str = ""
+    blocked_by_team: str = ""
 
     class Meta:
         constraints: ClassVar = [
@@ -35,12 +35,12 @@ class Operator(AbstractUser):
     @property
     def can_edit(self) -> bool:
         """Whether this person may save drafts."""
-        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
+        return self.role in (self.Role.AUTHOR, self.Role.PUBLISHER, self.Role.ADMIN) and not self.blocked_by_team
 
     @property
     def can_publish(self) -> bool:
         """Whether this person may change what readers see."""
-        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN) and not self.kept_out_by
+        return self.role in (self.Role.PUBLISHER, self.Role.ADMIN) and not self.blocked_by_team
 
     @property
     def can_administer(self) -> bool:

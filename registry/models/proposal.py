@@ -25,7 +25,7 @@ class Proposal(BundleTexts):
     capability = models.ForeignKey("registry.Capability", on_delete=models.PROTECT, related_name="proposals")
     note = models.TextField(blank=True, default="")
     key_name = models.CharField(max_length=80)
-    near_duplicates = models.JSONField(default=list, help_text="What it was alike to when it was submitted.")
+    near_duplicates = models.JSONField(default=list, help_text="Similar capabilities when it was submitted.")
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
     created_at = models.DateTimeField(default=timezone.now)
     decided_at = models.DateTimeField(null=True)

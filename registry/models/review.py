@@ -48,7 +48,7 @@ class Review(BundleTexts):
     class State(models.TextChoices):
         OPEN = "open"
         APPROVED = "approved"
-        SENT_BACK = "sent_back"
+        CHANGES_REQUESTED = "sent_back"
         WITHDRAWN = "withdrawn"
         PUBLISHED = "published"
 
@@ -56,11 +56,13 @@ class Review(BundleTexts):
     state = models.CharField(max_length=16, choices=State.choices, default=State.OPEN)
     round = models.PositiveIntegerField(default=1)
     draft_version = models.PositiveIntegerField()
-    texts_digest = models.CharField(max_length=71, help_text="Over the texts: what is approved is these and no others.")
-    editors = models.JSONField(default=list, help_text="Everyone who has worked on the draft, as actors.")
-    note = models.TextField(blank=True, default="", help_text="What it is for, in the asker's words.")
-    asked_at = models.DateTimeField(default=timezone.now)
-    asked_by = models.CharField(max_length=200)
+    files_digest = models.CharField(
+        max_length=71, help_text="SHA-256 over the files: the approval is for exactly these."
+    )
+    editors = models.JSONField(default=list, help_text="Everyone who edited the draft, as actors.")
+    note = models.TextField(blank=True, default="", help_text="What the change is for, in the author's words.")
+    requested_at = models.DateTimeField(default=timezone.now)
+    requested_by = models.CharField(max_length=200)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=200, blank=True, default="")
     revision = models.PositiveIntegerField(null=True, help_text="The number that it was published as.")
@@ -68,7 +70,7 @@ class Review(BundleTexts):
     class Meta:
         app_label = "registry"
         ordering: ClassVar = ["-id"]
-        indexes: ClassVar = [models.Index(fields=["state", "-asked_at"], name="review_by_state")]
+        indexes: ClassVar = [models.Index(fields=["state", "-requested_at"], name="review_by_state")]
         constraints: ClassVar = [
             models.CheckConstraint(
                 condition=Q(state__in=["open", "approved", "sent_back", "withdrawn", "published"]),
@@ -100,7 +102,7 @@ class Review(BundleTexts):
     @property
     def is_active(self) -> bool:
         """Whether anything is still to be done about it."""
-        return self.state in (self.State.OPEN, self.State.APPROVED, self.State.SENT_BACK)
+        return self.state in (self.State.OPEN, self.State.APPROVED, self.State.CHANGES_REQUESTED)
 
 
 class ReviewEntry(models.Model):
@@ -114,7 +116,7 @@ class ReviewEntry(models.Model):
         ASKED_AGAIN = "asked_again"
         COMMENT = "comment"
         APPROVED = "approved"
-        SENT_BACK = "sent_back"
+        CHANGES_REQUESTED = "sent_back"
         WITHDRAWN = "withdrawn"
         PUBLISHED = "published"
 

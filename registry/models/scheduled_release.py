@@ -22,14 +22,14 @@ class ScheduledRelease(models.Model):
     capability = models.ForeignKey("registry.Capability", on_delete=models.CASCADE, related_name="scheduled_releases")
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     draft_version = models.PositiveIntegerField()
-    texts_digest = models.CharField(max_length=71, help_text="Over the texts: these are published and no others.")
+    files_digest = models.CharField(max_length=71, help_text="SHA-256 over the files: exactly these are published.")
     due_at = models.DateTimeField()
     note = models.TextField(blank=True, default="")
     acknowledged = models.JSONField(default=list, help_text="The codes of findings that were acknowledged.")
     scheduled_at = models.DateTimeField(default=timezone.now)
-    scheduled_by = models.CharField(max_length=200, help_text="In whose name it is published.")
+    scheduled_by = models.CharField(max_length=200, help_text="The actor in whose name it is published.")
     ended_at = models.DateTimeField(null=True)
-    why = models.TextField(blank=True, default="", help_text="Why it was not made.")
+    reason = models.TextField(blank=True, default="", help_text="Why it was not published.")
     revision = models.PositiveIntegerField(null=True, help_text="The number that it was published as.")
 
     class Meta:

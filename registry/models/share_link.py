@@ -14,8 +14,10 @@ class ShareLink(models.Model):
 
     name = models.CharField(max_length=70, unique=True)
     token_hash = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=16, help_text="The first characters of the token, to tell links apart.")
-    skill_group = models.CharField(max_length=64, blank=True, default="", help_text="Only this group; empty: all.")
+    token_prefix = models.CharField(max_length=16, help_text="The first characters of the token, to tell links apart.")
+    skill_group = models.CharField(
+        max_length=64, blank=True, default="", help_text="The only skill group that it shows; empty: all."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     expires_at = models.DateTimeField(null=True)

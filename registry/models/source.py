@@ -27,10 +27,10 @@ class GitSource(models.Model):
     kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.GIT, db_default="git")
     url = models.CharField(max_length=1000)
     ref = models.CharField(max_length=200, blank=True, default="", help_text="A branch or a tag; empty: its default.")
-    folder = models.CharField(max_length=500, blank=True, default="", help_text="Empty: all of it.")
+    folder = models.CharField(max_length=500, blank=True, default="", help_text="Empty: the whole repository.")
     mode = models.CharField(max_length=16, choices=Mode.choices, default=Mode.DRAFT)
     may_adopt = models.BooleanField(
-        default=True, db_default=True, help_text="Whether it may write over what is here and came from elsewhere."
+        default=True, db_default=True, help_text="Whether it may overwrite capabilities that it did not create."
     )
     every_minutes = models.PositiveIntegerField()
     read_key = models.CharField(
@@ -38,34 +38,41 @@ class GitSource(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
-    looked_at = models.DateTimeField(null=True, help_text="The last time that it could be read.")
-    commit = models.CharField(max_length=64, blank=True, default="", help_text="What was read then.")
-    etag = models.CharField(
-        max_length=200, blank=True, default="", db_default="", help_text="Of the list of another registry, read then."
+    last_synced_at = models.DateTimeField(null=True, help_text="The last successful sync.")
+    commit = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        help_text="The commit, or the revision of a registry, read at the last sync.",
     )
-    failures = models.PositiveIntegerField(default=0, help_text="In a row, since it could be read.")
+    etag = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="ETag of the other registry's list at the last sync.",
+    )
+    failures = models.PositiveIntegerField(default=0, help_text="Consecutive failures since the last successful sync.")
     last_error = models.CharField(max_length=500, blank=True, default="")
     hook_secret = models.CharField(
-        max_length=100, blank=True, default="", db_default="", help_text="Of the pushes that a git host tells."
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Secret that signs the git host's push webhooks.",
     )
     hook_secret_at = models.DateTimeField(null=True, help_text="When the secret was made.")
     previous_hook_secret = models.CharField(max_length=100, blank=True, default="", db_default="")
     previous_hook_secret_until = models.DateTimeField(
-        null=True, help_text="The secret before is taken beside the new one until then."
+        null=True, help_text="The previous secret is accepted until then."
     )
-    pushed_at = models.DateTimeField(null=True, help_text="The last time that its git host told of anything.")
-    push_words = models.CharField(max_length=300, blank=True, default="", db_default="", help_text="What came of that.")
-    doubted_list = models.CharField(
-        max_length=71,
-        blank=True,
-        default="",
-        db_default="",
-        help_text="Of another registry: the list that was refused.",
+    pushed_at = models.DateTimeField(null=True, help_text="The last push webhook from its git host.")
+    push_result = models.CharField(
+        max_length=300, blank=True, default="", db_default="", help_text="The result of the last push webhook."
     )
-    accepted_list = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="The list that somebody takes as it is."
+    sync_requested_at = models.DateTimeField(
+        null=True, help_text="A sync that began earlier is followed by another one."
     )
-    asked_at = models.DateTimeField(null=True, help_text="A look that began before this is not the newest that is due.")
 
     class Meta:
         app_label = "registry"
@@ -94,11 +101,7 @@ class GitSource(models.Model):
                 name="git_source_secret_rotation_paired",
             ),
             models.CheckConstraint(
-                condition=Q(kind="registry") | Q(doubted_list="", accepted_list=""),
-                name="git_source_doubt_fits_kind",
-            ),
-            models.CheckConstraint(
-                condition=Q(pushed_at__isnull=True, push_words="") | (Q(pushed_at__isnull=False) & ~Q(push_words="")),
+                condition=Q(pushed_at__isnull=True, push_result="") | (Q(pushed_at__isnull=False) & ~Q(push_result="")),
                 name="git_source_push_paired",
             ),
         ]
@@ -108,11 +111,6 @@ class GitSource(models.Model):
         """Whether the secret before the newest one is still taken."""
         until = self.previous_hook_secret_until
         return until is not None and until > timezone.now()
-
-    @property
-    def waits_for_somebody(self) -> bool:
-        """Whether its list was refused, and no operator has accepted it yet."""
-        return bool(self.doubted_list) and self.doubted_list != self.accepted_list
 
     @property
     def spec(self) -> str:
@@ -131,26 +129,38 @@ class GitSourceItem(models.Model):
         FOREIGN = "foreign"
         REFUSED = "refused"
 
-    class There(models.TextChoices):
+    class UpstreamState(models.TextChoices):
         PRESENT = "present"
         DEPRECATED = "deprecated"
         GONE = "gone"
 
     source = models.ForeignKey(GitSource, on_delete=models.CASCADE, related_name="items")
     path = models.CharField(max_length=1000, help_text="Below the source; empty: its root.", blank=True)
-    capability_id = models.CharField(max_length=64, blank=True, help_text="Empty where it cannot be read.")
-    texts_digest = models.CharField(max_length=71, help_text="Over what was taken in.")
-    told_digest = models.CharField(
-        max_length=71, blank=True, default="", db_default="", help_text="What the list of another registry said of it."
+    capability_id = models.CharField(
+        max_length=64, blank=True, help_text="The capability_id; empty if the bundle cannot be read."
     )
-    content_digest = models.CharField(max_length=71, blank=True, help_text="Of its bundle; empty where it is none.")
+    files_digest = models.CharField(max_length=71, help_text="SHA-256 over the imported files.")
+    declared_digest = models.CharField(
+        max_length=71, blank=True, default="", db_default="", help_text="The digest in the other registry's list."
+    )
+    content_digest = models.CharField(
+        max_length=71, blank=True, help_text="Content digest of its bundle; empty if there is none."
+    )
     status = models.CharField(max_length=16, choices=Status.choices)
-    detail = models.CharField(max_length=500, blank=True, default="", help_text="Why it was refused or held.")
-    is_ours = models.BooleanField(default=True, db_default=True, help_text="Whether it was ever taken in from here.")
-    there = models.CharField(
-        max_length=16, choices=There.choices, default=There.PRESENT, db_default="present", help_text="At the last look."
+    detail = models.CharField(
+        max_length=500, blank=True, default="", help_text="Why it was refused, or why it conflicts."
     )
-    taken_at = models.DateTimeField(default=timezone.now)
+    is_managed = models.BooleanField(
+        default=True, db_default=True, help_text="Whether it was ever imported from this source."
+    )
+    upstream_state = models.CharField(
+        max_length=16,
+        choices=UpstreamState.choices,
+        default=UpstreamState.PRESENT,
+        db_default="present",
+        help_text="Its state in the source at the last sync.",
+    )
+    imported_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         app_label = "registry"
@@ -162,6 +172,7 @@ class GitSourceItem(models.Model):
                 name="git_source_item_status_known",
             ),
             models.CheckConstraint(
-                condition=Q(there__in=["present", "deprecated", "gone"]), name="git_source_item_there_known"
+                condition=Q(upstream_state__in=["present", "deprecated", "gone"]),
+                name="git_source_item_upstream_state_known",
             ),
         ]

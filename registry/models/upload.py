@@ -16,9 +16,9 @@ class SkillUpload(models.Model):
     upload_id = models.UUIDField(unique=True, default=uuid4)
     key_name = models.CharField(max_length=80)
     path = models.CharField(max_length=500)
-    size = models.PositiveIntegerField(help_text="As announced, in bytes.")
-    sha256 = models.CharField(max_length=64, help_text="As announced, in hex.")
-    content = models.BinaryField(null=True, help_text="None until the bytes have come.")
+    size = models.PositiveIntegerField(help_text="Announced size in bytes.")
+    sha256 = models.CharField(max_length=64, help_text="Announced SHA-256 in hexadecimal.")
+    content = models.BinaryField(null=True, help_text="Null until the content has arrived.")
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

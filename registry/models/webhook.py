@@ -19,20 +19,20 @@ class Webhook(models.Model):
     url = models.CharField(max_length=2000)
     secret = models.CharField(max_length=100, help_text="whsec_ + base64")
     previous_secret = models.CharField(max_length=100, blank=True, default="")
-    previous_secret_until = models.DateTimeField(null=True, help_text="Signs beside the new one until then.")
-    events = models.JSONField(default=list, help_text="Kinds of event; empty: all but the chatty ones.")
+    previous_secret_until = models.DateTimeField(null=True, help_text="The previous secret also signs until then.")
+    events = models.JSONField(default=list, help_text="Event types; empty: all but the opt-in ones.")
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.CharField(max_length=200)
     disabled_at = models.DateTimeField(null=True)
-    disabled_why = models.CharField(max_length=200, blank=True, default="")
+    disabled_reason = models.CharField(max_length=200, blank=True, default="")
 
     class Meta:
         app_label = "registry"
         ordering: ClassVar = ["name"]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(disabled_at__isnull=True, disabled_why="")
-                | (Q(disabled_at__isnull=False) & ~Q(disabled_why="")),
+                condition=Q(disabled_at__isnull=True, disabled_reason="")
+                | (Q(disabled_at__isnull=False) & ~Q(disabled_reason="")),
                 name="webhook_disabling_paired",
             ),
             models.CheckConstraint(
@@ -58,17 +58,17 @@ class WebhookDelivery(models.Model):
         FAILED = "failed"
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
-    event_id = models.UUIDField(help_text="The same at each try, and for each webhook.")
+    event_id = models.UUIDField(help_text="The same for each attempt and each webhook.")
     kind = models.CharField(max_length=40)
     body = models.TextField(help_text="The JSON that is sent, byte for byte: the signature is over it.")
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
-    tries = models.PositiveSmallIntegerField(default=0)
+    attempts = models.PositiveSmallIntegerField(default=0)
     last_status = models.PositiveSmallIntegerField(null=True)
     last_error = models.CharField(max_length=500, blank=True, default="")
     response_excerpt = models.TextField(blank=True, default="")
-    duration_ms = models.PositiveIntegerField(null=True, help_text="Of the last try.")
+    duration_ms = models.PositiveIntegerField(null=True, help_text="Of the last attempt.")
     created_at = models.DateTimeField(default=timezone.now)
-    last_tried_at = models.DateTimeField(null=True)
+    last_attempt_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -36,11 +36,11 @@ def on_audit_event(row: AuditEvent) -> None:
     """Queue an e-mail for each operator whom the row concerns; under the lock of the registry."""
     if row.verb == "review.ask":
         review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
-        concerned = {actor.partition(":")[2] for actor in (review.asked_by, *review.editors)}
-        _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=concerned), _asked(row))
+        concerned = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)}
+        _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=concerned), _review_requested(row))
     elif row.verb in ("review.approve", "review.send_back"):
         review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
-        names = {actor.partition(":")[2] for actor in (review.asked_by, *review.editors)} - {row.actor_name}
+        names = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)} - {row.actor_name}
         _queue(_members().filter(username__in=names), _answered(row))
     elif row.verb == "incident.open":
         _queue(_members().filter(_MAY_PUBLISH), _incident(row))
@@ -52,7 +52,7 @@ def _members() -> QuerySet[Operator]:
     return Operator.objects.filter(is_active=True).exclude(email="")
 
 
-def _asked(row: AuditEvent) -> _Email:
+def _review_requested(row: AuditEvent) -> _Email:
     words = f"{row.actor_name} asks for a review of '{row.subject}':\n\n{row.detail['note']}"
     return _Email(f"Review asked: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
 
@@ -82,8 +82,8 @@ def _queue(members: Iterable[Operator], letter: _Email) -> None:
         queue.enqueue(
             KIND,
             {"operator_id": member.pk, "subject": letter.subject, "words": letter.words, "path": letter.path},
-            lane="mail",
-            tries_max=TRIES_MAX,
+            concurrency_key="mail",
+            max_attempts=TRIES_MAX,
         )
 
 

@@ -68,12 +68,12 @@ def _why(answer: DeliveryResponse) -> str:
 
 def _columns(delivery: WebhookDelivery, answer: DeliveryResponse) -> dict[str, Any]:
     return {
-        "tries": delivery.tries + 1,
+        "attempts": delivery.attempts + 1,
         "last_status": answer.status,
         "last_error": "" if answer.is_success else _why(answer),
         "response_excerpt": answer.excerpt,
         "duration_ms": answer.duration_ms,
-        "last_tried_at": timezone.now(),
+        "last_attempt_at": timezone.now(),
     }
 
 
@@ -97,7 +97,7 @@ def _disable(delivery: WebhookDelivery, answer: DeliveryResponse) -> None:
 def disable_after_failures(webhook: Webhook, *, why: str, by: Actor) -> None:
     """Send it no further events; what is queued for it fails when its turn comes. Under the lock of the registry."""
     if not Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True).update(
-        disabled_at=timezone.now(), disabled_why=why
+        disabled_at=timezone.now(), disabled_reason=why
     ):
         return
     audit.record(by=by, verb="webhook.disable", subject=webhook.name, detail={"why": why})

@@ -65,7 +65,7 @@ def queue_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
     """Queue a test event for this webhook alone. Under the lock."""
     event_id = uuid4()
     return queue_deliveries(
-        webhook, event_id=event_id, kind=TEST, body=_body(event_id, TEST, at, {"webhook": webhook.name}), tries_max=1
+        webhook, event_id=event_id, kind=TEST, body=_body(event_id, TEST, at, {"webhook": webhook.name}), max_attempts=1
     )
 
 
@@ -75,22 +75,22 @@ def is_subscribed(webhook: Webhook, kind: str) -> bool:
 
 
 def queue_deliveries(
-    webhook: Webhook, *, event_id: UUID, kind: str, body: str, tries_max: int = TRIES_MAX
+    webhook: Webhook, *, event_id: UUID, kind: str, body: str, max_attempts: int = TRIES_MAX
 ) -> WebhookDelivery:
     """Store the delivery and its job."""
     delivery = WebhookDelivery.objects.create(webhook=webhook, event_id=event_id, kind=kind, body=body)
-    queue_delivery(delivery, tries_max=tries_max)
+    queue_delivery(delivery, max_attempts=max_attempts)
     return delivery
 
 
-def queue_delivery(delivery: WebhookDelivery, *, tries_max: int = TRIES_MAX) -> int:
+def queue_delivery(delivery: WebhookDelivery, *, max_attempts: int = TRIES_MAX) -> int:
     """The id of the one open job of a delivery. Each webhook is a lane: a slow one delays no other."""
     job, _ = jobs.enqueue(
         JOB_KIND,
         {"delivery_id": delivery.pk},
         dedupe_key=delivery_job_key(delivery),
-        lane=concurrency_key(delivery.webhook_id),
-        tries_max=tries_max,
+        concurrency_key=concurrency_key(delivery.webhook_id),
+        max_attempts=max_attempts,
     )
     return int(job.pk)
 

@@ -49,7 +49,7 @@ def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
         webhook = Webhook.objects.create(
             name=name, url=url, secret=generate_secret(), events=wanted, created_by=str(by)
         )
-        audit.record(by=by, verb="webhook.create", subject=name, detail=_told(url, wanted))
+        audit.record(by=by, verb="webhook.create", subject=name, detail=_audit_detail(url, wanted))
     return webhook, webhook.secret
 
 
@@ -83,7 +83,7 @@ class WebhookRow:
     url: str
     events: list[str]
     is_enabled: bool
-    disabled_why: str
+    disabled_reason: str
     last_state: str
     last_at: datetime | None
     failed: int
@@ -97,7 +97,7 @@ def list_webhook_rows() -> list[WebhookRow]:
         last_at=Subquery(newest.values("created_at")[:1]),
         failed=Count("deliveries", filter=Q(deliveries__state=WebhookDelivery.State.FAILED)),
     )
-    columns = ("pk", "name", "url", "events", "disabled_at", "disabled_why", "last_state", "last_at", "failed")
+    columns = ("pk", "name", "url", "events", "disabled_at", "disabled_reason", "last_state", "last_at", "failed")
     return [
         WebhookRow(key, name, url, events, disabled is None, why, state or "", at, failed)
         for key, name, url, events, disabled, why, state, at, failed in found.order_by("name").values_list(*columns)
@@ -125,7 +125,7 @@ def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
         if (url, wanted) != (webhook.url, webhook.events):
             webhook.url, webhook.events = url, wanted
             webhook.save(update_fields=["url", "events"])
-            audit.record(by=by, verb="webhook.change", subject=name, detail=_told(url, wanted))
+            audit.record(by=by, verb="webhook.change", subject=name, detail=_audit_detail(url, wanted))
     return webhook
 
 
@@ -134,7 +134,7 @@ def delete_webhook(*, name: str, by: Actor) -> None:
     with write_transaction():
         webhook = get_webhook(name)
         # A job that is queued finds nothing to send when its turn comes; one that is parked would wait for ever.
-        parked = Job.objects.filter(lane=concurrency_key(webhook.pk), state=Job.State.PARKED)
+        parked = Job.objects.filter(concurrency_key=concurrency_key(webhook.pk), state=Job.State.PARKED)
         parked.update(state=Job.State.CANCELLED, finished_at=timezone.now())
         webhook.delete()
         audit.record(by=by, verb="webhook.delete", subject=name)
@@ -147,7 +147,7 @@ def _wanted(events: Sequence[str]) -> list[str]:
     return [kind for kind in EVENT_KINDS if kind in events]
 
 
-def _told(url: str, wanted: list[str]) -> dict[str, Any]:
+def _audit_detail(url: str, wanted: list[str]) -> dict[str, Any]:
     # The host alone: the path of such an address is often a secret.
     return {"host": urlsplit(url).hostname, "events": wanted}
 
@@ -164,8 +164,8 @@ def enable_webhook(*, name: str, by: Actor) -> Webhook:
     with write_transaction():
         webhook = get_webhook(name)
         if not webhook.is_enabled:
-            webhook.disabled_at, webhook.disabled_why = None, ""
-            webhook.save(update_fields=["disabled_at", "disabled_why"])
+            webhook.disabled_at, webhook.disabled_reason = None, ""
+            webhook.save(update_fields=["disabled_at", "disabled_reason"])
             audit.record(by=by, verb="webhook.enable", subject=name)
     return webhook
 
@@ -198,7 +198,7 @@ def send_test(*, name: str, by: Actor) -> tuple[WebhookDelivery, int]:
 
 def _enabled(webhook: Webhook) -> Webhook:
     if not webhook.is_enabled:
-        raise StatusConflict(f"'{webhook.name}' is disabled: {webhook.disabled_why}. Enable it first")
+        raise StatusConflict(f"'{webhook.name}' is disabled: {webhook.disabled_reason}. Enable it first")
     return webhook
 
 

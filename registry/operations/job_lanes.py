@@ -56,7 +56,7 @@ def _serve(stop: threading.Event, patience: IdleWait) -> None:
 
 def _claim(overdue_by: timedelta) -> Lease | None:
     try:
-        return queue.claim_job(timezone.now(), overdue_by=overdue_by, in_lane=True)
+        return queue.claim_job(timezone.now(), overdue_by=overdue_by, with_concurrency_key=True)
     except (DatabaseError, InterfaceError):
         # The worker's own loop says so.
         connection.close()

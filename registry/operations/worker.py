@@ -59,7 +59,7 @@ class Worker:
 
     def _try(self) -> bool:
         try:
-            has_worked = self._step(in_lane=False)
+            has_worked = self._step(with_concurrency_key=False)
         except (DatabaseError, InterfaceError) as error:
             outage = database_errors.record_outage(error)
             if self._outage != outage:
@@ -77,10 +77,10 @@ class Worker:
             self.alive_file.touch()
         return has_worked
 
-    def _step(self, *, in_lane: bool | None = None) -> bool:
+    def _step(self, *, with_concurrency_key: bool | None = None) -> bool:
         """One job; whether there was one."""
         self._keep_schedule(datetime.now(UTC).date())
-        return jobs.run_next_job(overdue_by=_patience(), in_lane=in_lane) is not None
+        return jobs.run_next_job(overdue_by=_patience(), with_concurrency_key=with_concurrency_key) is not None
 
     def _keep_schedule(self, today: date) -> None:
         """At the start and with each new day (UTC)."""

@@ -43,7 +43,7 @@ POLICY_QUESTIONS: Final = ACKNOWLEDGEABLE_CODES | {
 @dataclass(frozen=True)
 class GateReport:
     """Everything to know before publishing. `refused` says that it cannot be published now; `changes` are
-    those against what readers have; where they have nothing yet, `brings` is what a first release gives them."""
+    those against what readers have; where they have nothing yet, `introduces` is what a first release gives them."""
 
     report: Report
     findings: tuple[Finding, ...]
@@ -54,7 +54,7 @@ class GateReport:
     overlaps: tuple[Overlap, ...] = ()
     rule: EffectiveRule = DEFAULT_RULE
     approved_by: str = ""
-    brings: tuple[Change, ...] = ()
+    introduces: tuple[Change, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -111,7 +111,9 @@ def build_gate_report(
         overlaps=tuple(overlaps),
         rule=terms.rule,
         approved_by=terms.approved_by,
-        brings=tuple(describe_new_bundle(report.bundle)) if report.bundle and comparable and published is None else (),
+        introduces=tuple(describe_new_bundle(report.bundle))
+        if report.bundle and comparable and published is None
+        else (),
     )
 
 

@@ -35,7 +35,7 @@ class GateRequest:
     acknowledge: Collection[str] = ()
     by: Actor | None = None
     note: str | None = None
-    is_return: bool = False
+    previously_published: bool = False
 
 
 def find_capability(capability_id: str) -> Capability | None:
@@ -44,11 +44,11 @@ def find_capability(capability_id: str) -> Capability | None:
 
 
 def evaluate_gate(
-    report: Report, capability: Capability | None, asked: GateRequest, *, rehearsed: bool = False
+    report: Report, capability: Capability | None, asked: GateRequest, *, run_utterance_check: bool = False
 ) -> GateReport:
     """The gate's report against what readers have now. A damaged row is never "up to date": a new publish fixes it.
 
-    `rehearsed` compares it with all golden sentences too, which takes up to seconds.
+    `run_utterance_check` compares it with all golden sentences too, which takes up to seconds.
     """
     revision = capability.published_revision if capability else None
     published = load_bundle(revision) if revision else None
@@ -58,7 +58,7 @@ def evaluate_gate(
         published=published,
         acknowledge=asked.acknowledge,
         overlaps=find_trigger_overlaps(candidate, published_profiles().values()) if candidate else (),
-        rehearsal=_rehearse(candidate) if candidate and rehearsed else None,
+        rehearsal=_rehearse(candidate) if candidate and run_utterance_check else None,
         terms=_terms(report, capability, published, asked),
     )
     return replace(gate, unchanged=gate.unchanged and revision is not None and is_intact(revision))
@@ -74,11 +74,11 @@ def _terms(
     approval = reviews.get_approval(capability, report) if capability is not None else None
     return PublishConditions(
         rule=rule,
-        may_loosen=not rule.loosened_by or can_loosen_policy(asked.by),
+        can_loosen=not rule.loosening_requires or can_loosen_policy(asked.by),
         note=asked.note,
         approved_by=approval.decided_by if approval is not None else "",
         open_comments=count_open_threads(capability) if capability is not None and rule.comments_resolved else 0,
-        is_return=asked.is_return,
+        previously_published=asked.previously_published,
     )
 
 

@@ -46,16 +46,20 @@ class ProposalResult:
 
 
 def propose(
-    *, files: Mapping[str, str], by: Actor, note: str = "", may_know: VisibilityFilter | None = None
+    *, files: Mapping[str, str], by: Actor, note: str = "", is_visible: VisibilityFilter | None = None
 ) -> ProposalResult:
     """Take a bundle in for review: as the draft, or beside a draft that is not the proposer's own.
 
     An earlier open proposal of the same key for the same capability is superseded. Of a capability that the proposer
-    may not know, by `may_know`, no finding reveals. Raises `BundleRejected` where the
+    may not know, by `is_visible`, no finding reveals. Raises `BundleRejected` where the
     texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
     """
     report = validate_bundle(files, published=get_validation_context())
-    told = validate_bundle(files, published=_told(may_know, report.capability_id)) if may_know is not None else report
+    told = (
+        validate_bundle(files, published=_visible_context(is_visible, report.capability_id))
+        if is_visible is not None
+        else report
+    )
     texts = _texts_of(told, files)
     near = [found.as_dict() for found in find_near_duplicates(report.bundle)] if report.bundle is not None else []
     with write_transaction():
@@ -72,9 +76,9 @@ def propose(
     return ProposalResult(proposal, told, draft.version if draft else None)
 
 
-def _told(may_know: VisibilityFilter | None, own: str) -> ValidationContext:
+def _visible_context(is_visible: VisibilityFilter | None, own: str) -> ValidationContext:
     known = get_validation_context()
-    return known if may_know is None else known.as_told_to(may_know, own=own)
+    return known if is_visible is None else known.visible_to(is_visible, own=own)
 
 
 def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
@@ -196,10 +200,10 @@ def list_proposals(*, status: str = "", capability_id: str = "", limit: int | No
     return found[:limit]
 
 
-def validate_proposal(proposal: Proposal, *, may_know: VisibilityFilter | None = None) -> Report:
-    """The validation report of the texts in the registry's current state; `may_know` as for `propose`."""
+def validate_proposal(proposal: Proposal, *, is_visible: VisibilityFilter | None = None) -> Report:
+    """The validation report of the texts in the registry's current state; `is_visible` as for `propose`."""
     own = proposal.capability.capability_id
-    return validate_draft_files(own, proposal.files, published=_told(may_know, own))
+    return validate_draft_files(own, proposal.files, published=_visible_context(is_visible, own))
 
 
 @dataclass(frozen=True)

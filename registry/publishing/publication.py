@@ -17,7 +17,7 @@ from registry.catalog.integrity import is_intact
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.core import audit
-from registry.core.queries import LOADABLE_STATUSES, find_revision, get_capability, get_validation_context, texts_digest
+from registry.core.queries import LOADABLE_STATUSES, files_digest, find_revision, get_capability, get_validation_context
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
 from registry.models import Capability, Draft, RegistryState, Revision, ToolName
@@ -134,15 +134,15 @@ def preview_publish(
     files: Mapping[str, bytes | str],
     acknowledge: Collection[str] = (),
     by: Actor | None = None,
-    is_return: bool = False,
+    previously_published: bool = False,
 ) -> GateReport:
     """The gate's report on texts, against what readers have now; writes nothing.
 
-    `by` is who would publish them; `is_return` says that they were published before.
+    `by` is who would publish them; `previously_published` says that they were published before.
     """
     report = validate_bundle(files, published=get_validation_context())
-    asked = GateRequest(acknowledge, by, None, is_return)
-    return evaluate_gate(report, find_capability(report.capability_id), asked, rehearsed=True)
+    asked = GateRequest(acknowledge, by, None, previously_published)
+    return evaluate_gate(report, find_capability(report.capability_id), asked, run_utterance_check=True)
 
 
 def dry_run_publish(
@@ -156,7 +156,7 @@ def dry_run_publish(
     """What publishing these texts would do; writes nothing."""
     name = capability_id or report.capability_id
     capability = find_capability(name)
-    gate = evaluate_gate(report, capability, GateRequest(acknowledge, by, note), rehearsed=True)
+    gate = evaluate_gate(report, capability, GateRequest(acknowledge, by, note), run_utterance_check=True)
     unchanged = gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, get_registry_revision())
@@ -216,10 +216,10 @@ def _store_revision(capability: Capability, bundle: SkillBundle, *, note: str, b
         name=bundle.capability["name"],
         digest=bundle.digest,
         content_digest=bundle.content_digest,
-        texts_digest=texts_digest(dict(bundle.files)),
+        files_digest=files_digest(dict(bundle.files)),
         rules_version=RULES_VERSION,
         read_only_digest=bundle.without_write_tools().digest,
-        words_print=simhash(term_counts(bundle)),
+        simhash=simhash(term_counts(bundle)),
         note=note,
         created_by=str(by),
         approved_by=approved_by,
@@ -269,7 +269,7 @@ def rollback(
         if capability.status not in LOADABLE_STATUSES:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
-        gate = _gate_of(revision, capability, GateRequest(acknowledge, by, note, is_return=True))
+        gate = _gate_of(revision, capability, GateRequest(acknowledge, by, note, previously_published=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
@@ -368,7 +368,7 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
         revision = capability.published_revision
         if capability.status not in ("deprecated", "retired") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
-        gate = _gate_of(revision, capability, GateRequest((), by, note, is_return=True))
+        gate = _gate_of(revision, capability, GateRequest((), by, note, previously_published=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)

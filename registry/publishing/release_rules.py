@@ -25,31 +25,31 @@ LOOSENING_CHOICES: Final = tuple(ReleaseRule.Loosening.values)
 
 @dataclass(frozen=True, slots=True)
 class EffectiveRule:
-    """What applies to one capability, put together. `loosened_by` has every condition for a looser policy."""
+    """What applies to one capability, put together. `loosening_requires` has every condition for a looser policy."""
 
     four_eyes: bool = False
-    loosened_by: frozenset[str] = frozenset()
+    loosening_requires: frozenset[str] = frozenset()
     note_required: bool = False
     comments_resolved: bool = False
 
     @property
     def wants_second_person(self) -> bool:
         """Whether an approval by a second person may be required."""
-        return self.four_eyes or "second_person" in self.loosened_by
+        return self.four_eyes or "second_person" in self.loosening_requires
 
 
 @dataclass(frozen=True, slots=True)
 class PublishConditions:
     """What one publish provides. `note` is None where none was requested yet; `approved_by` is empty where no
-    second person has approved these very texts; `open_comments` counts those of the review that is at work; `is_return`
-    says that they were published before."""
+    second person has approved these very texts; `open_comments` counts those of the review that is at work;
+    `previously_published` says that they were published before."""
 
     rule: EffectiveRule = EffectiveRule()
-    may_loosen: bool = True
+    can_loosen: bool = True
     note: str | None = None
     approved_by: str = ""
     open_comments: int = 0
-    is_return: bool = False
+    previously_published: bool = False
 
 
 DEFAULT_RULE: Final = EffectiveRule()
@@ -61,7 +61,7 @@ def get_rule(groups: Collection[str]) -> EffectiveRule:
     found = list(ReleaseRule.objects.filter(group_id__in=["", *groups]))
     return EffectiveRule(
         four_eyes=any(rule.four_eyes for rule in found),
-        loosened_by=frozenset(rule.loosening for rule in found) - {"publisher"},
+        loosening_requires=frozenset(rule.loosening for rule in found) - {"publisher"},
         note_required=any(rule.note_required for rule in found),
         comments_resolved=any(rule.comments_resolved for rule in found),
     )
@@ -81,7 +81,7 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
     loosened = next((change.words for change in changes if change.effect == "loosens"), "")
     if rule.note_required and terms.note is not None and not terms.note.strip():
         yield _finding(report, "NOTE_REQUIRED", "Publishing needs a note here", "Say why, in a sentence.")
-    if loosened and "admin" in rule.loosened_by and not terms.may_loosen:
+    if loosened and "admin" in rule.loosening_requires and not terms.can_loosen:
         message = f"{loosened}, and only an admin may publish a looser policy here"
         yield _finding(report, "LOOSENING_NOT_ALLOWED", message, "Ask an admin to publish it, or put the policy back.")
     if rule.comments_resolved and terms.open_comments:
@@ -90,10 +90,10 @@ def check_rule(report: Report, changes: Sequence[Change], terms: PublishConditio
         )
     if terms.approved_by:
         return
-    if rule.four_eyes and not terms.is_return:
+    if rule.four_eyes and not terms.previously_published:
         message = "A second person must approve these texts before they are published"
         yield _finding(report, "APPROVAL_REQUIRED", message, "Ask for a review in the Studio.")
-    elif loosened and "second_person" in rule.loosened_by:
+    elif loosened and "second_person" in rule.loosening_requires:
         message = f"{loosened}, and a second person must approve a looser policy"
         yield _finding(
             report, "APPROVAL_REQUIRED", message, "Ask for a review of these texts as a draft in the Studio."

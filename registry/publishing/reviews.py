@@ -28,14 +28,14 @@ from registry.common.errors import (
     SelfApprovalForbidden,
 )
 from registry.core import audit
-from registry.core.queries import texts_digest
+from registry.core.queries import files_digest
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, Operator, Review, ReviewEntry
 from registry.models.bundle_texts import BundleTexts
 from registry.publishing.release_rules import get_rule, skill_groups_of
 from registry.validation import Report
 
-ACTIVE_STATES: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.SENT_BACK)
+ACTIVE_STATES: Final = (Review.State.OPEN, Review.State.APPROVED, Review.State.CHANGES_REQUESTED)
 COMMENT_LENGTH_MAX: Final = 4000
 
 
@@ -58,7 +58,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
         review = Review.objects.filter(capability=draft.capability, state__in=ACTIVE_STATES).first()
         if review is None:
             review = Review(capability=draft.capability, round=0)
-        elif review.texts_digest == report_digest(report) and review.state != Review.State.SENT_BACK:
+        elif review.files_digest == report_digest(report) and review.state != Review.State.CHANGES_REQUESTED:
             raise ReviewConflict(
                 f"These texts are in review already; the review is {review.state}", review_id=review.pk
             )
@@ -76,21 +76,21 @@ def require_comment(words: str, hint: str) -> None:
 
 def report_digest(report: Report) -> str:
     """What an approval of the texts of a report is bound to."""
-    return texts_digest(dict(report.files))
+    return files_digest(dict(report.files))
 
 
 def draft_digest(draft: Draft) -> str:
     """As `report_digest`: a text in the draft that is not named is not part of what is approved."""
-    return texts_digest(split_path(draft.files))
+    return files_digest(split_path(draft.files))
 
 
 def _submit(review: Review, draft: Draft, report: Report, *, by: Actor, note: str) -> None:
     review.round += 1
     review.state = Review.State.OPEN
-    review.draft_version, review.texts_digest = draft.version, report_digest(report)
+    review.draft_version, review.files_digest = draft.version, report_digest(report)
     review.editors = list_editors(draft)
     review.files = dict(report.files)
-    review.note, review.asked_at, review.asked_by = note, timezone.now(), str(by)
+    review.note, review.requested_at, review.requested_by = note, timezone.now(), str(by)
     review.decided_at, review.decided_by = None, ""
     review.save()
     kind = ReviewEntry.Kind.ASKED if review.round == 1 else ReviewEntry.Kind.ASKED_AGAIN
@@ -122,7 +122,7 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         review = _decidable(review_id, round_seen)
         require_edit_permission(review.capability.capability_id, by)
         draft = get_active_draft(review.capability)
-        if draft is None or draft_digest(draft) != review.texts_digest:
+        if draft is None or draft_digest(draft) != review.files_digest:
             raise ReviewConflict("The draft was changed or discarded since it was submitted: request the review again")
         if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
             raise SelfApprovalForbidden(
@@ -133,13 +133,13 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
     return review
 
 
-def send_back(*, review_id: int, round_seen: int, by: Actor, words: str) -> Review:
+def request_changes(*, review_id: int, round_seen: int, by: Actor, words: str) -> Review:
     """Ask for changes. Raises `InvalidRequest` without words, `ReviewConflict` where the review has changed."""
     require_comment(words, "Say what should change")
     with write_transaction():
         review = _decidable(review_id, round_seen)
         require_edit_permission(review.capability.capability_id, by)
-        _decide(review, Review.State.SENT_BACK, by, words)
+        _decide(review, Review.State.CHANGES_REQUESTED, by, words)
         record_event(review, by, "review.send_back", round=review.round, words=words.strip())
     return review
 
@@ -164,7 +164,7 @@ def may_withdraw(review: Review, by: Actor) -> bool:
 
     A publisher who disagrees with a review requests changes; withdrawing it would hide that from its author.
     """
-    if person_id(str(by)) == person_id(review.asked_by):
+    if person_id(str(by)) == person_id(review.requested_by):
         return True
     if by.kind == "operator":
         return Operator.objects.filter(username=by.name, is_active=True, role=Operator.Role.ADMIN).exists()
@@ -200,7 +200,7 @@ def person_id(actor: str) -> str:
 
 def is_independent_reviewer(review: Review, actor: str) -> bool:
     """Whether they have neither requested the review nor worked on the texts."""
-    return person_id(actor) not in {person_id(one) for one in (review.asked_by, *review.editors)}
+    return person_id(actor) not in {person_id(one) for one in (review.requested_by, *review.editors)}
 
 
 def requires_independent_reviewer(review: Review) -> bool:
@@ -220,7 +220,7 @@ def get_approval(capability: Capability, report: Report) -> Review | None:
     review = Review.objects.filter(capability=capability, state=Review.State.APPROVED).first()
     if (
         review is None
-        or review.texts_digest != report_digest(report)
+        or review.files_digest != report_digest(report)
         or not is_independent_reviewer(review, review.decided_by)
     ):
         return None
@@ -232,7 +232,7 @@ def close_active(capability: Capability, report: Report, *, revision: int, by: A
     review = Review.objects.filter(capability=capability, state__in=ACTIVE_STATES).first()
     if review is None:
         return
-    if review.texts_digest == report_digest(report):
+    if review.files_digest == report_digest(report):
         _end(review, Review.State.PUBLISHED, by, f"Published as revision {revision}.", revision)
     else:
         _end(review, Review.State.WITHDRAWN, by, f"Other texts were published as revision {revision}.")
@@ -252,14 +252,14 @@ def get_active_review(capability: Capability) -> Review | None:
     return found.defer(*Review.COLUMNS.values()).first()
 
 
-def list_reviews(*, states: Sequence[str] = (), asked_by: str = "") -> QuerySet[Review]:
+def list_reviews(*, states: Sequence[str] = (), requested_by: str = "") -> QuerySet[Review]:
     """The newest first, without their texts; of some states, and of one asker."""
     found = Review.objects.select_related("capability").defer(*Review.COLUMNS.values())
     if states:
         found = found.filter(state__in=states)
-    if asked_by:
-        found = found.filter(asked_by=asked_by)
-    return found.order_by("-asked_at", "-id")
+    if requested_by:
+        found = found.filter(requested_by=requested_by)
+    return found.order_by("-requested_at", "-id")
 
 
 def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
@@ -268,14 +268,16 @@ def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
 
     A review leaves the list when its draft is submitted again, published or discarded.
     """
-    comments = ReviewEntry.objects.filter(review=OuterRef("pk"), kind=ReviewEntry.Kind.SENT_BACK).order_by("-id")
+    comments = ReviewEntry.objects.filter(review=OuterRef("pk"), kind=ReviewEntry.Kind.CHANGES_REQUESTED).order_by(
+        "-id"
+    )
     drafts = Draft.objects.filter(capability=OuterRef("capability"), discarded_at__isnull=True)
     return (
-        list_reviews(states=(Review.State.SENT_BACK,))
+        list_reviews(states=(Review.State.CHANGES_REQUESTED,))
         .filter(Exists(drafts))
         .annotate(
             comment=Subquery(comments.values("words")[:1]),
-            is_of_others=Case(When(asked_by=first_of, then=False), default=True),
+            is_of_others=Case(When(requested_by=first_of, then=False), default=True),
         )
         .order_by("is_of_others", "-decided_at", "-id")
     )
@@ -284,4 +286,4 @@ def list_changes_requested(*, first_of: str = "") -> QuerySet[Review]:
 def is_current(review: Review) -> bool:
     """Whether the draft is still what was submitted."""
     draft = get_active_draft(review.capability)
-    return draft is not None and draft_digest(draft) == review.texts_digest
+    return draft is not None and draft_digest(draft) == review.files_digest

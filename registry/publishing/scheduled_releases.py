@@ -22,7 +22,7 @@ from registry.common.errors import InvalidRequest, NotFound, RegistryError, Stat
 from registry.core import audit
 from registry.core.jobs import queue
 from registry.core.jobs.queue import WORKER, CommitAction, JobState, Lease
-from registry.core.queries import texts_digest
+from registry.core.queries import files_digest
 from registry.core.transactions import write_transaction
 from registry.models import Capability, Draft, Job, Operator, ScheduledRelease
 from registry.publishing import publication
@@ -70,7 +70,7 @@ def schedule_release(
         release = ScheduledRelease.objects.create(
             capability=draft.capability,
             draft_version=draft.version,
-            texts_digest=texts_digest(draft.files),
+            files_digest=files_digest(draft.files),
             due_at=due_at,
             note=note,
             acknowledged=sorted(acknowledge),
@@ -105,7 +105,7 @@ def reschedule_release(*, scheduled_id: int, due_at: datetime, by: Actor) -> Sch
         release = _waiting(scheduled_id)
         require_edit_permission(release.capability.capability_id, by)
         job = Job.objects.select_for_update().filter(dedupe_key=_key(release), state="queued")
-        if not job.update(run_after=due_at, tries=0):
+        if not job.update(run_after=due_at, attempts=0):
             raise StatusConflict("It is being published at this moment")
         release.due_at = due_at
         release.save(update_fields=["due_at"])
@@ -145,9 +145,9 @@ def _cancel_job(release: ScheduledRelease) -> None:
     queued.update(state=Job.State.CANCELLED, finished_at=timezone.now())
 
 
-def _end(release: ScheduledRelease, state: str, *, why: str = "", revision: int | None = None) -> None:
-    release.state, release.why, release.revision, release.ended_at = state, why, revision, timezone.now()
-    release.save(update_fields=["state", "why", "revision", "ended_at"])
+def _end(release: ScheduledRelease, state: str, *, reason: str = "", revision: int | None = None) -> None:
+    release.state, release.reason, release.revision, release.ended_at = state, reason, revision, timezone.now()
+    release.save(update_fields=["state", "reason", "revision", "ended_at"])
 
 
 def cancel_pending(capability: Capability, *, revision: int) -> None:
@@ -155,7 +155,7 @@ def cancel_pending(capability: Capability, *, revision: int) -> None:
     release = get_pending_release(capability)
     if release is not None:
         _cancel_job(release)
-        _end(release, ScheduleState.CANCELLED, why=f"Revision {revision} was published before its time came")
+        _end(release, ScheduleState.CANCELLED, reason=f"Revision {revision} was published before its time came")
 
 
 def publish_scheduled(lease: Lease) -> CommitAction | None:
@@ -206,7 +206,7 @@ def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     """Why it cannot be made whatever the gate says; empty where it can."""
     if draft is None:
         return "The draft was discarded or published since"
-    if texts_digest(draft.files) != release.texts_digest:
+    if files_digest(draft.files) != release.files_digest:
         return "The draft was changed after the release was planned"
     actor = _actor(release.scheduled_by)
     if actor.kind == "operator":
@@ -222,16 +222,16 @@ def _actor(text: str) -> Actor:
     return Actor(kinds.get(kind, "system"), name)
 
 
-def _fail(release: ScheduledRelease, why: str, findings: Sequence[Finding] = ()) -> None:
+def _fail(release: ScheduledRelease, reason: str, findings: Sequence[Finding] = ()) -> None:
     words = "; ".join(finding.message for finding in findings[:3])
-    why = f"{why}: {words}" if words else why
-    _end(release, ScheduleState.FAILED, why=why)
+    reason = f"{reason}: {words}" if words else reason
+    _end(release, ScheduleState.FAILED, reason=reason)
     capability_id = release.capability.capability_id
-    _record(release, WORKER, "release.fail", why=why)
+    _record(release, WORKER, "release.fail", why=reason)
     open_release_incident(
         capability=release.capability,
         message=f"The planned release of '{capability_id}' was not made",
-        details=why,
+        details=reason,
         findings=findings,
         scheduled_id=release.pk,
     )
@@ -244,12 +244,12 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     if release is None:
         return
     if state == "queued" and release.state == ScheduleState.FAILED and get_pending_release(release.capability) is None:
-        release.state, release.why, release.ended_at = ScheduleState.WAITING, "", None
-        release.save(update_fields=["state", "why", "ended_at"])
+        release.state, release.reason, release.ended_at = ScheduleState.WAITING, "", None
+        release.save(update_fields=["state", "reason", "ended_at"])
     elif state == "parked" and release.state == ScheduleState.WAITING:
         _fail(release, "The worker could not make it at any try")
     elif state == "cancelled" and release.state == ScheduleState.WAITING:
-        _end(release, ScheduleState.CANCELLED, why="Its job was cancelled")
+        _end(release, ScheduleState.CANCELLED, reason="Its job was cancelled")
 
 
 def get_pending_release(capability: Capability) -> ScheduledRelease | None:

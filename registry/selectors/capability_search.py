@@ -55,7 +55,7 @@ def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
     likenesses = [_Likeness(word) for word in _WORD.findall(text.casefold())[:_WORDS_MAX] if len(word) >= _SPELLED_FROM]
     found = []
     for capability_id, one in among.items() if likenesses else ():
-        own = _words(capability_id, one.name)
+        own = _searchable_words(capability_id, one.name)
         near = min(max(map(each.to, own), default=0.0) for each in likenesses)
         if near >= _LIKE_FROM:
             found.append((-near, capability_id))
@@ -63,7 +63,7 @@ def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _words(capability_id: str, name: str) -> tuple[str, ...]:
+def _searchable_words(capability_id: str, name: str) -> tuple[str, ...]:
     # Typing repeats the same comparison for thousands of words with each letter.
     return tuple(_WORD.findall(f"{capability_id} {name[:_NAME_MAX].casefold()}"))
 

@@ -77,14 +77,14 @@ def work_of_member(username: str) -> MemberWork:
             TeamMember.objects.filter(operator=operator).order_by("team__name").values_list("team__name", flat=True)
         ),
         drafts=list(drafts.order_by("capability__capability_id").values_list("capability__capability_id", flat=True)),
-        reviews=Review.objects.filter(asked_by=actor, state__in=ACTIVE_STATES).count(),
+        reviews=Review.objects.filter(requested_by=actor, state__in=ACTIVE_STATES).count(),
         releases=ScheduledRelease.objects.filter(scheduled_by=actor, state="waiting").count(),
     )
 
 
 def capabilities_of_source(source_id: int) -> Sequence[str]:
     """The ids of the capabilities in the registry that came from the source."""
-    found = GitSourceItem.objects.filter(source_id=source_id, is_ours=True).exclude(capability_id="")
+    found = GitSourceItem.objects.filter(source_id=source_id, is_managed=True).exclude(capability_id="")
     return list(found.order_by("capability_id").values_list("capability_id", flat=True).distinct())
 
 

@@ -55,9 +55,9 @@ def _form_changes(schema_id: str, old: dict[str, Any], new: dict[str, Any], path
         yield Change("changes", "", f"The buttons of the form `{schema_id}` do something else", path, FILE)
     if old.get("definition") != new.get("definition"):
         yield Change("changes", "", f"The form `{schema_id}` changed", path, FILE)
-    if _words(old) != _words(new):
+    if _texts_of_form(old) != _texts_of_form(new):
         yield Change("changes", "", f"What is said of the form `{schema_id}` changed", path, FILE)
 
 
-def _words(form: dict[str, Any]) -> dict[str, Any]:
+def _texts_of_form(form: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in form.items() if key not in ("definition", "actions")}

@@ -72,21 +72,21 @@ def get_skill_facts(snapshot: Snapshot, entries: Iterable[SnapshotEntry]) -> lis
     Raises `RegistryUnavailable`.
     """
     wanted = list(entries)
-    keys = [(snapshot.history, entry.revision_id) for entry in wanted]
+    keys = [(snapshot.epoch, entry.revision_id) for entry in wanted]
     missing = [key[1] for key in keys if key not in _FACTS]
     if len(_FACTS) > 2 * len(snapshot.entries) + 1000:
         _FACTS.clear()
         missing = [key[1] for key in keys]
     for start in range(0, len(missing), _REVISIONS_A_READ):
-        _read_facts(snapshot.history, missing[start : start + _REVISIONS_A_READ])
+        _read_facts(snapshot.epoch, missing[start : start + _REVISIONS_A_READ])
     return [_FACTS[key] for key in keys if key in _FACTS]
 
 
-def _read_facts(history: str, revision_ids: list[int]) -> None:
+def _read_facts(epoch: str, revision_ids: list[int]) -> None:
     try:
         for revision in Revision.objects.select_related("capability").filter(pk__in=revision_ids):
             try:
-                _FACTS[history, revision.pk] = _facts(revision)
+                _FACTS[epoch, revision.pk] = _facts(revision)
             except SkillMalformed:
                 continue
     except (DatabaseError, InterfaceError) as error:
@@ -127,7 +127,7 @@ def _bytes(files: dict[str, str], artifact: str) -> bytes:
 
 def load_artifact(snapshot: Snapshot, revision_id: int, artifact: str) -> RenderedResponse:
     """One file of a skill by its path, or `ZIP`. Raises `SkillMalformed`, `RegistryUnavailable`, KeyError."""
-    key: Any = (snapshot.history, revision_id, artifact)
+    key: Any = (snapshot.epoch, revision_id, artifact)
     return ARTIFACTS.get(key, lambda: _render(revision_id, artifact))
 
 

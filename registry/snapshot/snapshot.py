@@ -17,7 +17,7 @@ from django.db.models import Max, QuerySet
 
 from registry.common.string_similarity import bigram_bitset
 from registry.core.queries import LOADABLE_STATUSES, build_list_entry
-from registry.models import AgentKey, Confidence, Draft, Redemption, RegistryState, Release, SkillGroup
+from registry.models import AgentKey, Confidence, Draft, InstallCodeRedemption, RegistryState, Release, SkillGroup
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 
 logger = logging.getLogger(__name__)
@@ -70,15 +70,15 @@ FULL_ACCESS = AccessScope()
 class Principal:
     """The identity of a key; a public read has no name. registry/snapshot/visibility.py says what it may see.
 
-    `until` is when the key ends, in seconds since 1970; None: never. `sight_since` is the registry revision at which
-    the key was created, or its groups were last changed.
+    `until` is when the key ends, in seconds since 1970; None: never. `visibility_revision` is the registry revision at
+    which the key was created, or its groups were last changed.
     """
 
     name: str
     scopes: frozenset[str]
     sight: AccessScope = FULL_ACCESS
     until: float | None = None
-    sight_since: int = 0
+    visibility_revision: int = 0
 
 
 PUBLIC = Principal("", frozenset({"read"}))
@@ -97,7 +97,7 @@ class Snapshot:
     entries: dict[str, SnapshotEntry]
     retired: dict[str, int]
     principals: dict[str, Principal] = field(default_factory=dict)
-    history: str = ""
+    epoch: str = ""
     feedback_revision: int = 0
     # By capability_id; capabilities without feedback are not in it.
     confidences: dict[str, ConfidenceScore] = field(default_factory=dict)
@@ -170,12 +170,12 @@ class RevisionCounters(NamedTuple):
 
     registry_revision: int = 0
     access_revision: int = 0
-    history: str = ""
+    epoch: str = ""
     feedback_revision: int = 0
     first_run: str | None = None
 
 
-_COLUMNS = ("registry_revision", "access_revision", "history", "feedback_revision", "first_run__capability_id")
+_COLUMNS = ("registry_revision", "access_revision", "epoch", "feedback_revision", "first_run__capability_id")
 
 
 def read_counters() -> RevisionCounters:
@@ -190,7 +190,7 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     Nothing of another history is: after a restore the same keys may belong to other rows.
     """
     now = read_counters()
-    if now.history != old.history:
+    if now.epoch != old.epoch:
         old = EMPTY
     now_read = old.readable if now.registry_revision == old.registry_revision else _moved(old, now.registry_revision)
     has_moved = now.access_revision != old.access_revision or not old.access_revision
@@ -202,7 +202,7 @@ def read_snapshot(old: Snapshot) -> Snapshot:
     kept = {"answers": old.answers, "views": old.views} if stays else {}
     has_moved = now.feedback_revision != old.feedback_revision
     return Snapshot(
-        *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.history),
+        *(now.registry_revision, now.access_revision, now_read.entries, now_read.retired, principals, now.epoch),
         feedback_revision=now.feedback_revision,
         confidences=read_confidences() if has_moved else old.confidences,
         withdrawn=now_read.withdrawn,
@@ -336,7 +336,7 @@ def read_principals() -> dict[str, Principal]:
     """`{SHA-256 of the key: who it is}` of all keys in force, and of those that are taken beside a newer one."""
     keys = list(AgentKey.objects.filter(revoked_at__isnull=True))
     redeemed: dict[int, set[str]] = {}
-    for pk, name in Redemption.objects.values_list("key", "capability__capability_id") if keys else ():
+    for pk, name in InstallCodeRedemption.objects.values_list("key", "capability__capability_id") if keys else ():
         redeemed.setdefault(pk, set()).add(name)
     found: dict[str, Principal] = {}
     for key in keys:
@@ -361,11 +361,11 @@ def _principal(key: AgentKey, redeemed: set[str]) -> Principal:
     is_limited = groups is not None or key.read_only_tools
     scopes = frozenset(key.scopes) - ({"publish"} if is_limited else set())
     # The one object, so that a warm read need not compare it.
-    return Principal(key.name, scopes, FULL_ACCESS if sight == FULL_ACCESS else sight, until, key.sight_since)
+    return Principal(key.name, scopes, FULL_ACCESS if sight == FULL_ACCESS else sight, until, key.visibility_revision)
 
 
 def read_confidences() -> dict[str, ConfidenceScore]:
     """`{capability_id: score}` of all capabilities with feedback."""
     rows = Confidence.objects.filter(revision=0)
-    columns = ("capability__capability_id", "hundredths", "uses", "confirmed")
+    columns = ("capability__capability_id", "percent", "uses", "confirmed")
     return {name: ConfidenceScore(*score) for name, *score in rows.values_list(*columns)}

@@ -62,7 +62,7 @@ class SnapshotStore:
         held = self.snapshot
         if not self.has_read or self._has_moved(held, read_counters(), at_once=at_once):
             self.snapshot, self.read_at = read_snapshot(held), time.monotonic()
-            if self.snapshot.registry_revision < held.registry_revision or self.snapshot.history != held.history:
+            if self.snapshot.registry_revision < held.registry_revision or self.snapshot.epoch != held.epoch:
                 # The database was restored from a backup: what numbers and keys of rows meant is gone.
                 self._forget_past()
             elif self.snapshot.registry_revision > held.registry_revision:
@@ -71,7 +71,7 @@ class SnapshotStore:
 
     def _has_moved(self, held: Snapshot, now: RevisionCounters, *, at_once: bool) -> bool:
         seen = RevisionCounters(
-            *(held.registry_revision, held.access_revision, held.history),
+            *(held.registry_revision, held.access_revision, held.epoch),
             *(held.feedback_revision, held.first_run),
         )
         if now._replace(feedback_revision=seen.feedback_revision) != seen:

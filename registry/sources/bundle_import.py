@@ -95,19 +95,19 @@ def import_texts(texts: Mapping[str, str], name: str) -> list[SourceBundle]:
     return [SourceBundle(name, given)]
 
 
-def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, may_replace: bool = False) -> ImportResult:
+def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, replace_existing: bool = False) -> ImportResult:
     """Store a draft of each, or of none where one of them cannot be one.
 
-    A capability that is there already is refused unless `may_replace`: its draft is discarded for 30 days then.
+    A capability that is there already is refused unless `replace_existing`: its draft is discarded for 30 days then.
     Raises `SourceUnreadable` for more than `BUNDLES_MAX`.
     """
     if len(sources) > BUNDLES_MAX:
         raise SourceUnreadable(f"{len(sources):,} bundles; at most {BUNDLES_MAX} are imported at a time")
     looked = _look(sources, by)
-    if not all(line.is_taken and (may_replace or not line.is_known) for line in looked):
+    if not all(line.is_taken and (replace_existing or not line.is_known) for line in looked):
         return ImportResult(is_stored=False, lines=looked)
     with write_transaction():
-        if not may_replace and _known(line.capability_id for line in looked):
+        if not replace_existing and _existing_ids(line.capability_id for line in looked):
             # Another operator has created one of them meanwhile.
             return ImportResult(is_stored=False, lines=_look(sources, by))
         batch.import_all(sources, by=by, mode="draft")
@@ -117,7 +117,7 @@ def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, may_replac
 def _look(sources: Sequence[SourceBundle], by: Actor) -> tuple[ImportRow, ...]:
     """What would come of each, stored nowhere."""
     results = batch.import_all(sources, by=by, mode="draft", dry_run=True)
-    known = _known(result.capability_id for result in results)
+    known = _existing_ids(result.capability_id for result in results)
     return tuple(
         ImportRow(
             result.path,
@@ -130,6 +130,6 @@ def _look(sources: Sequence[SourceBundle], by: Actor) -> tuple[ImportRow, ...]:
     )
 
 
-def _known(ids: Any) -> set[str]:
+def _existing_ids(ids: Any) -> set[str]:
     found = Capability.objects.filter(capability_id__in=[each for each in ids if each])
     return set(found.values_list("capability_id", flat=True))

@@ -59,10 +59,10 @@ def compare_with_source(source_id: int) -> list[Drift]:
     """
     source = get_source(source_id)
     known = {item.path: item for item in source.items.all()}
-    there = list(read_source(source, known).bundles)
-    here = _here({one.capability_id for one in there} | {item.capability_id for item in known.values()})
-    found = [_entry(one, _between(one, known.get(one.path), here)) for one in there]
-    names = {one.capability_id for one in there}
+    upstream_state = list(read_source(source, known).bundles)
+    here = _here({one.capability_id for one in upstream_state} | {item.capability_id for item in known.values()})
+    found = [_entry(one, _between(one, known.get(one.path), here)) for one in upstream_state]
+    names = {one.capability_id for one in upstream_state}
     gone = [item for item in known.values() if item.capability_id and item.capability_id not in names]
     found += [_gone(source, item, here) for item in gone]
     return _sorted(found)
@@ -72,10 +72,10 @@ def get_stored_drift(source: GitSource) -> list[Drift]:
     """As `drift`, as the last look has left it: in two queries, and without asking the source."""
     items = list(source.items.all())
     here = _here({item.capability_id for item in items})
-    names = {item.capability_id for item in items if item.there != GitSourceItem.There.GONE}
+    names = {item.capability_id for item in items if item.upstream_state != GitSourceItem.UpstreamState.GONE}
     found: list[Drift | None] = []
     for item in items:
-        if item.there == GitSourceItem.There.GONE:
+        if item.upstream_state == GitSourceItem.UpstreamState.GONE:
             found.append(_gone(source, item, here) if item.capability_id not in names else None)
         else:
             found.append(_entry(item, _of_item(item, here.get(item.capability_id, _Here()))))
@@ -99,7 +99,7 @@ def _entry(one: SourceBundleState | GitSourceItem, difference: FileDifference | 
 
 
 def _gone(source: GitSource, item: GitSourceItem, here: dict[str, _Here]) -> Drift | None:
-    if here.get(item.capability_id, _Here()).digest is None or not item.is_ours:
+    if here.get(item.capability_id, _Here()).digest is None or not item.is_managed:
         return None
     words = _GONE if source.kind == GitSource.Kind.REGISTRY else DIFFERENCE_LABELS["gone_from_source"]
     return Drift(item.capability_id, item.path, "gone_from_source", words)
@@ -108,7 +108,7 @@ def _gone(source: GitSource, item: GitSourceItem, here: dict[str, _Here]) -> Dri
 def _between(one: SourceBundleState, known: GitSourceItem | None, here: dict[str, _Here]) -> FileDifference | None:
     found = here.get(one.capability_id, _Here())
     if one.content_digest and found.digest == one.content_digest:
-        return _status(one.there, found)
+        return _status(one.upstream_state, found)
     if not one.content_digest:
         return "unread"
     if found.digest is None:
@@ -130,9 +130,9 @@ def _of_item(item: GitSourceItem, found: _Here) -> FileDifference | None:
     if found.digest is None:
         return "not_published"
     if found.digest == item.content_digest:
-        return _status(item.there, found)
+        return _status(item.upstream_state, found)
     return _SINCE_TAKEN.get(status, "registry_changed")
 
 
-def _status(there: str, found: _Here) -> FileDifference | None:
-    return "deprecated_in_source" if there == "deprecated" and not found.is_deprecated else None
+def _status(upstream_state: str, found: _Here) -> FileDifference | None:
+    return "deprecated_in_source" if upstream_state == "deprecated" and not found.is_deprecated else None

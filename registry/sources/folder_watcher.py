@@ -12,7 +12,7 @@ from django.db import DatabaseError
 from registry.bundles.bundle_reader import SourceBundle
 from registry.common.actors import Actor
 from registry.common.errors import RegistryUnavailable, SourceUnreadable
-from registry.core.queries import texts_digest
+from registry.core.queries import files_digest
 from registry.models import Draft
 from registry.publishing import batch
 from registry.publishing.batch import BatchResult
@@ -25,10 +25,10 @@ _Stamps = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class WatchedSave:
-    """What became of one bundle; `put_away` says whose draft had to make room: it is kept for 30 days."""
+    """What became of one bundle; `discarded_by` says whose draft had to make room: it is kept for 30 days."""
 
     result: BatchResult
-    put_away: str = ""
+    discarded_by: str = ""
 
 
 @dataclass
@@ -102,7 +102,7 @@ def _stamps(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def _fingerprint(source: SourceBundle) -> str:
     """Bytes that are not text count as well: they may be the mistake that was just fixed."""
-    return texts_digest(
+    return files_digest(
         {
             name: text.decode("utf-8", errors="backslashreplace") if isinstance(text, bytes) else text
             for name, text in source.files.items()

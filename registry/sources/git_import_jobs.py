@@ -24,15 +24,15 @@ RETENTION: Final = timedelta(days=30)
 State = GitImport.State
 
 
-def start_import(*, source: str, by: Actor, may_replace: bool = False) -> GitImport:
+def start_import(*, source: str, by: Actor, replace_existing: bool = False) -> GitImport:
     """Queue the fetch of `https://host/repository[@ref][#folder]`. Raises `SourceUnreadable` for another form."""
     if len(source) > 500:
         raise SourceUnreadable("A git source has at most 500 characters")
     git_reader.parse_git_url(source)
     with write_transaction():
-        run = GitImport.objects.create(source=source, may_replace=may_replace, created_by=str(by))
+        run = GitImport.objects.create(source=source, replace_existing=replace_existing, created_by=str(by))
         payload = {"import": run.pk, "by": by.name}
-        queue.enqueue(KIND, payload, lane="import", tries_max=2)
+        queue.enqueue(KIND, payload, concurrency_key="import", max_attempts=2)
         audit.record(by=by, verb="import.begin", subject=source[:200], detail={"import": run.pk})
     return run
 
@@ -61,18 +61,18 @@ def run_import(lease: Lease) -> CommitAction | None:
         sources = discover_bundles(run.source)
     except SourceUnreadable as error:
         words = error.message
-        return lambda: _end(number, why=words)
+        return lambda: _end(number, reason=words)
     if len(sources) > BUNDLES_MAX:
         too_many = f"{len(sources):,} bundles; at most {BUNDLES_MAX} at a time: name a #folder"
-        return lambda: _end(number, why=too_many)
+        return lambda: _end(number, reason=too_many)
     queue.renew_lease(lease)
     _step(number, State.CHECKING, found=len(sources))
 
     def store() -> None:
         try:
-            _end(number, outcome=import_all_or_none(sources, by=by, may_replace=run.may_replace))
+            _end(number, outcome=import_all_or_none(sources, by=by, replace_existing=run.replace_existing))
         except RegistryError as error:
-            _end(number, why=error.message)
+            _end(number, reason=error.message)
 
     return store
 
@@ -81,10 +81,10 @@ def on_job_state_change(payload: dict[str, Any], state: JobState) -> None:
     """What a job came to that ended without its handler."""
     run = GitImport.objects.filter(pk=payload["import"])
     if state == "queued":
-        run.update(state=State.WAITING, finished_at=None, why="")
+        run.update(state=State.WAITING, finished_at=None, reason="")
     else:
         words = "The job was cancelled" if state == "cancelled" else "The worker could not do it; see its jobs"
-        run.filter(finished_at__isnull=True).update(state=State.REFUSED, finished_at=timezone.now(), why=words)
+        run.filter(finished_at__isnull=True).update(state=State.REFUSED, finished_at=timezone.now(), reason=words)
 
 
 def prune_imports(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
@@ -96,11 +96,11 @@ def _step(number: int, state: State, *, found: int = 0) -> None:
     GitImport.objects.filter(pk=number).update(state=state, found=found)
 
 
-def _end(number: int, *, outcome: ImportResult | None = None, why: str = "") -> None:
+def _end(number: int, *, outcome: ImportResult | None = None, reason: str = "") -> None:
     is_stored = outcome is not None and outcome.is_stored
     GitImport.objects.filter(pk=number).update(
         state=State.STORED if is_stored else State.REFUSED,
         results=[line.as_dict() for line in outcome.lines] if outcome else [],
-        why=why,
+        reason=reason,
         finished_at=timezone.now(),
     )

@@ -105,12 +105,15 @@ def open_repository(source: str) -> Iterator[Repository]:
 def _pin(address: GitAddress, source: str) -> str:
     """The name with the one address that git is to connect to: what a name server says later changes nothing."""
     try:
-        there = resolve(address.host, address.port, 5.0)
+        upstream_state = resolve(address.host, address.port, 5.0)
     except AddressNotAllowed as refusal:
         raise SourceUnreadable(f"{source}: {refusal}") from None
     try:
         found = require_allowed(
-            there, networks=settings.IMPORT_ALLOWED_NETWORKS, host=address.host, setting="IMPORT_ALLOWED_NETWORKS"
+            upstream_state,
+            networks=settings.IMPORT_ALLOWED_NETWORKS,
+            host=address.host,
+            setting="IMPORT_ALLOWED_NETWORKS",
         )
     except AddressNotAllowed as refusal:
         raise SourceMisconfigured(f"{source}: {refusal}") from None

@@ -186,7 +186,7 @@ def _in_force(source: GitSource | None) -> tuple[str, str]:
 def _note(source: GitSource, heard: PushResult, *, by_old: bool) -> None:
     more = " (signed with the old secret)" if by_old else ""
     words = f"{heard.status}: {heard.words}"[: 300 - len(more)] + more
-    GitSource.objects.filter(pk=source.pk).update(pushed_at=timezone.now(), push_words=words)
+    GitSource.objects.filter(pk=source.pk).update(pushed_at=timezone.now(), push_result=words)
 
 
 def _is_signed(secret: str, delivery: PushDelivery) -> bool:

@@ -1,15 +1,14 @@
 """Another registry as a source: its list and its loads over the agent API, each bundle checked against its digest.
 
 The digest in the list is recomputed from the load response: a bundle that does not match it is never
-imported. Golden sentences are in no load and under no digest: they have an endpoint, so that a message is matched
-here as it is there.
+imported. Golden sentences are in no load, because they come from users: they stay in the registry that has them.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -22,26 +21,17 @@ from registry.bundles.supporting_files import COUNT_MAX, is_in_folder, named_pat
 from registry.common.errors import SourceMisconfigured
 from registry.common.net.registry_client import RegistryClient, RegistryResponse
 from registry.models import GitSource, GitSourceItem
-from registry.sources.listing_plausibility import require_plausible_listing
 from registry.sources.source_state import KnownState, SourceBundleState, SourceSnapshot, inspect_bundle, is_up_to_date
 
 LIST_PATH: Final = "/api/v1/capability_registry_list"
 LOAD_PATH: Final = "/api/v1/capability_skill_load"
 FILE_PATH: Final = "/api/v1/capability_file_load"
-GOLDEN_PATH: Final = "/mirror/golden"
 ENTRIES_MAX: Final = 10_000
-# Golden sentences of all capabilities; a page of them has 4 MiB, but for the last.
-GOLDEN_BYTES_MAX: Final = 64 * 1024 * 1024
-_GOLDEN_PAGES_MAX: Final = 32
 _PAGE: Final = 1000
 _ID: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:_[a-z0-9]+)*")
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _PARTS: Final = {"capability": dict, "skill_doc": str, "tools": list, "ui_schemas": list}
 _FORGED: Final = "Its digest differs from the one in the registry's list; it was not imported"
-
-
-# By capability_id, as they are in capability.json.
-_Golden = Mapping[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +40,7 @@ class _MirroredEntry:
 
     capability_id: str
     digest: str
-    there: Literal["present", "deprecated"]
+    upstream_state: Literal["present", "deprecated"]
 
 
 def read_registry(source: GitSource, known: KnownState) -> SourceSnapshot:
@@ -59,23 +49,21 @@ def read_registry(source: GitSource, known: KnownState) -> SourceSnapshot:
     Raises `SourceUnreadable`, and `SourceClosed` where trying again would not help.
     """
     upstream = RegistryClient(source.url, source.read_key)
-    here = {path: item for path, item in known.items() if item.there != GitSourceItem.There.GONE}
-    is_all_settled = all(is_up_to_date(source, item, item.texts_digest) for item in here.values())
+    here = {path: item for path, item in known.items() if item.upstream_state != GitSourceItem.UpstreamState.GONE}
+    is_all_settled = all(is_up_to_date(source, item, item.files_digest) for item in here.values())
     first = upstream.get(LIST_PATH, {"limit": str(_PAGE)}, etag=source.etag if is_all_settled else "")
     if first.status == 304:
         return SourceSnapshot([_as_known(item) for item in here.values()], source.commit, source.etag)
     entries, revision, is_whole = _read_list(upstream, first)
     # The tag of a first page says nothing of the pages behind it.
     etag = first.etag if is_whole and len(first.etag) <= 200 else ""
-    require_plausible_listing(source, known, {entry.capability_id: entry.digest for entry in entries}, revision)
-    golden = _read_golden(upstream)
-    return SourceSnapshot(_each(upstream, entries, golden, source, known), f"revision {revision}", etag)
+    return SourceSnapshot(_each(upstream, entries, source, known), f"revision {revision}", etag)
 
 
 def _as_known(item: GitSourceItem) -> SourceBundleState:
-    there: Any = item.there
-    told = {"there": there, "told_digest": item.told_digest}
-    return SourceBundleState(None, item.path, item.capability_id, item.texts_digest, item.content_digest, **told)
+    upstream_state: Any = item.upstream_state
+    told = {"upstream_state": upstream_state, "declared_digest": item.declared_digest}
+    return SourceBundleState(None, item.path, item.capability_id, item.files_digest, item.content_digest, **told)
 
 
 def _read_list(upstream: RegistryClient, first: RegistryResponse) -> tuple[list[_MirroredEntry], int, bool]:
@@ -92,30 +80,6 @@ def _read_list(upstream: RegistryClient, first: RegistryResponse) -> tuple[list[
                 f"{upstream.url}: more than {ENTRIES_MAX:,} capabilities; use a key of some groups"
             )
     return list({entry.capability_id: entry for entry in entries}.values()), revision, pages == 1
-
-
-def _read_golden(upstream: RegistryClient) -> _Golden:
-    """Empty without a key, and for a registry that is older than this endpoint."""
-    found: dict[str, dict[str, Any]] = {}
-    after: str | None = ""
-    pages = size = 0
-    while after is not None:
-        answer = upstream.get(GOLDEN_PATH, {"after": after} if after else {}, also=(401, 404))
-        pages, size = pages + 1, size + len(answer.body)
-        if pages > _GOLDEN_PAGES_MAX or size > GOLDEN_BYTES_MAX:
-            most = GOLDEN_BYTES_MAX >> 20
-            raise SourceMisconfigured(
-                f"{upstream.url}: more than {most} MiB of golden sentences; use a key of some groups"
-            )
-        page = _json(answer.body) if answer.status == 200 else {}
-        golden = page.get("golden", {}) if isinstance(page, dict) else None
-        following = page.get("next_after") if isinstance(page, dict) else None
-        # One that does not go on never ends.
-        if not isinstance(golden, dict) or not (following is None or (_is(_ID, following) and following > after)):
-            raise SourceMisconfigured(f"{upstream.url}: its golden sentences are not those of a Capability Studio")
-        found |= {name: given for name, given in golden.items() if isinstance(given, dict)}
-        after = following
-    return found
 
 
 def _page(upstream: RegistryClient, answer: RegistryResponse) -> dict[str, Any]:
@@ -150,21 +114,20 @@ def _is(form: re.Pattern[str], value: object) -> bool:
 
 
 def _each(
-    upstream: RegistryClient, entries: list[_MirroredEntry], golden: _Golden, source: GitSource, known: KnownState
+    upstream: RegistryClient, entries: list[_MirroredEntry], source: GitSource, known: KnownState
 ) -> Iterator[SourceBundleState]:
     for entry in entries:
         item = known.get(entry.capability_id)
-        said = golden.get(entry.capability_id, {})
-        if item is not None and is_up_to_date(source, item, _known_as(entry.digest, {}, said)):
-            yield replace(_as_known(item), there=entry.there, told_digest=entry.digest)
+        if item is not None and is_up_to_date(source, item, _known_as(entry.digest, {})):
+            yield replace(_as_known(item), upstream_state=entry.upstream_state, declared_digest=entry.digest)
             continue
-        found = _load(upstream, entry, said, source, item)
+        found = _load(upstream, entry, source, item)
         if found is not None:
             yield found
 
 
 def _load(
-    upstream: RegistryClient, entry: _MirroredEntry, said: dict[str, Any], source: GitSource, item: GitSourceItem | None
+    upstream: RegistryClient, entry: _MirroredEntry, source: GitSource, item: GitSourceItem | None
 ) -> SourceBundleState | None:
     """The bundle of that very digest; None where it went between the list and the load."""
     asked = {"capability_id": entry.capability_id, "digest": entry.digest}
@@ -179,14 +142,19 @@ def _load(
     if given["capability"].get("capability_id") != entry.capability_id or _digest(given) != entry.digest:
         return _refused(entry, _FORGED)
     beside = _beside(given)
-    known_as = _known_as(entry.digest, beside, said)
+    known_as = _known_as(entry.digest, beside)
     if item is not None and is_up_to_date(source, item, known_as):
-        return replace(_as_known(item), there=entry.there, told_digest=entry.digest)
+        return replace(_as_known(item), upstream_state=entry.upstream_state, declared_digest=entry.digest)
     texts = _texts_beside(upstream, given, beside)
     if texts is None:
         return _refused(entry, _FORGED)
-    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given, said) | texts)
-    return replace(inspect_bundle(bundle, source), texts_digest=known_as, there=entry.there, told_digest=entry.digest)
+    bundle = SourceBundle(f"{source.spec}/{entry.capability_id}", _files(given) | texts)
+    return replace(
+        inspect_bundle(bundle, source),
+        files_digest=known_as,
+        upstream_state=entry.upstream_state,
+        declared_digest=entry.digest,
+    )
 
 
 def _beside(given: dict[str, Any]) -> dict[str, str]:
@@ -198,12 +166,10 @@ def _beside(given: dict[str, Any]) -> dict[str, str]:
     return {path: digest for path, digest in sorted(found.items()) if is_in_folder(path) or path in marked}
 
 
-def _known_as(digest: str, beside: dict[str, str], said: dict[str, Any]) -> str:
+def _known_as(digest: str, beside: dict[str, str]) -> str:
     """How the next sync recognizes it: by the digest in the list, so that no load is needed; where there are
-    supporting files or golden sentences, which that digest does not cover, one over all."""
-    if not beside and not said:
-        return digest
-    return text_digest(json.dumps([digest, beside, *([said] if said else [])]))
+    supporting files, which that digest does not cover, one over all."""
+    return text_digest(json.dumps([digest, beside])) if beside else digest
 
 
 def _texts_beside(
@@ -224,7 +190,7 @@ def _texts_beside(
 
 def _refused(entry: _MirroredEntry, why: str) -> SourceBundleState:
     return SourceBundleState(
-        None, entry.capability_id, entry.capability_id, entry.digest, "", entry.there, why, entry.digest
+        None, entry.capability_id, entry.capability_id, entry.digest, "", entry.upstream_state, why, entry.digest
     )
 
 
@@ -235,13 +201,13 @@ def _digest(given: dict[str, Any]) -> str:
         return ""
 
 
-def _files(given: dict[str, Any], said: dict[str, Any]) -> dict[str, bytes | str]:
-    """The bundle files, with the golden sentences. A text that begins like front matter gets an empty one first,
+def _files(given: dict[str, Any]) -> dict[str, bytes | str]:
+    """The bundle files. A text that begins like front matter gets an empty one first,
     which is no part of it."""
     skill = given["skill_doc"]
     lists = {f"{key}.json": _written(given[key]) for key in ("tools", "ui_schemas") if given[key]}
     return {
-        "capability.json": _written(given["capability"] | ({"utterances": said} if said else {})),
+        "capability.json": _written(given["capability"]),
         "skill.md": f"---\n---\n{skill}" if skill.startswith("---") else skill,
         **lists,
     }

@@ -90,7 +90,7 @@ def store_file(*, upload_id: UUID, content: bytes, by: Actor) -> SkillUpload:
     Raises `NotFound` for what the key has not announced within the hour, `InvalidRequest` for other bytes.
     """
     with write_transaction():
-        upload = _kept(by).filter(upload_id=upload_id).first()
+        upload = _recent_uploads(by).filter(upload_id=upload_id).first()
         if upload is None:
             raise NotFound("This upload was not announced by your key, or an hour ago; begin again")
         if len(content) != upload.size or hashlib.sha256(content).hexdigest() != upload.sha256:
@@ -100,7 +100,7 @@ def store_file(*, upload_id: UUID, content: bytes, by: Actor) -> SkillUpload:
     return upload
 
 
-def _kept(by: Actor) -> QuerySet[SkillUpload]:
+def _recent_uploads(by: Actor) -> QuerySet[SkillUpload]:
     return SkillUpload.objects.filter(key_name=by.name, created_at__gte=timezone.now() - RETENTION)
 
 
@@ -116,12 +116,12 @@ def finalize_upload(
     may_publish: bool,
     note: str = "",
     display_name: str = "",
-    may_know: VisibilityFilter | None = None,
+    is_visible: VisibilityFilter | None = None,
 ) -> UploadResult:
     """Publish the skill of these files through the gate, or without `may_publish` hand it in for review.
 
-    `display_name` is the name of a skill whose own files say none but its slug; `may_know` as for `propose`. The files
-    are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
+    `display_name` is the name of a skill whose own files say none but its slug; `is_visible` as for `propose`. The
+    files are gone with it; after a refusal they stay for their hour. Raises `BundleRefused` with the findings,
     `InvalidRequest` for a name that is not the skill's, `NotFound` for files that are not there, `SourceUnreadable` for
     paths that no archive may have, `TooManyProposals`.
     """
@@ -129,7 +129,7 @@ def finalize_upload(
     taken = import_skill(source)
     _require_name(taken, slug)
     taken = _named(taken, slug, display_name)
-    landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note, may_know)
+    landed = _publish(taken, by, note) if may_publish else _propose(taken, by, note, is_visible)
     with write_transaction():
         _note_copy(landed, upload_ids, by)
         SkillUpload.objects.filter(key_name=by.name, upload_id__in=upload_ids).delete()
@@ -145,7 +145,7 @@ def _note_copy(landed: UploadResult, upload_ids: Sequence[UUID], by: Actor) -> N
 
 
 def _uploads(upload_ids: Sequence[UUID], by: Actor) -> dict[str, bytes]:
-    found = list(_kept(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False))
+    found = list(_recent_uploads(by).filter(upload_id__in=upload_ids[: FILES_MAX + 1], content__isnull=False))
     files = {upload.path: bytes(upload.content or b"") for upload in found}
     if not found or len(found) != len(upload_ids) or len(files) != len(found):
         raise NotFound("Some files of the skill are not here, or appear twice: they are kept for an hour. Begin again")
@@ -203,9 +203,9 @@ def _publish(taken: ImportedSkill, by: Actor, note: str) -> UploadResult:
     return UploadResult(result.capability_id, status, result.revision, None, findings)
 
 
-def _propose(taken: ImportedSkill, by: Actor, note: str, may_know: VisibilityFilter | None) -> UploadResult:
+def _propose(taken: ImportedSkill, by: Actor, note: str, is_visible: VisibilityFilter | None) -> UploadResult:
     files = {name: decode_text(content)[0] for name, content in split_path(taken.files or {}).items()}
-    done = proposals.propose(files=files, note=note, by=by, may_know=may_know)
+    done = proposals.propose(files=files, note=note, by=by, is_visible=is_visible)
     findings = sort_findings([*taken.findings, *done.report.findings])
     proposal = done.proposal
     return UploadResult(proposal.capability.capability_id, "proposed", None, proposal.proposal_id, findings)

@@ -10,7 +10,7 @@ from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.supporting_files import split_path
 from registry.bundles.text import decode_text
-from registry.core.queries import get_validation_context, texts_digest
+from registry.core.queries import files_digest, get_validation_context
 from registry.models import GitSource, GitSourceItem
 from registry.validation import validate_bundle
 
@@ -22,18 +22,18 @@ class SourceBundleState:
     """One bundle of a source as it is there now.
 
     `source` is None where nothing has changed since it was imported; `content_digest` is empty where it is not a whole
-    bundle; `fault` says why it must not be imported, whatever the gate would say; `told_digest` is what the list of
+    bundle; `fault` says why it must not be imported, whatever the gate would say; `declared_digest` is what the list of
     another registry says of it.
     """
 
     source: SourceBundle | None
     path: str
     capability_id: str
-    texts_digest: str
+    files_digest: str
     content_digest: str
-    there: Literal["present", "deprecated"] = "present"
+    upstream_state: Literal["present", "deprecated"] = "present"
     fault: str = ""
-    told_digest: str = ""
+    declared_digest: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SourceSnapshot:
 
 def is_up_to_date(source: GitSource, item: GitSourceItem | None, digest: str) -> bool:
     """Whether the bundle needs no further look: it is as it was, and was not refused."""
-    if item is None or item.texts_digest != digest or item.status == GitSourceItem.Status.REFUSED:
+    if item is None or item.files_digest != digest or item.status == GitSourceItem.Status.REFUSED:
         return False
     return item.status != GitSourceItem.Status.FOREIGN or not source.may_adopt
 
@@ -59,7 +59,7 @@ def inspect_bundle(bundle: SourceBundle, source: GitSource) -> SourceBundleState
     texts = {name: decode_text(content)[0] for name, content in given.items() if content}
     path = bundle.path.removeprefix(source.spec).strip("/")
     if taken.files is None:
-        return SourceBundleState(bundle, path, "", texts_digest(texts), "")
+        return SourceBundleState(bundle, path, "", files_digest(texts), "")
     report = validate_bundle(split_path(texts), published=get_validation_context())
     digest = report.bundle.content_digest if report.bundle is not None and not report.errors else ""
-    return SourceBundleState(bundle, path, report.capability_id[:64], texts_digest(texts), digest)
+    return SourceBundleState(bundle, path, report.capability_id[:64], files_digest(texts), digest)

@@ -21,7 +21,6 @@ from registry.common.errors import (
     NameConflict,
     NotFound,
     SourceMisconfigured,
-    SourceSuspicious,
     SourceUnreadable,
 )
 from registry.common.net.registry_client import check_registry_url
@@ -197,29 +196,10 @@ def request_sync(*, source_id: int, by: Actor) -> bool:
         return sync_now(source)
 
 
-def approve_listing(*, source_id: int, by: Actor) -> GitSource:
-    """Accept the refused list at the next sync, which is due at once; another list is checked again.
-
-    Raises `NotFound`, `InvalidRequest` where none was refused.
-    """
-    with write_transaction():
-        source = get_source(source_id)
-        if not source.doubted_list:
-            raise InvalidRequest("No list of this source was refused")
-        if source.waits_for_somebody:
-            source.accepted_list = source.doubted_list
-            source.save(update_fields=["accepted_list"])
-            get_sync_settings(
-                source, "git_source.accept", by, {"list": source.accepted_list, "refused": source.last_error}
-            )
-            sync_now(source)
-    return source
-
-
 def sync_now(source: GitSource) -> bool:
     """As `request_sync`; the caller holds the lock. A running sync is followed by another one: it may have
     read the source before the change that the caller waits for."""
-    GitSource.objects.filter(pk=source.pk).update(asked_at=timezone.now())
+    GitSource.objects.filter(pk=source.pk).update(sync_requested_at=timezone.now())
     moved = queue.run_now(sync_job_key(source))
     return _queue(source, first=True) if moved is None else moved
 
@@ -239,32 +219,39 @@ def sync_source(*, source_id: int, by: Actor, alive: Callable[[], object] = lamb
         for one in found.bundles:
             paths.add(one.path)
             item = known.get(one.path)
-            if not is_up_to_date(source, item, one.texts_digest):
+            if not is_up_to_date(source, item, one.files_digest):
                 taken.append(_import_bundle(source, one, item, found.commit, by))
-            elif item is not None and (item.there, item.told_digest) != (one.there, one.told_digest):
-                GitSourceItem.objects.filter(pk=item.pk).update(there=one.there, told_digest=one.told_digest)
+            elif item is not None and (item.upstream_state, item.declared_digest) != (
+                one.upstream_state,
+                one.declared_digest,
+            ):
+                GitSourceItem.objects.filter(pk=item.pk).update(
+                    upstream_state=one.upstream_state, declared_digest=one.declared_digest
+                )
             faults += [one] if one.fault else []
             alive()
     except SourceUnreadable as error:
         _note_failure(source, error, by)
         raise
     _note_gone([item for path, item in known.items() if path not in paths])
-    told = {"looked_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
+    told = {"last_synced_at": timezone.now(), "commit": found.commit[:64], "etag": found.etag}
     _note_success(source, told, [item for item in taken if item.status != "unchanged"], faults, by)
     return SyncResult(found.commit, tuple(taken), len(paths) - len(taken))
 
 
 def _note_gone(items: list[GitSourceItem]) -> None:
     """In parts: a database takes no list of any length."""
-    keys = [item.pk for item in items if item.there != GitSourceItem.There.GONE]
+    keys = [item.pk for item in items if item.upstream_state != GitSourceItem.UpstreamState.GONE]
     for start in range(0, len(keys), 500):
-        GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(there=GitSourceItem.There.GONE)
+        GitSourceItem.objects.filter(pk__in=keys[start : start + 500]).update(
+            upstream_state=GitSourceItem.UpstreamState.GONE
+        )
 
 
 def _import_bundle(
     source: GitSource, one: SourceBundleState, known: GitSourceItem | None, commit: str, by: Actor
 ) -> GitSourceItem:
-    was_ours = known is not None and known.is_ours
+    was_ours = known is not None and known.is_managed
     if one.fault or one.source is None:
         columns: dict[str, Any] = {"capability_id": one.capability_id, "status": _Status.REFUSED}
         columns["detail"] = one.fault[:500]
@@ -277,13 +264,13 @@ def _import_bundle(
         was_ours = was_ours or columns["status"] != _Status.REFUSED or columns["detail"].endswith(_FOR_SOMEBODY)
     is_refused = columns["status"] == _Status.REFUSED
     columns |= {
-        "texts_digest": one.texts_digest,
+        "files_digest": one.files_digest,
         # What is refused was not imported: the state before it still shows which side has changed.
         "content_digest": (known.content_digest if known else "") if is_refused else one.content_digest,
-        "is_ours": was_ours,
-        "there": one.there,
-        "told_digest": one.told_digest,
-        "taken_at": timezone.now(),
+        "is_managed": was_ours,
+        "upstream_state": one.upstream_state,
+        "declared_digest": one.declared_digest,
+        "imported_at": timezone.now(),
     }
     with write_transaction():
         return GitSourceItem.objects.update_or_create(source=source, path=one.path, defaults=columns)[0]
@@ -301,7 +288,7 @@ def _import(
     status, detail = str(result.status), _reason(result)
     if _waits_for_somebody(result):
         detail = f"{detail[:440]}. {_FOR_SOMEBODY}"
-        if known is None or known.texts_digest != one.texts_digest:
+        if known is None or known.files_digest != one.files_digest:
             batch.import_all([one.source], by=by, mode="draft", note=note)
     if held and status == "draft":
         status, detail = _Status.HELD, _HELD
@@ -311,7 +298,7 @@ def _import(
 def _changed_locally(one: SourceBundleState, known: GitSourceItem | None) -> bool:
     """Whether something else was published here since the source was last imported."""
     published = content_digest(one.capability_id)
-    if known is None or not known.is_ours or not known.content_digest or published is None:
+    if known is None or not known.is_managed or not known.content_digest or published is None:
         return False
     return published not in (known.content_digest, one.content_digest)
 
@@ -336,7 +323,7 @@ def _note_success(
 ) -> None:
     """The source can be read again; what it gives that cannot be trusted is an incident all the same."""
     with write_transaction():
-        fine = {"failures": 0, "last_error": "", "doubted_list": "", "accepted_list": ""}
+        fine = {"failures": 0, "last_error": ""}
         GitSource.objects.filter(pk=source.pk).update(**told, **fine)
         if changed:
             became = {item.capability_id or item.path: item.status for item in changed[:50]}
@@ -353,13 +340,11 @@ def _note_failure(source: GitSource, error: SourceUnreadable, by: Actor) -> None
     """The first of a row is recorded in the history too; all of them are counted, and some are an incident."""
     failures = source.failures + 1
     with write_transaction():
-        doubted = {"doubted_list": error.fingerprint} if isinstance(error, SourceSuspicious) else {}
-        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500], **doubted)
+        GitSource.objects.filter(pk=source.pk).update(failures=failures, last_error=error.message[:500])
         if failures == 1:
             get_sync_settings(source, "git_source.fail", by, {"error": error.message[:500]})
         if failures >= FAILURES_BEFORE_INCIDENT or isinstance(error, SourceMisconfigured):
-            gives = "gives a list that cannot be trusted" if doubted else "cannot be read"
-            message = f"{source.spec} {gives}"
+            message = f"{source.spec} cannot be read"
             incidents.open_source_incident(source=source, message=message, details=error.message, by=by)
 
 
@@ -376,8 +361,8 @@ def _queue(source: GitSource, *, first: bool = False) -> bool:
         {"source_id": source.pk},
         run_after=due,
         dedupe_key=sync_job_key(source),
-        lane=f"git {source.pk}",
-        tries_max=2,
+        concurrency_key=f"git {source.pk}",
+        max_attempts=2,
     )[1]
 
 
@@ -399,7 +384,7 @@ def _queue_again(source_id: int, began: datetime | None = None) -> None:
     """At its next time, or at once where a sync was requested after this one began."""
     source = GitSource.objects.filter(pk=source_id).first()
     if source is not None:
-        was_asked = began is not None and source.asked_at is not None and source.asked_at >= began
+        was_asked = began is not None and source.sync_requested_at is not None and source.sync_requested_at >= began
         _queue(source, first=was_asked)
 
 

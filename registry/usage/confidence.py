@@ -22,23 +22,23 @@ OUTCOMES: Final = tuple(STEPS)
 class ConfidenceScore:
     """0 to 100 hundredths; each outcome is one use, and `confirmed` of them ended in a confirmed success."""
 
-    hundredths: int = 50
+    percent: int = 50
     uses: int = 0
     confirmed: int = 0
 
     @property
     def decimal(self) -> str:
         """0 to 1 with two digits, for people."""
-        return f"{self.hundredths / 100:.2f}"
+        return f"{self.percent / 100:.2f}"
 
     def after(self, outcome: str) -> ConfidenceScore:
         """The score after one more outcome, clamped to its bounds at each step."""
-        moved = min(100, max(0, self.hundredths + STEPS[outcome]))
+        moved = min(100, max(0, self.percent + STEPS[outcome]))
         return ConfidenceScore(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
 
     def as_dict(self) -> dict[str, Any]:
         """`{"score": 0 to 1, "uses", "confirmed"}`, as responses have it."""
-        return {"score": self.hundredths / 100, "uses": self.uses, "confirmed": self.confirmed}
+        return {"score": self.percent / 100, "uses": self.uses, "confirmed": self.confirmed}
 
 
 NEUTRAL: Final = ConfidenceScore()

@@ -23,7 +23,7 @@ from registry.core import audit
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.queries import LOADABLE_STATUSES
 from registry.core.transactions import write_transaction
-from registry.models import Capability, DemandMiss, UnmatchedMessage
+from registry.models import Capability, UnknownCapabilityRequest, UnmatchedMessage
 from registry.models.demand import RequestCounts
 from registry.usage.unmatched_messages import message_stems
 
@@ -42,8 +42,8 @@ class UnknownId:
     """An id that is not published. `meant` are published ids that may have been meant; `is_begun`: there is a
     capability of this id, but none that agents can load."""
 
-    miss: DemandMiss
-    askers: tuple[tuple[str, int], ...]
+    miss: UnknownCapabilityRequest
+    requested_by: tuple[tuple[str, int], ...]
     meant: tuple[str, ...]
     is_begun: bool
 
@@ -61,7 +61,7 @@ class MessageGroup:
     count: int
     first_seen_at: datetime
     last_seen_at: datetime
-    askers: tuple[tuple[str, int], ...]
+    requested_by: tuple[tuple[str, int], ...]
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -89,10 +89,10 @@ def stores_messages() -> bool:
     return bool(settings.KEEP_UNMATCHED_DAYS)
 
 
-def list_unknown_ids(*, dismissed: bool = False) -> QuerySet[DemandMiss]:
+def list_unknown_ids(*, dismissed: bool = False) -> QuerySet[UnknownCapabilityRequest]:
     """Ids that are still not there, the most wanted first."""
     there = Capability.objects.filter(status__in=LOADABLE_STATUSES).values("capability_id")
-    found = DemandMiss.objects.exclude(capability_id__in=there).order_by("-count", "capability_id")
+    found = UnknownCapabilityRequest.objects.exclude(capability_id__in=there).order_by("-count", "capability_id")
     return found.filter(_dismissed()) if dismissed else found.exclude(_dismissed())
 
 
@@ -106,7 +106,7 @@ def _dismissed() -> Q:
     return Q(dismissed_at__isnull=False, count__lt=F("dismissed_count") + RETURNS_AFTER)
 
 
-def describe_row(rows: Iterable[DemandMiss]) -> list[UnknownId]:
+def describe_row(rows: Iterable[UnknownCapabilityRequest]) -> list[UnknownId]:
     """Each with the ids that may have been meant."""
     shown = list(rows)
     published = list(Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list("capability_id", flat=True))
@@ -153,7 +153,7 @@ def _said(rows: list[UnmatchedMessage]) -> MessageGroup:
 def _by_key(rows: Sequence[RequestCounts]) -> tuple[tuple[str, int], ...]:
     total: dict[str, int] = {}
     for row in rows:
-        for name, count in (row.askers or {}).items():
+        for name, count in (row.requested_by or {}).items():
             total[name] = total.get(name, 0) + count
     return tuple(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
 
@@ -176,9 +176,9 @@ def undismiss(*, what: DemandKind, chosen: Sequence[str], by: Actor) -> int:
     return count
 
 
-def _chosen(what: DemandKind, chosen: Sequence[str]) -> QuerySet[DemandMiss] | QuerySet[UnmatchedMessage]:
+def _chosen(what: DemandKind, chosen: Sequence[str]) -> QuerySet[UnknownCapabilityRequest] | QuerySet[UnmatchedMessage]:
     if what == "ids":
-        return DemandMiss.objects.filter(capability_id__in=chosen)
+        return UnknownCapabilityRequest.objects.filter(capability_id__in=chosen)
     numbers = [int(each) for each in chosen if each.isdecimal() and len(each) < 16]
     return UnmatchedMessage.objects.filter(pk__in=numbers)
 

@@ -10,7 +10,7 @@ from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
 from registry.core.transactions import bump_feedback_revision, write_transaction
-from registry.models import Capability, Confidence, Outcome
+from registry.models import Capability, Confidence, FeedbackEvent
 from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, replay_outcomes
 
 _WHOLE = 0
@@ -37,7 +37,7 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
         capability = _loadable(capability_id)
         used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
         number = used.number if used is not None else 0
-        event = Outcome.objects.create(capability=capability, revision=number, outcome=outcome, key_name=by.name)
+        event = FeedbackEvent.objects.create(capability=capability, revision=number, outcome=outcome, key_name=by.name)
         score = _move(capability, _WHOLE, outcome)
         _move(capability, number, outcome)
         bump_feedback_revision(state)
@@ -57,18 +57,18 @@ def _loadable(capability_id: str) -> Capability:
 def _move(capability: Capability, revision: int, outcome: str) -> ConfidenceScore:
     row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
     score = _score(row).after(outcome)
-    row.hundredths, row.uses, row.confirmed = score.hundredths, score.uses, score.confirmed
-    row.save(update_fields=["hundredths", "uses", "confirmed"])
+    row.percent, row.uses, row.confirmed = score.percent, score.uses, score.confirmed
+    row.save(update_fields=["percent", "uses", "confirmed"])
     return score
 
 
 def _score(row: Confidence) -> ConfidenceScore:
-    return ConfidenceScore(row.hundredths, row.uses, row.confirmed)
+    return ConfidenceScore(row.percent, row.uses, row.confirmed)
 
 
 def get_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:
     """Confidence recomputed from the events: of the capability, or of one of its revisions alone."""
-    events = Outcome.objects.filter(capability=capability).order_by("id")
+    events = FeedbackEvent.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)
     return replay_outcomes(events.values_list("outcome", flat=True).iterator())

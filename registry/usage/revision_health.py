@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from registry.catalog.facets import FacetRow, get_facets
 from registry.core.queries import LOADABLE_STATUSES
-from registry.models import Capability, Confidence, Outcome, Revision
+from registry.models import Capability, Confidence, FeedbackEvent, Revision
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 
 GOOD_OUTCOMES: Final = ("confirmed_success", "likely_success")
@@ -37,19 +37,19 @@ class OutcomeCounts:
     used: int = 0
 
     @property
-    def told(self) -> int:
+    def known(self) -> int:
         """How many ends are known."""
         return self.good + self.bad
 
     @property
     def total(self) -> int:
         """All uses."""
-        return self.told + self.used
+        return self.known + self.used
 
     @property
     def failure_percent(self) -> int | None:
         """Of the ends that are known; None where none is."""
-        return round(100 * self.bad / self.told) if self.told else None
+        return round(100 * self.bad / self.known) if self.known else None
 
 
 def count_outcomes(counted: Mapping[str, int]) -> OutcomeCounts:
@@ -63,9 +63,9 @@ def count_outcomes(counted: Mapping[str, int]) -> OutcomeCounts:
 
 def is_regression(newer: OutcomeCounts, older: OutcomeCounts) -> bool:
     """Whether the newer one fails more often, and not by chance (Wilson's lower bound, one-sided 95 %)."""
-    if min(newer.told, older.told) < OUTCOMES_MIN:
+    if min(newer.known, older.known) < OUTCOMES_MIN:
         return False
-    return _lower_bound(newer.bad, newer.told) > older.bad / older.told + MARGIN
+    return _lower_bound(newer.bad, newer.known) > older.bad / older.known + MARGIN
 
 
 def _lower_bound(hits: int, of: int) -> float:
@@ -103,7 +103,7 @@ def find_regressions(keys: Collection[int] | None = None) -> list[Regression]:
 
 def _worse(capability_id: str, number: int, figures: Mapping[int, OutcomeCounts]) -> Regression | None:
     newer = figures.get(number, OutcomeCounts())
-    before = max((n for n, one in figures.items() if n < number and one.told >= OUTCOMES_MIN), default=None)
+    before = max((n for n, one in figures.items() if n < number and one.known >= OUTCOMES_MIN), default=None)
     if before is None or not is_regression(newer, figures[before]):
         return None
     return Regression(capability_id, number, before, newer, figures[before])
@@ -114,7 +114,7 @@ def count_outcomes_by_revision(keys: Collection[int]) -> dict[int, dict[int, Out
     if not keys:
         return {}
     counted: dict[int, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    rows = Outcome.objects.filter(capability__in=keys).order_by()
+    rows = FeedbackEvent.objects.filter(capability__in=keys).order_by()
     for pk, number, outcome, count in rows.values_list("capability_id", "revision", "outcome").annotate(Count("pk")):
         counted[pk][number][outcome] = count
     return {
@@ -165,7 +165,7 @@ class CapabilityHealthList:
         rows = [FacetRow(*row) for row in Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list(*columns)]
         facets = get_facets(rows)
         kept = Confidence.objects.filter(revision=0)
-        figures = kept.values_list("capability_id", "hundredths", "uses", "confirmed")
+        figures = kept.values_list("capability_id", "percent", "uses", "confirmed")
         scores: dict[int, ConfidenceScore] = {pk: ConfidenceScore(*score) for pk, *score in figures}
         found = [
             _RegressionCandidate(
@@ -206,7 +206,7 @@ class CapabilityHealthList:
 
 
 _ORDERS: Final = {
-    "confidence": lambda one: (one.score.hundredths, -one.score.uses, one.row.capability_id),
+    "confidence": lambda one: (one.score.percent, -one.score.uses, one.row.capability_id),
     "uses": lambda one: (-one.score.uses, one.row.capability_id),
     "id": lambda one: one.row.capability_id,
 }
@@ -218,7 +218,7 @@ def _trends(keys: Sequence[int]) -> dict[int, tuple[OutcomeCounts, OutcomeCounts
     now = timezone.now()
     turn, start = now - timedelta(days=TREND_DAYS), now - timedelta(days=2 * TREND_DAYS)
     recent, earlier = Count("pk", filter=Q(at__gte=turn)), Count("pk", filter=Q(at__lt=turn))
-    rows = Outcome.objects.filter(capability__in=keys, at__gte=start).order_by()
+    rows = FeedbackEvent.objects.filter(capability__in=keys, at__gte=start).order_by()
     counted: dict[int, tuple[Counter[str], Counter[str]]] = defaultdict(lambda: (Counter(), Counter()))
     for pk, outcome, new, old in rows.values_list("capability", "outcome").annotate(recent=recent, earlier=earlier):
         counted[pk][0][outcome] += new
@@ -234,7 +234,7 @@ class TrendPoint:
     outcome: str
     revision: int
     key_name: str
-    hundredths: int
+    percent: int
 
     @property
     def is_good(self) -> bool:
@@ -275,9 +275,7 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
     published = capability.published_revision.number if capability.published_revision else 0
     worse = _worse(capability.capability_id, published, figures) if capability.status in LOADABLE_STATUSES else None
     whole = Confidence.objects.filter(capability=capability)
-    scores = {
-        n: ConfidenceScore(*score) for n, *score in whole.values_list("revision", "hundredths", "uses", "confirmed")
-    }
+    scores = {n: ConfidenceScore(*score) for n, *score in whole.values_list("revision", "percent", "uses", "confirmed")}
     return HealthReport(
         score=scores.get(0, NEUTRAL),
         points=points,
@@ -288,14 +286,14 @@ def get_health_report(capability: Capability, *, revision: int | None = None) ->
 
 
 def _points(capability: Capability, revision: int | None) -> list[TrendPoint]:
-    events = Outcome.objects.filter(capability=capability).order_by("id")
+    events = FeedbackEvent.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)
     kept: deque[TrendPoint] = deque(maxlen=EVENTS_SHOWN_MAX)
     score = NEUTRAL
     for at, outcome, number, key_name in events.values_list("at", "outcome", "revision", "key_name").iterator():
         score = score.after(outcome)
-        kept.append(TrendPoint(at, outcome, number, key_name, score.hundredths))
+        kept.append(TrendPoint(at, outcome, number, key_name, score.percent))
     return list(kept)
 
 

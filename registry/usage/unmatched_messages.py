@@ -27,13 +27,13 @@ REQUESTERS_MAX: Final = 20
 
 @dataclass
 class UnmatchedBuffer:
-    """One form of a message; `askers` counts by the name of a key, empty for a public read."""
+    """One form of a message; `requested_by` counts by the name of a key, empty for a public read."""
 
     text: str
     decision: str
     nearest: str
     count: int = 0
-    askers: Counter[str] = field(default_factory=Counter)
+    requested_by: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def buffer(
         return
     one = held.setdefault(said.form, UnmatchedBuffer(said.text, decision, nearest))
     one.count += 1
-    if key_name in one.askers or len(one.askers) < REQUESTERS_MAX:
-        one.askers[key_name] += 1
+    if key_name in one.requested_by or len(one.requested_by) < REQUESTERS_MAX:
+        one.requested_by[key_name] += 1
 
 
 def normalized_form(text: str) -> str:
@@ -87,7 +87,7 @@ def restore_buffer(held: dict[str, UnmatchedBuffer], others: dict[str, Unmatched
     for form, other in others.items():
         one = held.setdefault(form, UnmatchedBuffer(other.text, other.decision, other.nearest))
         one.count += other.count
-        one.askers.update(other.askers)
+        one.requested_by.update(other.requested_by)
 
 
 def add_messages(held: dict[str, UnmatchedBuffer]) -> None:
@@ -101,7 +101,7 @@ def add_messages(held: dict[str, UnmatchedBuffer]) -> None:
         # The newest wording and verdict: what is published may have moved since the first.
         row.decision, row.nearest, row.last_seen_at = one.decision, one.nearest, now
         row.count += one.count
-        row.askers = merge_requesters(row.askers, one.askers)
+        row.requested_by = merge_requesters(row.requested_by, one.requested_by)
         row.save()
     _make_room()
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from registry.common import database_errors
 from registry.core.transactions import try_write_transaction
-from registry.models import AgentKey, DemandMiss, LoadCount
+from registry.models import AgentKey, LoadCount, UnknownCapabilityRequest
 from registry.usage import unmatched_messages
 from registry.usage.unmatched_messages import UnmatchedBuffer
 
@@ -113,8 +113,8 @@ def flush() -> None:
         with _lock:
             _held.loads.update(held.loads)
             _held.misses.update(held.misses)
-            for wanted, askers in held.missed_by.items():
-                _held.missed_by.setdefault(wanted, Counter()).update(askers)
+            for wanted, requested_by in held.missed_by.items():
+                _held.missed_by.setdefault(wanted, Counter()).update(requested_by)
             unmatched_messages.restore_buffer(_held.unmatched, held.unmatched)
             _held.keys_used = {**held.keys_used, **_held.keys_used}
 
@@ -129,16 +129,18 @@ def _add_loads(held: _Buffer) -> None:
 
 
 def _add_misses(held: _Buffer) -> None:
-    room = STORED_MISSES_MAX - DemandMiss.objects.count()
-    rows = {row.capability_id: row for row in DemandMiss.objects.filter(capability_id__in=held.misses)}
+    room = STORED_MISSES_MAX - UnknownCapabilityRequest.objects.count()
+    rows = {row.capability_id: row for row in UnknownCapabilityRequest.objects.filter(capability_id__in=held.misses)}
     for capability_id, count in held.misses.items():
         row = rows.get(capability_id)
         if row is None and room <= 0:
             continue
         if row is None:
-            row = DemandMiss(capability_id=capability_id)
+            row = UnknownCapabilityRequest(capability_id=capability_id)
             room -= 1
         row.count += count
         row.last_seen_at = timezone.now()
-        row.askers = unmatched_messages.merge_requesters(row.askers, held.missed_by.get(capability_id, Counter()))
+        row.requested_by = unmatched_messages.merge_requesters(
+            row.requested_by, held.missed_by.get(capability_id, Counter())
+        )
         row.save()

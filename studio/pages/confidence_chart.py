@@ -25,7 +25,7 @@ class ConfidenceStep:
     @property
     def score(self) -> str:
         """The confidence, 0 to 1, as in API responses."""
-        return f"{self.point.hundredths / 100:.2f}"
+        return f"{self.point.percent / 100:.2f}"
 
     @property
     def kind(self) -> str:
@@ -55,7 +55,7 @@ def build_confidence_line(points: Sequence[TrendPoint]) -> ConfidenceLine:
     """Of at least one event, in order; each has the same width, however long it was until the next."""
     width = WIDTH / len(points)
     steps = [
-        ConfidenceStep(point, round(at * width, 2), HEIGHT - point.hundredths, round(width, 2))
+        ConfidenceStep(point, round(at * width, 2), HEIGHT - point.percent, round(width, 2))
         for at, point in enumerate(points)
     ]
     corners = [corner for one in steps for corner in ((one.x, one.y), (one.x + one.width, one.y))]

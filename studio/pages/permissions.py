@@ -68,13 +68,13 @@ def restrict_to_read_only(request: StudioRequest, capability_id: str) -> None:
     """Take the rights to change things from the person for this request, where the capability belongs to a team that
     they are not in: what a page offers and what it refuses follow from that."""
     if not request.user.can_administer:
-        request.user.kept_out_by = teams.blocking_team(request.user.get_username(), capability_id)
+        request.user.blocked_by_team = teams.blocking_team(request.user.get_username(), capability_id)
 
 
 def denial_reason(request: StudioRequest, right: str | Promise, capability_id: str) -> str:
     """Why an operator may not do something: the team that the capability belongs to, or the role."""
-    if request.user.kept_out_by:
-        return f"{teams.blocked_message(capability_id, request.user.kept_out_by)}."
+    if request.user.blocked_by_team:
+        return f"{teams.blocked_message(capability_id, request.user.blocked_by_team)}."
     return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
 
 

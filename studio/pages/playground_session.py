@@ -189,7 +189,7 @@ def run_conversation(
 def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot) -> TurnView:
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
-    events = [_words(event) for event in turn.events]
+    events = [_event_text(event) for event in turn.events]
     first = verdict.matches[0] if verdict.decision == "match" else None
     judged = None
     if first is not None:
@@ -199,7 +199,7 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
             judged = check_readiness(session.bundles[first.capability_id], session.environment)
         except (ClientError, RegistryError) as error:
             events.append(str(error))
-        events += [_words(event) for event in session.events[before:]]
+        events += [_event_text(event) for event in session.events[before:]]
     matched = [one for one in verdict.matches if not one.is_below_threshold]
     groups = [group for one in matched for group in index.groups_of(one.capability_id)]
     return TurnView(
@@ -250,7 +250,7 @@ def _forms(session: Session) -> Iterator[ShownForm]:
             yield ShownForm(one.capability_id, name, str(entry.get("title") or name), messages, calls, plain)
 
 
-def _words(event: Any) -> str:
+def _event_text(event: Any) -> str:
     return f"{event.capability_id} {event.kind}: {event.words}" if event.capability_id else event.words
 
 

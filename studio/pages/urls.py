@@ -133,7 +133,6 @@ urlpatterns = [
     path(f"{_SOURCE}look/", source.source_sync_now, name="source_look"),
     path(f"{_SOURCE}secret/", source.source_secret, name="source_secret"),
     path(f"{_SOURCE}secret/keep/", source.source_secret_set, name="source_secret_keep"),
-    path(f"{_SOURCE}accept/", source.source_accept, name="source_accept"),
     path(f"{_SOURCE}secret/end-old/", source.source_secret_expire, name="source_secret_end"),
     path(f"{_SOURCE}secret/drop/", source.source_secret_delete, name="source_secret_drop"),
     path(f"{_SOURCE}remove/", source.source_remove, name="source_remove"),

@@ -7,7 +7,16 @@ from registry.access import agent_keys, operators, teams
 from registry.catalog.incidents import open_source_incident
 from registry.common.actors import SYSTEM, Actor
 from registry.core.transactions import write_transaction
-from registry.models import Capability, GitSource, GitSourceItem, Job, LoadCount, Outcome, Proposal, WebhookDelivery
+from registry.models import (
+    Capability,
+    FeedbackEvent,
+    GitSource,
+    GitSourceItem,
+    Job,
+    LoadCount,
+    Proposal,
+    WebhookDelivery,
+)
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication
 from registry.sources import push_webhooks, source_sync
@@ -32,8 +41,8 @@ done = publication.publish(files=files, by=SYSTEM, note="Asks before it removes 
 assert done.status == "published", done.findings
 tell("disk_pressure", ("confirmed_failure", 3), ("likely_success", 2), ("likely_failure", 4), ("used", 2))
 tell("billing_refund", ("confirmed_success", 3))
-for number, event in enumerate(Outcome.objects.order_by("-id")):
-    Outcome.objects.filter(pk=event.pk).update(at=event.at - timedelta(hours=31 * number))
+for number, event in enumerate(FeedbackEvent.objects.order_by("-id")):
+    FeedbackEvent.objects.filter(pk=event.pk).update(at=event.at - timedelta(hours=31 * number))
 files["skill.md"] = files["skill.md"].replace("Ask before", "Ask twice before")
 handed_in = proposals.propose(files=files, by=AGENT, note="Users were startled when files went at once").proposal
 Proposal.objects.filter(pk=handed_in.pk).update(proposal_id=UUID(int=1))
@@ -70,9 +79,9 @@ push_webhooks.create_push_secret(source_id=repository.pk, by=SYSTEM)
 push_webhooks.create_push_secret(source_id=repository.pk, by=SYSTEM)
 GitSource.objects.filter(pk=repository.pk).update(
     commit="c0ffee" * 6,
-    looked_at=datetime.now(UTC),
+    last_synced_at=datetime.now(UTC),
     pushed_at=datetime.now(UTC),
-    push_words="queued: A look is due now",
+    push_result="queued: A look is due now",
 )
 for name, became, why in (
     ("weights", "published", ""),
@@ -80,20 +89,17 @@ for name, became, why in (
     ("night_shift", "refused", "TOOL_NAME_COLLISION: " + "t" * 90),
 ):
     GitSourceItem.objects.create(
-        source=repository, path=name, capability_id=name, texts_digest="sha256:", status=became, detail=why
+        source=repository, path=name, capability_id=name, files_digest="sha256:", status=became, detail=why
     )
 mirrored = source_sync.add_registry(url="https://studio.example.org", mode="draft", every_minutes=1440, by=SYSTEM)
 Job.objects.filter(kind=source_sync.KIND).update(run_after=datetime.now(UTC) + timedelta(hours=1))
-doubted = (
-    "https://studio.example.org: 6 of 8 capabilities are gone or have another digest, and its registry revision went "
-)
-doubted += "from 40 to 41: releases cannot have done that. Nothing was taken in."
-GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error=doubted, doubted_list="sha256:" + "0" * 64)
+unreadable = "https://studio.example.org: the key is refused (HTTP 401)"
+GitSource.objects.filter(pk=mirrored.pk).update(failures=3, last_error=unreadable)
 with write_transaction():
     open_source_incident(
         source=mirrored,
-        message="https://studio.example.org gives a list that cannot be trusted",
-        details=doubted,
+        message="https://studio.example.org cannot be read",
+        details=unreadable,
         by=SYSTEM,
     )
 webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/" + "x" * 80, by=SYSTEM)
@@ -104,7 +110,7 @@ for state, status, error in (("delivered", 200, ""), ("failed", 503, "answered 5
         kind="capability.published",
         body="{}",
         state=state,
-        tries=3,
+        attempts=3,
         last_status=status,
         last_error=error,
         response_excerpt="busy" if error else "ok",

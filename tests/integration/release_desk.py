@@ -34,7 +34,7 @@ def plan(seconds: float) -> None:
 def state() -> dict[str, Any]:
     release = ScheduledRelease.objects.get()
     made = [(revision.number, revision.created_at >= release.due_at) for revision in Revision.objects.all()]
-    return {"state": release.state, "why": release.why, "made": made}
+    return {"state": release.state, "why": release.reason, "made": made}
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from registry.core.jobs import queue
 from registry.core.jobs.queue import HANDLERS, CommitAction, Lease
-from registry.models import DemandMiss
+from registry.models import UnknownCapabilityRequest
 
 
 def slow(lease: Lease) -> CommitAction:
@@ -27,8 +27,8 @@ def slow(lease: Lease) -> CommitAction:
             queue.renew_lease(lease)
 
     def write() -> None:
-        row, _ = DemandMiss.objects.get_or_create(capability_id="slow")
-        DemandMiss.objects.filter(pk=row.pk).update(count=F("count") + 1)
+        row, _ = UnknownCapabilityRequest.objects.get_or_create(capability_id="slow")
+        UnknownCapabilityRequest.objects.filter(pk=row.pk).update(count=F("count") + 1)
 
     return write
 

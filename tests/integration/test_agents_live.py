@@ -33,7 +33,7 @@ def test_the_client_and_the_product_understand_each_other(live_studio: Studio, t
             assert registry.reload(entry.capability_id).digest == bundle.digest
         with pytest.raises(CapabilityNotFound) as caught:
             registry.load("sleep_tracking")
-        assert "Currently available" in caught.value.sentence()
+        assert "Currently available" in caught.value.user_message()
         found = registry.match("I just weighed 187.6 lbs")
         assert found["matches"][0]["capability_id"] == "weights"
         session = Session(registry, user=User(name="Alice"), environment=Environment(), matcher=registry.match)

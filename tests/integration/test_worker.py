@@ -80,8 +80,15 @@ class Desk:
     def insert(self, **columns: Any) -> int:
         """A row of `registry_job` as somebody writes it by hand, at its last try."""
         past = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=1)
-        row = {"kind": "slow", "payload": "{}", "state": "queued", "dedupe_key": "", "lane": "", "run_after": past}
-        row |= {"tries": 4, "tries_max": 5, "fence": 0, "last_error": "", "created_at": past, **columns}
+        row = {
+            "kind": "slow",
+            "payload": "{}",
+            "state": "queued",
+            "dedupe_key": "",
+            "concurrency_key": "",
+            "run_after": past,
+        }
+        row |= {"tries": 4, "max_attempts": 5, "fencing_token": 0, "last_error": "", "created_at": past, **columns}
         words = f"INSERT INTO registry_job ({', '.join(row)}) VALUES ({{}}) RETURNING id"
         if self.site.kind == "sqlite":
             values = [str(value) if isinstance(value, datetime) else value for value in row.values()]
@@ -98,7 +105,7 @@ class Desk:
             return int(found[0])
 
     def row(self, job_id: int) -> dict[str, Any]:
-        columns = ("state", "tries", "fence", "last_error")
+        columns = ("state", "tries", "fencing_token", "last_error")
         (row,) = self.rows(f"SELECT {', '.join(columns)} FROM registry_job WHERE id = {int(job_id)}")
         return dict(zip(columns, row, strict=True))
 
@@ -185,7 +192,7 @@ def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> Non
     killed_at = time.monotonic()
     desk.start(*EMBEDDED)
     row = desk.wait_for(job_id, "done")
-    assert (row["tries"], row["fence"]) == (2, 2)
+    assert (row["tries"], row["fencing_token"]) == (2, 2)
     assert len(set(desk.begun())) == 2
     assert desk.written == 1
     # Not before the lease of 2 s was over.
@@ -257,13 +264,17 @@ ODD_PAYLOADS = (
 FOLLOWED = ("import.git", "git_source.sync", "release.publish", "webhook.deliver")
 
 
-@pytest.mark.parametrize("lane", ["", "import"], ids=["alone", "in a lane"])
-def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, lane: str) -> None:
+@pytest.mark.parametrize("concurrency_key", ["", "import"], ids=["alone", "in a lane"])
+def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, concurrency_key: str) -> None:
     odd_payloads = ODD_PAYLOADS if desk.site.kind == "sqlite" else [one for one in ODD_PAYLOADS if "ud800" not in one]
-    odd = [desk.insert(kind=kind, payload=payload, lane=lane) for kind in FOLLOWED for payload in odd_payloads]
+    odd = [
+        desk.insert(kind=kind, payload=payload, concurrency_key=concurrency_key)
+        for kind in FOLLOWED
+        for payload in odd_payloads
+    ]
     until = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=1)
     # As a worker leaves it that died at its last try.
-    died = {"lane": lane, "state": "running", "tries": 5, "leased_until": until}
+    died = {"concurrency_key": concurrency_key, "state": "running", "tries": 5, "lease_expires_at": until}
     odd += [desk.insert(kind=kind, **died) for kind in FOLLOWED]
     log = desk.start(*EMBEDDED)
     after = desk.enqueue()

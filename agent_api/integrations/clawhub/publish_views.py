@@ -87,7 +87,7 @@ def publish_skill(request: Request, token: str = "") -> HttpResponse:
         may_publish="publish" in caller.scopes,
         note=parameters.string(values, "changelog", most=NOTE_MAX),
         display_name=parameters.string(values, "displayName", most=NOTE_MAX).strip(),
-        may_know=caller.may_know,
+        is_visible=caller.is_visible,
     )
     return build_response(_landed(landed))
 

@@ -57,7 +57,7 @@ def retry_job(*, job_id: int, by: Actor) -> Job:
 
 def requeue_jobs(job: Job) -> None:
     """Under the lock of the registry: due at once, as if it had never been tried. Its last error stays to be read."""
-    _change(job, state=Job.State.QUEUED, finished_at=None, tries=0, run_after=timezone.now())
+    _change(job, state=Job.State.QUEUED, finished_at=None, attempts=0, run_after=timezone.now())
     notify_observers(job.pk, job.kind, job.payload, "queued")
     transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
 
@@ -83,5 +83,7 @@ def _change(job: Job, **columns: Any) -> None:
 def oldest_due_job(now: datetime) -> datetime | None:
     """When the longest overdue job became due, or an abandoned lease ended; None where none is due."""
     queued = Job.objects.filter(state="queued", run_after__lte=now).aggregate(first=Min("run_after"))["first"]
-    left = Job.objects.filter(state="running", leased_until__lte=now).aggregate(first=Min("leased_until"))["first"]
+    left = Job.objects.filter(state="running", lease_expires_at__lte=now).aggregate(first=Min("lease_expires_at"))[
+        "first"
+    ]
     return min((at for at in (queued, left) if at is not None), default=None)

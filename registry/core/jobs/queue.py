@@ -44,14 +44,14 @@ JobResult = Literal["done", "queued", "parked", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to work on a job for `settings.JOB_LEASE_SECONDS`; `tries` counts this one."""
+    """The right to work on a job for `settings.JOB_LEASE_SECONDS`; `attempts` counts this one."""
 
     job_id: int
     kind: str
     payload: dict[str, Any]
-    tries: int
-    fence: int
-    tries_max: int = ATTEMPTS_MAX
+    attempts: int
+    fencing_token: int
+    max_attempts: int = ATTEMPTS_MAX
 
 
 CommitAction = Callable[[], object]
@@ -75,20 +75,20 @@ def enqueue(
     *,
     run_after: datetime | None = None,
     dedupe_key: str = "",
-    lane: str = "",
-    tries_max: int = ATTEMPTS_MAX,
+    concurrency_key: str = "",
+    max_attempts: int = ATTEMPTS_MAX,
 ) -> tuple[Job, bool]:
     """Store a job in the caller's transaction, which holds the lock of the registry's state (`write_transaction()`).
 
-    Returns the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. A `lane` is for
-    work that waits for another system: its jobs follow one another, beside everything else. Raises RuntimeError outside
-    of a transaction, ValueError for a kind without a handler.
+    Returns the job and whether it is new: where an open job has the same `dedupe_key`, it is that one. Jobs with the
+    same `concurrency_key` run one after another, beside all others: it is for work that waits for another system.
+    Raises RuntimeError outside of a transaction, ValueError for a kind without a handler.
     """
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("a job is stored in the transaction of the write that causes it")
     _handler(kind)
     new = {"kind": kind, "payload": payload, "run_after": run_after or timezone.now()}
-    new |= {"lane": lane, "tries_max": tries_max}
+    new |= {"concurrency_key": concurrency_key, "max_attempts": max_attempts}
     if dedupe_key:
         job, is_new = Job.objects.get_or_create(dedupe_key=dedupe_key, state__in=OPEN, defaults=new)
     else:
@@ -124,31 +124,37 @@ def _handler(kind: str) -> Handler:
 
 
 def run_next_job(
-    *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+    *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, with_concurrency_key: bool | None = None
 ) -> JobResult | None:
     """Claim a job and execute it: what became of it, or None where nothing is due."""
-    lease = claim_job(timezone.now(), overdue_by=overdue_by, job_id=job_id, in_lane=in_lane)
+    lease = claim_job(timezone.now(), overdue_by=overdue_by, job_id=job_id, with_concurrency_key=with_concurrency_key)
     return execute_job(lease) if lease else None
 
 
 def claim_job(
-    now: datetime, *, overdue_by: timedelta = _AT_ONCE, job_id: int | None = None, in_lane: bool | None = None
+    now: datetime,
+    *,
+    overdue_by: timedelta = _AT_ONCE,
+    job_id: int | None = None,
+    with_concurrency_key: bool | None = None,
 ) -> Lease | None:
     """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
 
-    `in_lane` selects jobs of some lane, or of none; a lane with a job at work is passed over.
+    `with_concurrency_key` selects jobs of some lane, or of none; a lane with a job at work is passed over.
     Due is what is queued for now or earlier (`overdue_by` before that), and jobs whose worker's lease has ended.
     Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
     over.
     """
     due = _due(now - overdue_by)
     due = due.exclude(
-        lane__in=Job.objects.filter(state="running", leased_until__gt=now).exclude(lane="").values("lane")
+        concurrency_key__in=Job.objects.filter(state="running", lease_expires_at__gt=now)
+        .exclude(concurrency_key="")
+        .values("concurrency_key")
     )
     if job_id is not None:
         due = due.filter(pk=job_id)
-    if in_lane is not None:
-        due = due.exclude(lane="") if in_lane else due.filter(lane="")
+    if with_concurrency_key is not None:
+        due = due.exclude(concurrency_key="") if with_concurrency_key else due.filter(concurrency_key="")
     while (taken := _take(due, now)) is not None:
         lease, fault = _lease_of(taken)
         if fault is None:
@@ -165,17 +171,21 @@ def _take(due: QuerySet[Job], now: datetime) -> int | None:
         return None
     _park_exhausted(now)
     with transaction.atomic():
-        ready = due.filter(tries__lt=F("tries_max")).select_for_update(skip_locked=True)
+        ready = due.filter(attempts__lt=F("max_attempts")).select_for_update(skip_locked=True)
         job_id = ready.values_list("pk", flat=True).first()
         if job_id is not None:
-            lease = {"state": Job.State.RUNNING, "leased_until": now + _lease_length()}
-            Job.objects.filter(pk=job_id).update(**lease, tries=F("tries") + 1, fence=F("fence") + 1)
+            lease = {"state": Job.State.RUNNING, "lease_expires_at": now + _lease_length()}
+            Job.objects.filter(pk=job_id).update(
+                **lease, attempts=F("attempts") + 1, fencing_token=F("fencing_token") + 1
+            )
     return job_id
 
 
 def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
     """The lease in force, and why the job's payload cannot be read: then it has none."""
-    kind, tries, fence, tries_max = Job.objects.values_list("kind", "tries", "fence", "tries_max").get(pk=job_id)
+    kind, attempts, fencing_token, max_attempts = Job.objects.values_list(
+        "kind", "attempts", "fencing_token", "max_attempts"
+    ).get(pk=job_id)
     payload, fault = {}, None
     try:
         payload = Job.objects.values_list("payload", flat=True).get(pk=job_id)
@@ -183,11 +193,11 @@ def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
         raise
     except Exception as error:  # noqa: BLE001 (whatever Python says of JSON that the database takes)
         fault = error
-    return Lease(job_id, kind, payload, tries, fence, tries_max), fault
+    return Lease(job_id, kind, payload, attempts, fencing_token, max_attempts), fault
 
 
 def _due(at: datetime) -> QuerySet[Job]:
-    due = Q(state="queued", run_after__lte=at) | Q(state="running", leased_until__lte=at)
+    due = Q(state="queued", run_after__lte=at) | Q(state="running", lease_expires_at__lte=at)
     return Job.objects.filter(due).order_by("run_after", "id")
 
 
@@ -197,7 +207,7 @@ def _lease_length() -> timedelta:
 
 def _park_exhausted(now: datetime) -> None:
     """Park what took its worker down at each try: such a job never fails, it only never ends."""
-    spent = Job.objects.filter(state="running", leased_until__lte=now, tries__gte=F("tries_max"))
+    spent = Job.objects.filter(state="running", lease_expires_at__lte=now, attempts__gte=F("max_attempts"))
     for job_id, last_error in list(spent.values_list("pk", "last_error")):
         why = last_error or "The worker ended, or sent no heartbeat for a whole lease, at each try."
         _give_up(_lease_of(job_id)[0], why)
@@ -211,17 +221,17 @@ def _give_up(lease: Lease, why: str) -> None:
     except LeaseLost:
         return
     last_line = why.strip().rpartition("\n")[2]
-    logger.error("job %s %s parked after %s tries: %s", lease.job_id, lease.kind, lease.tries, last_line)
+    logger.error("job %s %s parked after %s tries: %s", lease.job_id, lease.kind, lease.attempts, last_line)
 
 
 def renew_lease(lease: Lease) -> None:
     """Extend the job's lease by another one, for handlers that take long. Raises `LeaseLost`."""
-    _move(lease, leased_until=timezone.now() + _lease_length())
+    _move(lease, lease_expires_at=timezone.now() + _lease_length())
 
 
 def _move(lease: Lease, **columns: Any) -> None:
     """Change the job while it is ours."""
-    if not Job.objects.filter(pk=lease.job_id, state="running", fence=lease.fence).update(**columns):
+    if not Job.objects.filter(pk=lease.job_id, state="running", fencing_token=lease.fencing_token).update(**columns):
         raise LeaseLost(f"job {lease.job_id} was taken over")
 
 
@@ -255,14 +265,16 @@ def _execute(lease: Lease) -> JobResult:
         words = _storable(f": {type(error).__name__}: {error}")
     level = logging.INFO if ending == "done" else logging.WARNING
     seconds = time.monotonic() - began
-    logger.log(level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.tries, seconds, words)
+    logger.log(
+        level, "job %s %s %s, try %s, %.2f s%s", lease.job_id, lease.kind, ending, lease.attempts, seconds, words
+    )
     return ending
 
 
 def _finish(lease: Lease, write: CommitAction | None) -> None:
     """The end of the job and what it writes, together or not at all."""
     with write_transaction():
-        _move(lease, state=Job.State.DONE, leased_until=None, finished_at=timezone.now(), last_error="")
+        _move(lease, state=Job.State.DONE, lease_expires_at=None, finished_at=timezone.now(), last_error="")
         if write is not None:
             write()
 
@@ -271,12 +283,12 @@ def _fail(lease: Lease, error: Exception) -> JobResult:
     text = _text_of(error)
     try:
         with write_transaction():
-            if lease.tries >= lease.tries_max:
+            if lease.attempts >= lease.max_attempts:
                 _park(lease, text)
                 return "parked"
-            pause = timedelta(seconds=settings.JOB_BACKOFF_SECONDS * 2 ** (lease.tries - 1))
+            pause = timedelta(seconds=settings.JOB_BACKOFF_SECONDS * 2 ** (lease.attempts - 1))
             again = timezone.now() + pause
-            _move(lease, state=Job.State.QUEUED, leased_until=None, run_after=again, last_error=text)
+            _move(lease, state=Job.State.QUEUED, lease_expires_at=None, run_after=again, last_error=text)
             return "queued"
     except LeaseLost:
         return "lost"
@@ -294,10 +306,15 @@ def _storable(text: str) -> str:
 
 def _park(lease: Lease, error: str) -> None:
     """Park the job for an operator to review; nothing else waits for it. The caller holds the registry's lock."""
-    _move(lease, state=Job.State.PARKED, leased_until=None, finished_at=timezone.now(), last_error=error)
+    _move(lease, state=Job.State.PARKED, lease_expires_at=None, finished_at=timezone.now(), last_error=error)
     notify_observers(lease.job_id, lease.kind, lease.payload, "parked")
     last_line = error.strip().rpartition("\n")[2]
-    detail = {"kind": lease.kind, "payload": _hashable(lease.payload), "tries": lease.tries, "error": last_line[:500]}
+    detail = {
+        "kind": lease.kind,
+        "payload": _hashable(lease.payload),
+        "attempts": lease.attempts,
+        "error": last_line[:500],
+    }
     audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)
 
 

@@ -79,7 +79,7 @@ class Command(SubcommandBase):
 def _row(key: AgentKey) -> dict[str, Any]:
     return {
         "name": key.name,
-        "hint": key.hint,
+        "hint": key.key_prefix,
         "scopes": key.scopes,
         "groups": key.groups,
         "read_only_tools": key.read_only_tools,

@@ -191,9 +191,9 @@ class Command(SubcommandBase):
             return str(error)
         for one in saved:
             self._report_results([one.result], options)
-            if one.put_away:
+            if one.discarded_by:
                 self.line(
-                    f"  the draft that {escape_controls(one.put_away)} saved was discarded; it is kept for 30 days"
+                    f"  the draft that {escape_controls(one.discarded_by)} saved was discarded; it is kept for 30 days"
                 )
         sys.stdout.flush()
         return "" if saved else complaint

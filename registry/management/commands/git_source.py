@@ -38,7 +38,6 @@ class Command(SubcommandBase):
                 self.secret,
                 "Make a new secret for the pushes of its git host, or keep that of a registry.",
             ),
-            ("accept", self.accept, "Take the list of another registry, which was refused, as it is."),
             ("remove", self.remove, "Stop following it; what was imported stays."),
         ):
             parser = self.verb(verbs, name, handler, words)
@@ -141,11 +140,6 @@ class Command(SubcommandBase):
                 self.line("The source and the registry agree")
         return 1 if found else 0
 
-    def accept(self, options: dict[str, Any]) -> int:
-        source = source_sync.approve_listing(source_id=options["id"], by=is_terminal())
-        words = f"{source.spec}: that list is taken as it is; a look is due now"
-        return self.tell({"id": source.pk, "accepted": source.accepted_list}, words, options)
-
     def remove(self, options: dict[str, Any]) -> int:
         source = source_sync.remove_source(source_id=options["id"], by=is_terminal())
         return self.tell({"removed": source.spec}, f"{source.spec}: no longer followed", options)
@@ -185,7 +179,11 @@ def _key(options: dict[str, Any]) -> str | None:
 def _state(source: GitSource) -> str:
     if source.failures:
         return f"failed {source.failures} times: {source.last_error}"
-    return f"at {_short(source.commit)}, read {_moment(source.looked_at)}" if source.looked_at else "not read yet"
+    return (
+        f"at {_short(source.commit)}, read {_moment(source.last_synced_at)}"
+        if source.last_synced_at
+        else "not read yet"
+    )
 
 
 def _short(commit: str) -> str:
@@ -207,9 +205,9 @@ def _row(source: GitSource) -> dict[str, Any]:
         "has_key": bool(source.read_key),
         "has_secret": bool(source.hook_secret),
         **_old_secret(source),
-        "last_push": {"at": _moment(source.pushed_at), "words": source.push_words} if source.pushed_at else None,
+        "last_push": {"at": _moment(source.pushed_at), "words": source.push_result} if source.pushed_at else None,
         "commit": source.commit,
-        "looked_at": _moment(source.looked_at),
+        "looked_at": _moment(source.last_synced_at),
         "failures": source.failures,
         "last_error": source.last_error,
         "bundles": [_item(item) for item in source.items.all()],
@@ -221,7 +219,7 @@ def _item(item: GitSourceItem) -> dict[str, Any]:
         "path": item.path,
         "capability_id": item.capability_id or None,
         "status": item.status,
-        "there": item.there,
+        "there": item.upstream_state,
         "detail": item.detail,
-        "taken_at": _moment(item.taken_at),
+        "taken_at": _moment(item.imported_at),
     }

@@ -65,8 +65,8 @@ def _row(job: Job) -> dict[str, Any]:
         "id": job.pk,
         "kind": job.kind,
         "state": job.state,
-        "tries": job.tries,
-        "tries_max": job.tries_max,
+        "tries": job.attempts,
+        "max_attempts": job.max_attempts,
         "run_after": job.run_after.isoformat(timespec="seconds"),
         "created_at": job.created_at.isoformat(timespec="seconds"),
         "finished_at": job.finished_at.isoformat(timespec="seconds") if job.finished_at else None,
@@ -78,5 +78,5 @@ def _line(job: Job) -> str:
     at = job.created_at.isoformat(timespec="seconds")
     error = job.last_error.strip().rpartition("\n")[2][:200]
     return escape_controls(
-        f"{job.pk}  {at}  {job.kind}  {job.state}  tries {job.tries}/{job.tries_max}  {error}".rstrip()
+        f"{job.pk}  {at}  {job.kind}  {job.state}  tries {job.attempts}/{job.max_attempts}  {error}".rstrip()
     )

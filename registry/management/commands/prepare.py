@@ -7,8 +7,9 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from registry.operations.backup.pre_release import is_pre_release_database
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
     InitialCredentials,
@@ -22,6 +23,13 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
+        if is_pre_release_database():
+            raise CommandError(
+                "A development version before 0.1.0 created this database; nothing in it was changed. Fix: with the "
+                "old checkout run python3 run.py manage backup create FILE. Then give this version a new DATA_DIR or "
+                "database, and run python3 run.py manage migrate and python3 run.py manage backup restore FILE "
+                "(docs/operate.md)"
+            )
         call_command("migrate", verbosity=0, interactive=False)
         examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
         create_initial_data(examples=examples, tell=self._tell)

@@ -55,4 +55,4 @@ class Command(SubcommandBase):
 def _row(link: ShareLink) -> dict[str, Any]:
     times = {"created_at": link.created_at, "expires_at": link.expires_at, "revoked_at": link.revoked_at}
     shown = {name: time.isoformat(timespec="seconds") if time else None for name, time in times.items()}
-    return {"name": link.name, "hint": link.hint, "group": link.skill_group or None, **shown}
+    return {"name": link.name, "hint": link.token_prefix, "group": link.skill_group or None, **shown}

@@ -99,7 +99,7 @@ def _row(webhook: Webhook) -> dict[str, Any]:
         "events": webhook.events,
         "created_at": webhook.created_at.isoformat(timespec="seconds"),
         "disabled_at": webhook.disabled_at.isoformat(timespec="seconds") if webhook.disabled_at else None,
-        "disabled_why": webhook.disabled_why,
+        "disabled_reason": webhook.disabled_reason,
     }
 
 
@@ -109,17 +109,17 @@ def _delivery_row(delivery: WebhookDelivery) -> dict[str, Any]:
         "event_id": str(delivery.event_id),
         "kind": delivery.kind,
         "state": delivery.state,
-        "tries": delivery.tries,
+        "tries": delivery.attempts,
         "last_status": delivery.last_status,
         "last_error": delivery.last_error,
         "response_excerpt": delivery.response_excerpt,
         "duration_ms": delivery.duration_ms,
         "created_at": delivery.created_at.isoformat(timespec="seconds"),
-        "last_tried_at": delivery.last_tried_at.isoformat(timespec="seconds") if delivery.last_tried_at else None,
+        "last_tried_at": delivery.last_attempt_at.isoformat(timespec="seconds") if delivery.last_attempt_at else None,
     }
 
 
 def _delivery_line(delivery: WebhookDelivery) -> str:
     at = delivery.created_at.isoformat(timespec="seconds")
     came = delivery.last_error or (f"answered {delivery.last_status}" if delivery.last_status else "not tried yet")
-    return f"{delivery.pk}  {at}  {delivery.kind}  {delivery.state}  tries {delivery.tries}  {came}"
+    return f"{delivery.pk}  {at}  {delivery.kind}  {delivery.state}  tries {delivery.attempts}  {came}"

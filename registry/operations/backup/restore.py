@@ -21,7 +21,8 @@ from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import Capability, DemandMiss, Job, LoadCount, RegistryState, Release, Revision
+from registry.models import Capability, Job, LoadCount, RegistryState, Release, Revision, UnknownCapabilityRequest
+from registry.operations.backup import pre_release
 from registry.operations.backup.archive import Manifest, TableEntry, check_archive, open_archive, read_table
 from registry.operations.backup.tables import (
     Model,
@@ -37,7 +38,7 @@ EPOCH_REVISION_GAP: Final = 1_000_000
 _ROWS_AT_ONCE: Final = 500
 _BYTES_AT_ONCE: Final = 4 * 1024 * 1024
 # Rows of these come by themselves in an unused registry.
-_COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, DemandMiss)
+_COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, UnknownCapabilityRequest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,20 @@ def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResu
 
 
 def _require_known(manifest: Manifest) -> None:
+    is_old = pre_release.is_pre_release(manifest.migrations)
+    if is_old and pre_release.LAST_MIGRATION not in manifest.migrations:
+        raise BackupUnreadable(
+            "The backup was made by a development version before 0.1.0 that ends at migration "
+            f"{manifest.migrations[-1]}: expected {pre_release.LAST_MIGRATION}. Bring that checkout up to date, start "
+            "it once, and create the backup again"
+        )
     newer = [name for name in manifest.migrations if name not in known_migrations()]
-    if newer:
+    if newer and not is_old:
         raise BackupUnreadable(
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
         )
     known = {table_name(model) for model in backed_up_models()}
-    unknown = [table.name for table in manifest.tables if table.name not in known]
+    unknown = [table.name for table in manifest.tables if _current_table(manifest, table) not in known]
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
 
@@ -98,11 +106,11 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         for model in truncated_models():
             model._base_manager.all()._raw_delete("default")
         for table in manifest.tables:
-            _fill(archive, table)
+            _fill(archive, manifest, table)
         connection.check_constraints()
-        _mend_sequences()
+        _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
-        _begin_history(state, before)
+        _begin_epoch(state, before)
         detail = {"backup_created_at": manifest.created_at, "registry_revision": state.registry_revision}
         audit.record(by=by, verb="registry.restore", subject="registry", detail=detail)
     return RestoreResult(manifest, state.registry_revision, damaged, broken.pk if broken else None)
@@ -124,13 +132,18 @@ def _is_empty() -> bool:
     return not any(model._base_manager.exists() for model in backed_up_models() if model not in _COME_BY_THEMSELVES)
 
 
-def _fill(archive: zipfile.ZipFile, table: TableEntry) -> None:
+def _current_table(manifest: Manifest, table: TableEntry) -> str:
+    return pre_release.current_table(table.name) if pre_release.is_pre_release(manifest.migrations) else table.name
+
+
+def _fill(archive: zipfile.ZipFile, manifest: Manifest, table: TableEntry) -> None:
     """Insert a table's rows, a bounded number of bytes at a time."""
-    model = next(model for model in backed_up_models() if table_name(model) == table.name)
+    name, is_old = _current_table(manifest, table), pre_release.is_pre_release(manifest.migrations)
+    model = next(model for model in backed_up_models() if table_name(model) == name)
     waiting: list[models.Model] = []
     size = 0
     for columns, length in read_table(archive, table):
-        waiting.append(parse_row(model, columns))
+        waiting.append(parse_row(model, pre_release.current_columns(name, columns) if is_old else columns))
         size += length
         if len(waiting) >= _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
             _insert(model, waiting)
@@ -146,14 +159,14 @@ def _insert(model: Model, rows: Sequence[models.Model]) -> None:
         row.save(force_update=True)
 
 
-def _mend_sequences() -> None:
+def _reset_sequences() -> None:
     """The rows came with their keys; the next one must not get a key that is taken."""
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), backed_up_models()):
             cursor.execute(statement)
 
 
-def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
+def _begin_epoch(state: RegistryState, before: tuple[int, int]) -> None:
     """Continue from numbers never used before, and release everything again.
 
     Clients may have seen numbers past the backup's, and those will come again with another meaning. So the counter
@@ -174,8 +187,8 @@ def _begin_history(state: RegistryState, before: tuple[int, int]) -> None:
             at=timezone.now(),
         )
     state.registry_revision, state.access_revision = number, max(state.access_revision, before[1])
-    state.history = uuid4().hex
-    state.save(update_fields=["registry_revision", "access_revision", "history"])
+    state.epoch = uuid4().hex
+    state.save(update_fields=["registry_revision", "access_revision", "epoch"])
     bump_access_revision(state)
 
 

@@ -16,7 +16,7 @@ from django.db import models
 from django.db.migrations.loader import MigrationLoader
 
 from registry.common.errors import BackupUnreadable
-from registry.models import MatchHead, RegistryState, SentenceVector
+from registry.models import MatchClassifier, RegistryState, SentenceVector
 
 Model = type[models.Model]
 # A row of texts may have 2 MiB.
@@ -26,7 +26,11 @@ _ROWS_A_READ: Final = 100
 def backed_up_models() -> list[Model]:
     """Every table of the registry but what is made again from the others; what is kept by Django itself (sessions, its
     admin's log) is not in a backup."""
-    return [model for model in apps.get_app_config("registry").get_models() if model not in (MatchHead, SentenceVector)]
+    return [
+        model
+        for model in apps.get_app_config("registry").get_models()
+        if model not in (MatchClassifier, SentenceVector)
+    ]
 
 
 def truncated_models() -> list[Model]:

@@ -86,7 +86,7 @@ def _shortened(value: Any) -> Any:
 def _fault(error: jsonschema_rs.ValidationError, schema: JsonObject, work: Budget) -> SchemaError:
     path: Path = tuple(error.instance_path)
     node, definition = _follow(schema, error.schema_path)
-    message, hint = _words(error, node, definition, work)
+    message, hint = _describe(error, node, definition, work)
     return SchemaError(path, message, hint)
 
 
@@ -99,7 +99,7 @@ def _follow(schema: JsonObject, schema_path: list[str | int]) -> tuple[Any, str]
     return node, str(schema_path[1]) if is_definition else ""
 
 
-def _words(error: jsonschema_rs.ValidationError, node: Any, definition: str, work: Budget) -> tuple[str, str]:
+def _describe(error: jsonschema_rs.ValidationError, node: Any, definition: str, work: Budget) -> tuple[str, str]:
     match error.kind:
         case Kind.Required(property=missing):
             return f"the required '{missing}' is missing", f'Add "{missing}".'

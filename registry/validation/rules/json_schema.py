@@ -105,7 +105,7 @@ def _explain(file: FileName, at: Path, error: Any) -> Iterable[RawFinding]:
     if "propertyNames" in error.absolute_schema_path:
         # Not the value but its key is refused; the error names the object alone.
         key = str(error.instance)
-        yield RawFinding("FIELD_INVALID", file, (*path, key), f"{field}: {_words(error)}", hint, at_key=True)
+        yield RawFinding("FIELD_INVALID", file, (*path, key), f"{field}: {_describe(error)}", hint, at_key=True)
         return
     if error.validator == "required":
         for key in error.validator_value:
@@ -114,7 +114,7 @@ def _explain(file: FileName, at: Path, error: Any) -> Iterable[RawFinding]:
                 hint = known.get("description", "")
                 yield RawFinding("FIELD_MISSING", file, path, f"Missing required field '{key}'", hint, subject=key)
         return
-    yield RawFinding("FIELD_INVALID", file, path, f"{field}: {_words(error)}", hint)
+    yield RawFinding("FIELD_INVALID", file, path, f"{field}: {_describe(error)}", hint)
 
 
 def _field_name(path: Path) -> str:
@@ -146,7 +146,7 @@ def type_word(value: Any) -> str:
     return names.get(type(value), type(value).__name__)
 
 
-def _words(error: Any) -> str:
+def _describe(error: Any) -> str:
     """What was expected and what came."""
     value, expected = error.instance, error.validator_value
     if error.validator in ("minLength", "pattern") and isinstance(value, str) and not value.strip():
@@ -158,8 +158,8 @@ def _words(error: Any) -> str:
     if template is None:
         return str(error.message)[:200]
     length = len(value) if isinstance(value, str | list | dict) else value
-    listed = ", ".join(map(str, expected)) if isinstance(expected, list) else _shown(expected)
-    return template.format(value=_shown(value), length=length, expected=expected, listed=listed)
+    listed = ", ".join(map(str, expected)) if isinstance(expected, list) else _short_repr(expected)
+    return template.format(value=_short_repr(value), length=length, expected=expected, listed=listed)
 
 
 _TEMPLATES = {
@@ -176,7 +176,7 @@ _TEMPLATES = {
 }
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:59] + "…"
 

@@ -31,7 +31,7 @@ def find_invalid_defaults(graph: SchemaGraph, patterns: Patterns) -> Iterator[tu
     defaults = _Defaults(graph, patterns)
     for node in graph.nodes:
         if "default" in node.schema:
-            patterns.deadline.hold()
+            patterns.deadline.check()
             reason = defaults.refusal(node, node.schema["default"])
             if reason is not None:
                 yield node, reason

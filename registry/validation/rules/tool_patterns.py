@@ -47,7 +47,7 @@ class Patterns:
 
     def verdict(self, pattern: str) -> PatternVerdict:
         if pattern not in self._verdicts:
-            self.deadline.hold()
+            self.deadline.check()
             self._verdicts[pattern] = self._judge(pattern)
         return self._verdicts[pattern]
 

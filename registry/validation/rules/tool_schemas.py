@@ -43,17 +43,17 @@ def check_schema(schema: Any, path: Path, patterns: Patterns) -> tuple[list[RawF
     if not isinstance(schema, dict):
         return [], None
     graph = SchemaGraph(schema)
-    patterns.deadline.hold()
+    patterns.deadline.check()
     problems = list(_check_dialect(schema, path))
     if graph.is_overfull:
         # It is not read to its end, and nothing is to be gained by what else is wrong with it.
         return [*problems, _too_complex(path)], None
     problems += limit_findings(_check_metaschema(schema, path))
-    patterns.deadline.hold()
+    patterns.deadline.check()
     problems += limit_findings(_check_references(graph, path))
     problems += patterns.check(graph, path)
     problems += _check_size(graph, path)
-    patterns.deadline.hold()
+    patterns.deadline.check()
     broken = any(problem.code != "TOOL_PATTERN_NOT_CHECKED" for problem in problems)
     return problems, None if broken else graph
 

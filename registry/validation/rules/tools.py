@@ -29,7 +29,7 @@ def check_tools(tools: list[Any], deadline: Deadline = NEVER) -> list[RawFinding
     patterns = Patterns(deadline)
     misshapen = 0
     for index, tool in enumerate(tools):
-        deadline.hold()
+        deadline.check()
         shape = list(_check_shape(tool, (index,)))
         misshapen += any(problem.code != "FIELD_UNKNOWN" for problem in shape)
         if misshapen > EXAMINED_MAX:

@@ -272,8 +272,8 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
     told: list[str] = [
         format_html(
             _("Reviewers no longer see it as waiting. {who} asked for it {since}."),
-            who=actor_name(review.asked_by),
-            since=relative_time(review.asked_at),
+            who=actor_name(review.requested_by),
+            since=relative_time(review.requested_at),
         ),
         _("The comments stay readable. The draft stays as it is."),
     ]

@@ -9,13 +9,12 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from registry.common.errors import InvalidRequest
 from registry.models import GitSource, Webhook
 from registry.notifications import webhooks
 from registry.selectors import effects
 from registry.sources.source_sync import get_source
 from studio.pages.confirmations.page import Confirmation, NothingToConfirm, found_or_404
-from studio.pages.confirmations.phrases import CANNOT_UNDO, capabilities_words, figure, names_words
+from studio.pages.confirmations.phrases import CANNOT_UNDO, figure, names_words
 from studio.pages.formatting import local_time, relative_time
 from studio.pages.permissions import StudioRequest
 
@@ -114,34 +113,6 @@ def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa:
     )
 
 
-def accept_source_list(request: StudioRequest, number: int) -> Confirmation:  # noqa: ARG001 (a question)
-    """Whether to import a list that looked wrong."""
-    source = _source(number)
-    if not source.doubted_list:
-        raise InvalidRequest(_("No list of this source was refused"))
-    if not source.waits_for_somebody:
-        raise NothingToConfirm(_("The list is already accepted."))
-    names = effects.capabilities_of_source(number)
-    told = [source.last_error, _("The list is imported as it is, within a minute.")]
-    if source.mode == "publish":
-        told.append(_("What changed is published at once, if it passes the publishing checks."))
-    else:
-        told.append(_("What changed becomes a draft."))
-    if names:
-        told.append(
-            _("%(capabilities)s came from this source: %(names)s.")
-            % {"capabilities": capabilities_words(len(names)), "names": names_words(names)}
-        )
-    return Confirmation(
-        title=_("Accept list of “%(spec)s”?") % {"spec": source.spec},
-        button=_("Accept list"),
-        effects=told,
-        undo=_("You can roll back each capability to an earlier revision."),
-        cancel=reverse("studio:source_show", args=[number]),
-        state=source.doubted_list,
-    )
-
-
 def replace_source_secret(request: StudioRequest, number: int) -> Confirmation | None:  # noqa: ARG001 (a question)
     """Whether to give a source a new secret; nothing is asked for the first one."""
     source = _source(number)
@@ -184,7 +155,7 @@ def _last_push(source: GitSource) -> list[str]:
     if not source.pushed_at:
         return []
     return [
-        format_html(_("Last push: {since}, {words}."), since=relative_time(source.pushed_at), words=source.push_words)
+        format_html(_("Last push: {since}, {words}."), since=relative_time(source.pushed_at), words=source.push_result)
     ]
 
 

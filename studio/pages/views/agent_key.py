@@ -155,7 +155,7 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
 def agent_key_show(request: StudioRequest, number: int) -> HttpResponse:
     """One key: what it may do, and the ways to change, renew and end it."""
     row = _key_or_404(number)
-    return _shown(request, row, _form_of(row))
+    return _render_page(request, row, _form_of(row))
 
 
 def _key_or_404(number: int) -> AgentKey:
@@ -181,7 +181,7 @@ def _form_of(row: AgentKey) -> KeyRightsForm:
     )
 
 
-def _shown(
+def _render_page(
     request: StudioRequest, row: AgentKey, form: KeyRightsForm, *, created: str = "", status: int = 200
 ) -> HttpResponse:
     context = {"key": row, "form": form, "created": created, "overlaps": OVERLAPS}
@@ -204,7 +204,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved. Every process goes by it within a second."))
             return redirect("studio:agent_key_show", number)
-    return _shown(request, row, form, status=400)
+    return _render_page(request, row, form, status=400)
 
 
 @admin_required
@@ -218,7 +218,7 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:agent_key_show", number)
-    return _shown(request, row, _form_of(row), created=created)
+    return _render_page(request, row, _form_of(row), created=created)
 
 
 @admin_required

@@ -25,7 +25,7 @@ PAGE_SIZE: Final = 50
 COLUMNS: Final = ("id", "at", "actor", "verb", "subject", "detail", "hash")
 
 
-def _given(request: StudioRequest) -> dict[str, str]:
+def _filters(request: StudioRequest) -> dict[str, str]:
     lengths = {"who": 200, "verb": 40, "subject": 200, "from": 10, "to": 10}
     return {name: get_query_text(request, name, most=most) for name, most in lengths.items()}
 
@@ -63,7 +63,7 @@ def _day(text: str, zone: tzinfo | None, *, after: int = 0) -> datetime | None:
 @require_safe
 def audit_list(request: StudioRequest) -> HttpResponse:
     """The log with filters, the newest first, and whether its chain holds."""
-    given = _given(request)
+    given = _filters(request)
     zone = _zone_of_days(request, given)
     page = Paginator(audit_log.list_events(_wanted(given, zone)), PAGE_SIZE).get_page(request.GET.get("page"))
     verbs = audit_log.list_verbs()
@@ -87,7 +87,7 @@ def audit_list(request: StudioRequest) -> HttpResponse:
 @require_safe
 def audit_export(request: StudioRequest) -> HttpResponse:
     """What the filters leave, as CSV or as lines of JSON."""
-    given = _given(request)
+    given = _filters(request)
     rows = audit_log.export_events(audit_log.list_events(_wanted(given, _zone_of_days(request, given))))
     if request.GET.get("format") == "jsonl":
         return json_lines_response("audit-log.jsonl", rows)

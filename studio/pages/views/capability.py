@@ -60,7 +60,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     return tour.list_visited(request, response, "example") if revision else response
 
 
-def _told(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back to the capability with a sentence on what happened."""
     get_capability_or_404(capability_id)
     try:
@@ -82,14 +82,14 @@ def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResp
     """Say that it is on its way out."""
     replaced_by = get_text(request, "replaced_by", most=64) or None
     words = _("%(capability_id)s is deprecated; agents that load it see that.") % {"capability_id": capability_id}
-    return _told(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
+    return _run(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
 
 
 @publisher_required
 @confirmed_first(questions.retire_capability, page="studio:capability_show")
 def capability_retire(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Retire the capability: agents can no longer load it."""
-    return _told(
+    return _run(
         request,
         capability_id,
         _("%(capability_id)s is retired; no agent can load it.") % {"capability_id": capability_id},
@@ -101,7 +101,7 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
 @post_only_from("studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Restore a deprecated or retired capability."""
-    return _told(
+    return _run(
         request,
         capability_id,
         _("%(capability_id)s is published again.") % {"capability_id": capability_id},

@@ -33,12 +33,12 @@ def import_files(request: StudioRequest) -> HttpResponse:
     pasted = _pasted(request)
     context |= {
         "pasted": [(name, field, pasted.get(name, "")) for name, field in PASTED.items()],
-        "may_replace": bool(request.POST.get("replace")),
+        "replace_existing": bool(request.POST.get("replace")),
         "was_uploaded": bool(request.FILES),
     }
     try:
         outcome = bundle_import.import_all_or_none(
-            _sources(request, pasted), by=actor_of(request), may_replace=context["may_replace"]
+            _sources(request, pasted), by=actor_of(request), replace_existing=context["replace_existing"]
         )
     except RegistryError as error:
         return render(request, "studio/capability/files.html", context | {"error": error.message}, status=400)
@@ -46,10 +46,10 @@ def import_files(request: StudioRequest) -> HttpResponse:
         messages.success(request, _("Imported, and nothing is wrong with it."))
         return redirect("studio:draft_edit", outcome.lines[0].capability_id)
     status = 200 if outcome.is_stored else 400
-    return render(request, "studio/capability/files.html", context | _told(outcome), status=status)
+    return render(request, "studio/capability/files.html", context | _result_context(outcome), status=status)
 
 
-def _told(outcome: ImportResult) -> dict[str, Any]:
+def _result_context(outcome: ImportResult) -> dict[str, Any]:
     return {
         "outcome": {"is_stored": outcome.is_stored, "known": outcome.known},
         "lines": [line.as_dict() for line in outcome.lines],
@@ -95,11 +95,11 @@ def import_git(request: StudioRequest) -> HttpResponse:
     context: dict[str, Any] = {"way": "git"}
     if request.method == "POST":
         source = get_text(request, "source", most=501)
-        may_replace = bool(request.POST.get("replace"))
+        replace_existing = bool(request.POST.get("replace"))
         try:
-            run = git_import_jobs.start_import(source=source, by=actor_of(request), may_replace=may_replace)
+            run = git_import_jobs.start_import(source=source, by=actor_of(request), replace_existing=replace_existing)
         except RegistryError as error:
-            context |= {"error": error.message, "source": source, "may_replace": may_replace}
+            context |= {"error": error.message, "source": source, "replace_existing": replace_existing}
         else:
             return redirect("studio:capability_git_show", run.pk)
     context["runs"] = git_import_jobs.list_recent_imports()

@@ -114,7 +114,7 @@ def get_submitted_files(request: StudioRequest) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _kept(capability: Capability, files: dict[str, str]) -> dict[str, str]:
+def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[str, str]:
     """The texts, and where one was not touched the stored form of it.
 
     A textarea turns a lone CR into the end of a line, and cannot tell an empty file from an absent one.
@@ -161,14 +161,14 @@ def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
 def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Keep the texts. A stale save shows both, and loses neither."""
     capability = get_capability_or_404(capability_id)
-    files, based_on = _kept(capability, get_submitted_files(request)), get_int(request, "based_on")
+    files, based_on = _unchanged_as_stored(capability, get_submitted_files(request)), get_int(request, "based_on")
     try:
         saved = drafts.save_draft(
             capability_id=capability_id,
             files=files,
             based_on=based_on,
             by=actor_of(request),
-            keeps_supporting_of=capability,
+            preserve_supporting_files_of=capability,
         )
     except DraftConflict as conflict:
         return _conflict(request, capability_id, conflict)
@@ -188,7 +188,10 @@ def draft_save(request: StudioRequest, capability_id: str) -> HttpResponse:
 @post_only_from("studio:draft_edit")
 def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Save what the two versions come to together, with a choice for each place that both changed."""
-    mine, base = _kept(get_capability_or_404(capability_id), get_submitted_files(request)), _base(request)
+    mine, base = (
+        _unchanged_as_stored(get_capability_or_404(capability_id), get_submitted_files(request)),
+        _base(request),
+    )
     choices = {name: _choices(request, field) for name, field in FIELDS.items()}
     based_on = get_int(request, "based_on")
     try:

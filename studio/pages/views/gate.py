@@ -124,7 +124,9 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
         "errors": errors,
         "warnings": warnings,
         "findings_by_weight": [_group("error", errors), _group("warning", warnings)],
-        "change_groups": group_changes(gate.brings, _FIRST_WORDS) if gate.brings else group_changes(gate.changes),
+        "change_groups": group_changes(gate.introduces, _FIRST_WORDS)
+        if gate.introduces
+        else group_changes(gate.changes),
         "acknowledged": get_acknowledged(request),
         "note": get_note(request),
         "due_at": get_text(request, "due_at", most=32),

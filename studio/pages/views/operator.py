@@ -99,7 +99,7 @@ def _username(request: StudioRequest) -> str:
     return get_text(request, "username", most=150)
 
 
-def _told(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     """Do one verb and come back with a sentence on what happened."""
     username = _username(request)
     to = redirect("studio:operator_list")
@@ -112,21 +112,21 @@ def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
     role = get_text(request, "role", most=16)
     words = _("%(name)s has the role {role} now.").format(role=role)
-    return _told(request, words, operators.set_role, role=role)
+    return _run(request, words, operators.set_role, role=role)
 
 
 @admin_required
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
     """Deactivate a member."""
-    return _told(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
+    return _run(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
 
 
 @admin_required
 @post_only_from("studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
     """Reactivate a member."""
-    return _told(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
+    return _run(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
 
 
 class SetPasswordForm(forms.Form):

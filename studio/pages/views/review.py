@@ -65,13 +65,13 @@ def review_list(request: StudioRequest) -> HttpResponse:
     show = request.GET.get("show", "")
     show = show if show in (*SHOWN, "mine") else "waiting"
     mine = str(actor_of(request)) if show == "mine" else ""
-    found = reviews.list_reviews(states=SHOWN.get(show, ()), asked_by=mine)
+    found = reviews.list_reviews(states=SHOWN.get(show, ()), requested_by=mine)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {"page": page, "show": show, "query": f"show={show}"}
     if show == "waiting":
         # What waits for the reader: their own, with what a publisher asks for.
         asker = str(actor_of(request))
-        context["returned"] = reviews.list_changes_requested().filter(asked_by=asker)[:RETURNED_MAX]
+        context["returned"] = reviews.list_changes_requested().filter(requested_by=asker)[:RETURNED_MAX]
     return render(request, "studio/review/list.html", context)
 
 
@@ -254,7 +254,7 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
     if not request.user.can_publish:
         return _refused(request, number, _("send back"))
     done = _("Sent back, with your words.")
-    return _tried(request, number, reviews.send_back, done, round_seen=get_int(request, "round") or 0)
+    return _tried(request, number, reviews.request_changes, done, round_seen=get_int(request, "round") or 0)
 
 
 @operator_required

@@ -99,7 +99,7 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
     """One group with its members."""
     found = _group_or_404(group_id)
-    return _shown(request, found, _form_of(found))
+    return _render_page(request, found, _form_of(found))
 
 
 @publisher_required
@@ -116,7 +116,7 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
         else:
             messages.success(request, _("Saved. Messages are matched by these words from now on."))
             return redirect("studio:skill_group_show", group_id)
-    return _shown(request, found, form, status=400)
+    return _render_page(request, found, form, status=400)
 
 
 @publisher_required
@@ -147,7 +147,7 @@ def _form_of(found: GroupPage) -> GroupForm:
     return GroupForm(initial=initial)
 
 
-def _shown(request: StudioRequest, found: GroupPage, form: GroupForm, *, status: int = 200) -> HttpResponse:
+def _render_page(request: StudioRequest, found: GroupPage, form: GroupForm, *, status: int = 200) -> HttpResponse:
     context = {
         "group": found.group,
         "members": found.members[:MEMBERS_SHOWN],

@@ -146,7 +146,7 @@ def source_show(request: StudioRequest, number: int) -> HttpResponse:
     """One source with its bundles; asked for again while a worker looks at it."""
     found = _found_or_404(number)
     is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _shown(request, found, part="#state" if is_fragment else "")
+    response = _render_page(request, found, part="#state" if is_fragment else "")
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -164,7 +164,7 @@ def _way_form(source: GitSource, data: Any = None) -> SyncSettingsForm:
     return form(data, initial=initial)
 
 
-def _shown(
+def _render_page(
     request: StudioRequest,
     found: SourcePage,
     *,
@@ -205,7 +205,7 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved. It holds from the next change on."))
             return redirect("studio:source_show", number)
-    return _shown(request, found, form=form, status=400)
+    return _render_page(request, found, form=form, status=400)
 
 
 @publisher_required
@@ -230,10 +230,10 @@ def source_secret(request: StudioRequest, number: int) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:source_show", number)
-    return _shown(request, _found_or_404(number), secret=secret)
+    return _render_page(request, _found_or_404(number), secret=secret)
 
 
-def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     _found_or_404(number)
     return run_action(request, verb, words, to=redirect("studio:source_show", number), source_id=number, **arguments)
 
@@ -243,15 +243,7 @@ def _told(request: StudioRequest, number: int, words: str, verb: Any, **argument
 def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
     """The secret of another registry's webhook to this source."""
     words = _("What the other registry tells is taken now; send a test there.")
-    return _told(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
-
-
-@admin_required
-@confirmed_first(questions.accept_source_list, page="studio:source_show")
-def source_accept(request: StudioRequest, number: int) -> HttpResponse:
-    """Take the list that was refused as it is."""
-    words = _("The list is taken as it is; a worker looks at it now.")
-    return _told(request, number, words, source_sync.approve_listing)
+    return _run(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
 
 
 @admin_required
@@ -259,7 +251,7 @@ def source_accept(request: StudioRequest, number: int) -> HttpResponse:
 def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
     words = _("The old secret is void; the new one alone is taken.")
-    return _told(request, number, words, push_webhooks.expire_previous_secret)
+    return _run(request, number, words, push_webhooks.expire_previous_secret)
 
 
 @admin_required
@@ -267,7 +259,7 @@ def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
 def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete the webhook secret: pushes are no longer accepted."""
     words = _("Nothing is taken there any more; it is looked at in its time.")
-    return _told(request, number, words, push_webhooks.delete_secret)
+    return _run(request, number, words, push_webhooks.delete_secret)
 
 
 @admin_required

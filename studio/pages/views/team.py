@@ -70,7 +70,7 @@ def team_show(request: StudioRequest, number: int) -> HttpResponse:
     """One team: its people, and what is theirs."""
     found = _team_or_404(number)
     form = TeamForm(initial={"name": found.team.name, "description": found.team.description})
-    return _shown(request, found, form)
+    return _render_page(request, found, form)
 
 
 def _team_or_404(number: int) -> TeamPage:
@@ -80,7 +80,7 @@ def _team_or_404(number: int) -> TeamPage:
         raise Http404(error.message) from None
 
 
-def _shown(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
+def _render_page(request: StudioRequest, found: TeamPage, form: TeamForm, *, status: int = 200) -> HttpResponse:
     owned = Paginator(found.owned, PAGE_SIZE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {"team": found.team, "members": found.members, "page": owned, "form": form}
     if request.user.can_administer:
@@ -102,10 +102,10 @@ def team_change(request: StudioRequest, number: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("studio:team_show", number)
-    return _shown(request, found, form, status=400)
+    return _render_page(request, found, form, status=400)
 
 
-def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     _team_or_404(number)
     return run_action(request, verb, words, to=redirect("studio:team_show", number), **arguments)
 
@@ -116,7 +116,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     """Add a member to a team."""
     name = get_text(request, "username", most=150)
     words = _("%(name)s is in the team.") % {"name": name}
-    return _told(request, number, words, teams.add_member, key=number, username=name)
+    return _run(request, number, words, teams.add_member, key=number, username=name)
 
 
 @admin_required
@@ -125,7 +125,7 @@ def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a member from a team."""
     name = get_text(request, "username", most=150)
     words = _("%(name)s is no longer in the team.") % {"name": name}
-    return _told(request, number, words, teams.remove_member, key=number, username=name)
+    return _run(request, number, words, teams.remove_member, key=number, username=name)
 
 
 @admin_required
@@ -134,7 +134,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
     """Give a capability to the team."""
     name = get_text(request, "owned", most=64)
     words = _("%(name)s belongs to the team: its members and admins change it.") % {"name": name}
-    return _told(request, number, words, teams.set_owning_team, capability_id=name, key=number)
+    return _run(request, number, words, teams.set_owning_team, capability_id=name, key=number)
 
 
 @admin_required
@@ -143,7 +143,7 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a capability from its team."""
     name = get_text(request, "owned", most=64)
     words = _("%(name)s belongs to no team: anyone with the role may change it.") % {"name": name}
-    return _told(request, number, words, teams.set_owning_team, capability_id=name, key=None)
+    return _run(request, number, words, teams.set_owning_team, capability_id=name, key=None)
 
 
 @admin_required

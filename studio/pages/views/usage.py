@@ -21,7 +21,7 @@ PAGE_SIZE: Final = 50
 SHOWN_MAX: Final = 20
 
 
-def _asked(request: StudioRequest) -> RequestedCapability:
+def _options(request: StudioRequest) -> RequestedCapability:
     """The options from the query string; invalid values are ignored."""
     days = get_choice(request, "days", [str(period) for period in PERIODS])
     return RequestedCapability(
@@ -43,7 +43,7 @@ def _query(asked: RequestedCapability) -> str:
 @require_safe
 def usage_show(request: StudioRequest) -> HttpResponse:
     """Loads over time, and a table by capability, revision or key; what is unused, and who loads what is deprecated."""
-    asked = _asked(request)
+    asked = _options(request)
     page = Paginator(usage_report.list_usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
     unused, still = usage_report.list_unused(asked), usage_report.list_deprecated_loads(asked)
     context = {
@@ -66,7 +66,7 @@ def usage_show(request: StudioRequest) -> HttpResponse:
 @require_safe
 def usage_export(request: StudioRequest) -> HttpResponse:
     """The whole table as CSV."""
-    asked = _asked(request)
+    asked = _options(request)
     others = "capabilities" if asked.by == "key" else "keys"
     head = [*VIEWS[asked.by], "loads", others, "last_day"]
     rows = (

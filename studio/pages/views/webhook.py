@@ -81,7 +81,7 @@ def webhook_show(request: StudioRequest, number: int) -> HttpResponse:
     """One webhook with what was sent; the log is asked for again while something is queued."""
     webhook = _webhook_or_404(number)
     is_fragment = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
-    response = _shown(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
+    response = _render_page(request, webhook, _form_of(webhook), part="#deliveries" if is_fragment else "")
     patch_vary_headers(response, ["HX-Request"])
     return response
 
@@ -97,7 +97,7 @@ def _form_of(webhook: Webhook) -> ChangeForm:
     return ChangeForm(initial={"url": webhook.url, "events": webhook.events})
 
 
-def _shown(
+def _render_page(
     request: StudioRequest, webhook: Webhook, form: ChangeForm, *, part: str = "", secret: str = "", status: int = 200
 ) -> HttpResponse:
     page = Paginator(webhooks.list_webhook_deliveries(webhook), PAGE_SIZE).get_page(request.GET.get("page"))
@@ -121,10 +121,10 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved. What happens from now on goes there."))
             return redirect("studio:webhook_show", number)
-    return _shown(request, webhook, form, status=400)
+    return _render_page(request, webhook, form, status=400)
 
 
-def _told(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
     webhook = _webhook_or_404(number)
     to = redirect("studio:webhook_show", number)
     return run_action(request, verb, words, to=to, **(arguments or {"name": webhook.name}))
@@ -134,14 +134,14 @@ def _told(request: StudioRequest, number: int, words: str, verb: Any, **argument
 @post_only_from("studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
     """Send a test event."""
-    return _told(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
+    return _run(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
 
 
 @admin_required
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Pause a webhook's deliveries."""
-    return _told(
+    return _run(
         request, number, _("Deliveries are paused; missed events are not sent later."), webhooks.disable_webhook
     )
 
@@ -150,7 +150,7 @@ def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
 @post_only_from("studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
     """Resume a webhook's deliveries."""
-    return _told(request, number, _("Deliveries are on again; events from now on are sent."), webhooks.enable_webhook)
+    return _run(request, number, _("Deliveries are on again; events from now on are sent."), webhooks.enable_webhook)
 
 
 @admin_required
@@ -159,7 +159,7 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     """Send one delivery once more."""
     words = _("It is sent once more, with the same id.")
     found = get_int(request, "delivery") or 0
-    return _told(request, number, words, webhooks.redeliver, delivery_id=found)
+    return _run(request, number, words, webhooks.redeliver, delivery_id=found)
 
 
 @admin_required
@@ -169,7 +169,7 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
     webhook = _webhook_or_404(number)
     secret = webhooks.rotate_secret(name=webhook.name, by=actor_of(request))
     webhook = _webhook_or_404(number)
-    return _shown(request, webhook, _form_of(webhook), secret=secret)
+    return _render_page(request, webhook, _form_of(webhook), secret=secret)
 
 
 @admin_required

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent_client.bundles.digest import digest_of_load
-from registry.models import Outcome
+from registry.models import FeedbackEvent
 from registry.publishing import publication
 from registry.snapshot import STORE
 from tests.cases import valid_bundle
@@ -42,7 +42,7 @@ def test_a_playbooks_confidence_moves_and_its_digest_does_not(api: Any, key: dic
     assert first.json()["confidence"] == {"score": 0.5, "uses": 0, "confirmed": 0}
     told = api.ok(_tell(api, key, playbook, "confirmed_success"), "feedback")
     assert told["confidence"] == {"score": 0.6, "uses": 1, "confirmed": 1}
-    assert told["event_id"] == str(Outcome.objects.get().event_id)
+    assert told["event_id"] == str(FeedbackEvent.objects.get().event_id)
     second = _load(api, key, playbook)
     document = second.json()
     assert_shape(document, "skill_load")
@@ -112,4 +112,4 @@ def test_an_odd_outcome_is_told_the_five(api: Any, key: dict[str, str], outcome:
 def test_an_odd_revision(api: Any, key: dict[str, str], revision: Any) -> None:
     publish()
     api.error(_tell(api, key, "alpha", revision=revision), 400, "INVALID_REQUEST")
-    assert not Outcome.objects.exists()
+    assert not FeedbackEvent.objects.exists()

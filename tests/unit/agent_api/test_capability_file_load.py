@@ -114,7 +114,7 @@ def test_whoever_edits_the_four_keeps_them() -> None:
     _publish(bundle() | KEPT)
     alpha = Capability.objects.get()
     saved = drafts.save_draft(
-        capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA, keeps_supporting_of=alpha
+        capability_id="alpha", files=bundle(body="New."), based_on=None, by=OLGA, preserve_supporting_files_of=alpha
     )
     assert {name: saved.files[name] for name in KEPT} == KEPT
     merged = merge_draft(

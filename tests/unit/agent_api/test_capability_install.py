@@ -8,7 +8,7 @@ import pytest
 
 from registry.access import agent_keys
 from registry.catalog import first_run
-from registry.models import Capability, DemandMiss
+from registry.models import Capability, UnknownCapabilityRequest
 from registry.publishing import publication
 from registry.usage.usage_counters import flush
 from studio.config.parsers import Rate
@@ -55,7 +55,7 @@ def test_a_code_opens_what_is_not_listed_to_that_key_alone(api: Any, key: dict[s
         unknown = api.error(_load(api, other, "alphb"), 404, "CAPABILITY_NOT_FOUND")
         assert str(unknown).replace("alphb", "alpha") == str(error)
     flush()
-    assert DemandMiss.objects.get(capability_id="alpha").count == 3
+    assert UnknownCapabilityRequest.objects.get(capability_id="alpha").count == 3
 
 
 def test_it_takes_no_pin_no_reload_and_no_feedback_from_others(api: Any, key: dict[str, str]) -> None:

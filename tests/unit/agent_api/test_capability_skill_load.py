@@ -10,7 +10,7 @@ import pytest
 from agent_client.bundles.digest import digest_of_load
 from registry.bundles.bundle_reader import read_bundle
 from registry.catalog.drafts import save_draft
-from registry.models import DemandMiss, Incident, LoadCount, Revision
+from registry.models import Incident, LoadCount, Revision, UnknownCapabilityRequest
 from registry.publishing import publication
 from registry.snapshot import response_cache
 from registry.usage import usage_counters
@@ -205,7 +205,7 @@ def test_misses_and_loads_are_counted(api: Any) -> None:
         _load(api)
         api.get(LOAD, {"capability_id": "alpha"}, headers=headers)
     usage_counters.flush()
-    assert DemandMiss.objects.get().count == 2
+    assert UnknownCapabilityRequest.objects.get().count == 2
     assert sorted(LoadCount.objects.values_list("key_name", "count")) == [("", 2), ("key 0", 2)]
 
 

@@ -190,11 +190,11 @@ def test_a_release_of_before_is_given_to_nobody(api: Any, key: dict[str, str]) -
 
 def _rename(row: BundleTexts, path: str) -> None:
     """As rows were stored that were made before."""
-    from registry.core.queries import texts_digest
+    from registry.core.queries import files_digest
 
     row.files = {**{name: text for name, text in row.files.items() if "/" not in name}, path: "# Guide\n"}
     if isinstance(row, Revision):
-        row.texts_digest = texts_digest(row.files)
+        row.files_digest = files_digest(row.files)
     row.save()
 
 

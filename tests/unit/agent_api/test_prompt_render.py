@@ -11,7 +11,7 @@ from agent_client.environment.probe import Environment
 from agent_client.prompt import render_prompt
 from agent_client.session import Session, SessionOptions
 from registry.bundles.bundle_reader import read_bundle
-from registry.models import DemandMiss, Revision
+from registry.models import Revision, UnknownCapabilityRequest
 from registry.publishing import publication
 from tests.factories import OLGA, bearer, bundle, damage, publish, tool
 from tests.servers import ROOT
@@ -83,7 +83,7 @@ def test_an_unknown_id_is_not_found_and_counted(api: Any) -> None:
     error = api.error(api.post(RENDER, {"capability_ids": ["alpha", "alphas"]}), 404, "CAPABILITY_NOT_FOUND")
     assert error["available_capabilities"] == ["alpha"]
     usage_counters.flush()
-    assert DemandMiss.objects.filter(capability_id="alphas").exists()
+    assert UnknownCapabilityRequest.objects.filter(capability_id="alphas").exists()
 
 
 def test_a_malformed_one_is_said_as_such(api: Any) -> None:

@@ -284,7 +284,7 @@ def test_a_line_that_goes_from_the_mark_costs_no_text() -> None:
     saved: dict[str, str] = {}
     for number, four in enumerate([_edited("LICENSE.txt", "fomrs.md"), {"capability.json": "{", "skill.md": "x"}]):
         done = drafts.save_draft(
-            capability_id="alpha", files=four, based_on=number or None, by=OLGA, keeps_supporting_of=alpha
+            capability_id="alpha", files=four, based_on=number or None, by=OLGA, preserve_supporting_files_of=alpha
         )
         saved = Draft.objects.get().files
         assert {name: saved[name] for name in KEPT} == KEPT
@@ -295,7 +295,11 @@ def test_a_line_that_goes_from_the_mark_costs_no_text() -> None:
     with pytest.raises(InvalidRequest, match=r"no file 'new\.md'"):
         drafts.save_draft(capability_id="alpha", files={**saved, "new.md": "x"}, based_on=3, by=OLGA)
     mended = drafts.save_draft(
-        capability_id="alpha", files=_edited(*OUTSIDE), based_on=again.version, by=OLGA, keeps_supporting_of=alpha
+        capability_id="alpha",
+        files=_edited(*OUTSIDE),
+        based_on=again.version,
+        by=OLGA,
+        preserve_supporting_files_of=alpha,
     )
     assert mended.report.findings == ()
     assert mended.report.bundle is not None
@@ -306,7 +310,7 @@ def test_a_copy_has_what_is_named() -> None:
     _publish()
     drafts.save_draft(
         capability_id="alpha", files=_edited("forms.md"), based_on=None, by=OLGA,
-        keeps_supporting_of=Capability.objects.get(),
+        preserve_supporting_files_of=Capability.objects.get(),
     )  # fmt: skip
     copied = duplicate_capability(capability_id="alpha", new_id="beta", name="Beta", by=OLGA)
     assert sorted(copied.files) == ["capability.json", "forms.md", "references/units.md", "skill.md"]
@@ -317,7 +321,7 @@ def test_what_nobody_names_is_neither_approved_nor_published(api: Any) -> None:
     _publish()
     four = _edited("forms.md")
     drafts.save_draft(
-        capability_id="alpha", files=four, based_on=None, by=OLGA, keeps_supporting_of=Capability.objects.get()
+        capability_id="alpha", files=four, based_on=None, by=OLGA, preserve_supporting_files_of=Capability.objects.get()
     )
     review = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="Please look")
     assert reviews.is_current(review)

@@ -123,7 +123,7 @@ def test_a_missing_capability_is_explained_and_the_others_are_offered() -> None:
     for odd in ("../etc", "Sleep Tracking", "", "a" * 100, "$x"):
         with pytest.raises(errors.CapabilityNotFound) as caught:
             session.load(odd)
-        assert "Currently available" in caught.value.sentence()
+        assert "Currently available" in caught.value.user_message()
 
 
 # B: hints, turns, limits.
@@ -155,7 +155,7 @@ def test_a_skill_loaded_by_the_model_stays_four_turns_and_one_by_hand_six() -> N
 
 def test_max_turns_of_the_capability_counts() -> None:
     session = _session()
-    session.load("introduction", by_hand=True)
+    session.load("introduction", explicit=True)
     for _ in range(8):
         session.turn("refund")
     assert "introduction" in _active(session)
@@ -239,7 +239,7 @@ def test_four_messages_end_it_for_good_even_where_nothing_was_stored() -> None:
     for _ in range(2):
         assert not session.is_introduced
         session.turn("hm")
-        session.replied()
+        session.record_reply()
     assert session.is_introduced
     assert session.start().kind == "skipped"
     kept = Session.from_json(session.to_json(), Shelf(), environment=ALL)

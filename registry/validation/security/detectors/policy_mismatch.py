@@ -13,31 +13,33 @@ from registry.bundles.problem import RawFinding, Severity
 from registry.validation.security.normalization import normalize_text
 
 
-def _words(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_READS = _words(
+_READS = _word_set(
     "get list search find read show fetch check count describe view query lookup preview validate verify estimate "
     "calculate compute is has can retrieve inspect scan analyze analyse compare explain summarize export download "
     "monitor watch render convert parse format test simulate suggest recommend resolve browse look see detect extract "
     "translate diff dry load peek"
 )
 # What cannot be taken back: data gone, money gone, words sent.
-_HARMS = _words(
+_HARMS = _word_set(
     "delete deletes remove removes erase erases purge purges wipe wipes destroy destroys truncate uninstall revoke "
     "send sends pay pays transfer transfers refund refunds purchase purchases buy terminate unsubscribe email withdraw"
 )
-_WRITES = _words(
+_WRITES = _word_set(
     "create creates update updates write writes insert save saves set sets add adds edit edits modify modifies upload "
     "uploads post posts put patch cancel cancels book books order publish publishes append assign approve reject close "
     "merge move rename archive drop clear reset submit schedule deploy charge change replace enable disable grant "
     "overwrite upsert kill share invite register reply forward execute run start stop restart install push commit "
     "rollback restore"
 )
-_LAST_ONLY = _words("delete remove erase purge wipe destroy send create update insert write save upsert overwrite pay")
+_LAST_ONLY = _word_set(
+    "delete remove erase purge wipe destroy send create update insert write save upsert overwrite pay"
+)
 # `order_status` and `payment_history` are things to look at, whatever their first word.
-_THINGS = _words(
+_THINGS = _word_set(
     "status history policy list info information details detail count log logs report url fee quote options settings "
     "schema preview estimate summary stats statistics balance name names id ids type types state items entries results"
 )

@@ -17,7 +17,7 @@ from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.core import idempotency
 from registry.core.jobs import queue
-from registry.models import AgentKey, AuditEvent, Capability, Draft, KeptAnswer, Outcome, Revision
+from registry.models import AgentKey, AuditEvent, Capability, Draft, FeedbackEvent, IdempotencyRecord, Revision
 from registry.operations import housekeeping
 from registry.publishing import publication
 from studio.config.parsers import Rate
@@ -112,7 +112,7 @@ def test_without_a_key_it_is_done_each_time(api: Any, key: dict[str, str]) -> No
     publish()
     for expected in (1, 2):
         assert _tell(api, key).json()["confidence"]["uses"] == expected
-    assert not KeptAnswer.objects.exists()
+    assert not IdempotencyRecord.objects.exists()
 
 
 def test_another_call_under_the_key_is_refused(api: Any, key: dict[str, str]) -> None:
@@ -121,7 +121,7 @@ def test_another_call_under_the_key_is_refused(api: Any, key: dict[str, str]) ->
     api.error(_tell(api, _under(key), "likely_success"), 422, "IDEMPOTENCY_KEY_REUSED")
     other = {"capability_id": "alpha", "outcome": "used"}
     api.error(api.post("operator/capability_retire", other, headers=_under(key)), 422, "IDEMPOTENCY_KEY_REUSED")
-    assert Outcome.objects.count() == 1
+    assert FeedbackEvent.objects.count() == 1
     assert Capability.objects.get().status == "published"
 
 
@@ -156,7 +156,7 @@ def test_a_refusal_is_tried_anew(api: Any, key: dict[str, str]) -> None:
 def test_an_odd_key(api: Any, key: dict[str, str], word: str) -> None:
     publish()
     api.error(_tell(api, _under(key, word)), 400, "INVALID_REQUEST")
-    assert not Outcome.objects.exists()
+    assert not FeedbackEvent.objects.exists()
 
 
 @pytest.mark.parametrize("word", ["x", "x" * 255, '"8e03978e-40d5-43dd-bc93-6894a57f9324"', "a b"])
@@ -191,29 +191,29 @@ def test_the_write_and_its_answer_are_there_together_or_not_at_all(
         raise _PulledPlugError
 
     with monkeypatch.context() as patch:
-        patch.setattr(KeptAnswer.objects, "create", fail)
+        patch.setattr(IdempotencyRecord.objects, "create", fail)
         assert _tell(api, _under(key)).status_code == 500
-    assert (Outcome.objects.count(), KeptAnswer.objects.count()) == (0, 0)
+    assert (FeedbackEvent.objects.count(), IdempotencyRecord.objects.count()) == (0, 0)
     assert _tell(api, _under(key)).status_code == 200
-    assert (Outcome.objects.count(), KeptAnswer.objects.count()) == (1, 1)
+    assert (FeedbackEvent.objects.count(), IdempotencyRecord.objects.count()) == (1, 1)
 
 
 def test_after_a_day_it_is_another_write(api: Any, key: dict[str, str]) -> None:
     publish()
     _tell(api, _under(key))
-    KeptAnswer.objects.update(at=timezone.now() - timedelta(hours=25))
+    IdempotencyRecord.objects.update(at=timezone.now() - timedelta(hours=25))
     assert _tell(api, _under(key), "likely_success").json()["confidence"]["uses"] == 2
 
 
 def test_what_is_old_is_forgotten_every_day(api: Any, key: dict[str, str]) -> None:
     publish()
     _tell(api, _under(key, "old"))
-    KeptAnswer.objects.update(at=timezone.now() - idempotency.RETENTION - timedelta(minutes=1))
+    IdempotencyRecord.objects.update(at=timezone.now() - idempotency.RETENTION - timedelta(minutes=1))
     _tell(api, _under(key, "new"))
     housekeeping.queue_daily(timezone.now().date())
     while queue.run_next_job():
         pass
-    assert [row.idempotency_key for row in KeptAnswer.objects.all()] == ["new"]
+    assert [row.idempotency_key for row in IdempotencyRecord.objects.all()] == ["new"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -245,4 +245,4 @@ def test_of_two_at_the_same_time_one_does_it(api: Any, monkeypatch: pytest.Monke
     assert len({response.content for response in answers}) == 1
     assert [response.status_code for response in answers] == [200, 200, 200]
     assert sorted("Idempotency-Replayed" in response.headers for response in answers) == [False, True, True]
-    assert (Outcome.objects.count(), AgentKey.objects.count(), Revision.objects.count()) == (1, 1, 1)
+    assert (FeedbackEvent.objects.count(), AgentKey.objects.count(), Revision.objects.count()) == (1, 1, 1)

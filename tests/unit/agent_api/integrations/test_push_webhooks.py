@@ -71,7 +71,7 @@ def test_a_push_makes_a_look_due_at_once_and_once(source: GitSource, secret: str
     assert (again.status_code, again.json()["status"]) == (202, "waiting")
     assert len(_due()) == Job.objects.count() == 1
     source.refresh_from_db()
-    assert (source.push_words, source.pushed_at is not None) == ("waiting: A look is due already", True)
+    assert (source.push_result, source.pushed_at is not None) == ("waiting: A look is due already", True)
     assert first["Cache-Control"] == "no-store"
 
 
@@ -99,7 +99,7 @@ def test_a_ping_is_answered_and_changes_nothing(source: GitSource, secret: str) 
     assert (answer.status_code, answer.json()["status"]) == (200, "pong")
     assert _due() == []
     source.refresh_from_db()
-    assert source.push_words.startswith("pong")
+    assert source.push_result.startswith("pong")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_push_during_a_look_is_followed_by_another_look(source: GitSource, sec
     assert _github(source, secret, PUSH).json()["status"] == "waiting"
     source_sync._queue_again(source.pk, began)
     assert Job.objects.count() == 1
-    Job.objects.filter(pk=lease.job_id).update(state="done", leased_until=None, finished_at=timezone.now())
+    Job.objects.filter(pk=lease.job_id).update(state="done", lease_expires_at=None, finished_at=timezone.now())
     source_sync._queue_again(source.pk, began)
     assert len(_due()) == 1
 
@@ -173,7 +173,7 @@ def test_a_wrong_signature_and_a_source_that_is_not_there_are_refused_alike(sour
     (body,) = {answer.content for answer in answers}
     assert json.loads(body)["error"]["code"] == "FORBIDDEN"
     source.refresh_from_db()
-    assert (source.pushed_at, source.asked_at) == (None, None)
+    assert (source.pushed_at, source.sync_requested_at) == (None, None)
 
 
 def test_guessing_is_limited_by_address_and_a_good_push_goes_on(source: GitSource, secret: str, settings: Any) -> None:
@@ -280,10 +280,10 @@ def test_the_old_secret_is_taken_for_a_day_beside_the_new_one(source: GitSource,
     new = push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)[1]
     assert _github(source, secret, PUSH).status_code == 202
     source.refresh_from_db()
-    assert source.push_words == "queued: A look is due now (signed with the old secret)"
+    assert source.push_result == "queued: A look is due now (signed with the old secret)"
     assert _github(source, new, PUSH).status_code == 202
     source.refresh_from_db()
-    assert source.push_words == "waiting: A look is due already"
+    assert source.push_result == "waiting: A look is due already"
     until = source.previous_hook_secret_until
     assert until is not None
     assert timedelta(hours=23) < until - timezone.now() <= timedelta(hours=24)

@@ -232,7 +232,7 @@ def test_each_code_is_a_class(client: Any, status: int, code: str, kind: type[er
             client(fake.url).load("weights")
         assert type(caught.value) is kind
         assert (caught.value.status, caught.value.error_code, caught.value.data) == (status, code, {"extra": 1})
-        assert caught.value.sentence()
+        assert caught.value.user_message()
         assert len(fake.asked) == 1
 
 
@@ -247,7 +247,7 @@ def test_a_missing_capability_is_explained_and_the_others_are_offered(client: An
     with fake_registry(capability_skill_load=refused) as fake, pytest.raises(errors.CapabilityNotFound) as caught:
         client(fake.url).load("sleep_tracking")
     assert caught.value.suggestions == [{"capability_id": "weights", "name": "Weight Tracking"}]
-    assert caught.value.sentence() == (
+    assert caught.value.user_message() == (
         "I don't have a sleep tracking capability yet. Currently available: Weight Tracking, workouts and meals. "
         "Would one of these help?"
     )
@@ -261,7 +261,7 @@ def test_a_malformed_skill_carries_its_details(client: Any) -> None:
         client(fake.url).load("workouts")
     assert (caught.value.details, caught.value.findings) == ("Missing required field", [{"code": "X"}])
     assert caught.value.last_good_digest == "sha256:1"
-    assert "notified" in caught.value.sentence()
+    assert "notified" in caught.value.user_message()
 
 
 # Trying again.
@@ -566,7 +566,7 @@ def test_words_of_the_registry_have_an_end_and_stay_on_their_line() -> None:
     error = errors.CapabilityNotFound(
         long, data={"suggestions": [{"capability_id": "a", "name": long}]}, capability_id=long
     )
-    said = error.sentence()
+    said = error.user_message()
     assert "\n" not in said
     assert "\x1b" not in said
     assert len(said) < 400

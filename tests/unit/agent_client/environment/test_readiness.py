@@ -26,7 +26,7 @@ def _judge(environment: Environment = BARE, **capability: Any) -> Any:
 def test_what_needs_nothing_is_ready_everywhere() -> None:
     for system in ("darwin", "win32", "linux"):
         found = _judge(Environment(os=system))
-        assert (found.status, found.missing, found.level, found.sentence()) == ("READY", (), "builtin", "")
+        assert (found.status, found.missing, found.level, found.user_message()) == ("READY", (), "builtin", "")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_each_kind_that_is_missing_has_its_status_and_its_mend(kind: Any, status
     assert found.status == status
     assert [(item.kind, item.name) for item in found.missing] == [(kind, "thing")]
     assert "thing" in found.missing[0].mend
-    assert found.missing[0].mend in found.sentence()
+    assert found.missing[0].mend in found.user_message()
     assert _judge(Environment.from_dict({kind: ["thing"]}), dependencies={kind: ["thing"]}).is_ready
 
 
@@ -57,7 +57,7 @@ def test_setting_up_comes_before_the_key_and_everything_is_named() -> None:
 def test_another_system_is_unavailable_whatever_is_installed() -> None:
     found = _judge(os=["darwin"], dependencies={"bins": ["x"]})
     assert (found.status, found.missing) == ("UNAVAILABLE", ())
-    assert found.sentence() == "Works on macOS, not on Linux."
+    assert found.user_message() == "Works on macOS, not on Linux."
     for systems in (["common"], ["darwin", "linux"], ["darwin", "common"], [], None, "linux"):
         assert _judge(os=systems).is_ready
 
@@ -85,7 +85,7 @@ def test_of_an_entry_of_the_list_the_system_is_judged() -> None:
 
 def test_a_name_in_a_bundle_cannot_write_lines_of_its_own() -> None:
     hostile = bundle(capability={"dependencies": {"bins": ["x\n# Obey\nnow" + "y" * 500]}, "os": "linux"})
-    said = check_readiness(hostile, BARE).sentence()
+    said = check_readiness(hostile, BARE).user_message()
     assert "\n" not in said
     assert len(said) < 400
 

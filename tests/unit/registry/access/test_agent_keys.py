@@ -132,7 +132,7 @@ def test_other_rights_hold_at_once_and_the_same_ones_change_nothing() -> None:
 def test_a_new_key_takes_the_place_of_the_old_one() -> None:
     _, old = agent_keys.create_key(name="agent", by=OLGA)
     row, new = agent_keys.rotate_key(name="agent", by=OLGA)
-    assert (_lead(old), _lead(new), row.hint) == ("", "agent", new[:8])
+    assert (_lead(old), _lead(new), row.key_prefix) == ("", "agent", new[:8])
     assert (row.previous_key_hash, row.previous_until) == ("", None)
 
 
@@ -172,9 +172,9 @@ def test_since_when_older_keys_see_what_they_see() -> None:
     agent_keys.create_key(name="early", by=OLGA)
     factories.publish("beta")
     agent_keys.create_key(name="late", by=OLGA)
-    made = dict(AgentKey.objects.values_list("name", "sight_since"))
+    made = dict(AgentKey.objects.values_list("name", "visibility_revision"))
     assert made == {"early": 1, "late": 2}
-    AgentKey.objects.update(sight_since=0)
+    AgentKey.objects.update(visibility_revision=0)
     for _ in range(2):
         import_module("registry.migrations.0026_key_sight_since").fill(apps, None)
-        assert dict(AgentKey.objects.values_list("name", "sight_since")) == made
+        assert dict(AgentKey.objects.values_list("name", "visibility_revision")) == made

@@ -8,7 +8,7 @@ from registry.access import agent_keys, install_codes
 from registry.access.install_codes import redeem_code, rotate_code
 from registry.common.actors import Actor
 from registry.common.errors import InstallCodeNotFound, InvalidRequest, NotFound
-from registry.models import AuditEvent, Capability, Redemption
+from registry.models import AuditEvent, Capability, InstallCodeRedemption
 from registry.models.install_code import CODE_PATTERN, new_code
 from registry.publishing import publication
 from registry.snapshot import PUBLIC, STORE, current_snapshot
@@ -44,7 +44,7 @@ def test_redeeming_is_kept_and_told_once() -> None:
     agent_key(name="guest")
     assert redeem_code(code=_code(), by=GUEST).number == 1
     redeem_code(code=_code(), by=GUEST)
-    row = Redemption.objects.get()
+    row = InstallCodeRedemption.objects.get()
     assert (row.key.name, row.capability.capability_id) == ("guest", "alpha")
     assert AuditEvent.objects.filter(verb="install_code.redeem").count() == 1
     assert [each.key.name for each in install_codes.list_redemptions(row.capability)] == ["guest"]

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 def test_a_link_is_told_once_and_kept_as_a_hash() -> None:
     row, url = share_links.create_link(name=" partner ", by=OLGA, skill_group="fitness", days=7)
     token = url.rpartition("/share/")[2]
-    assert (row.name, row.token_hash, row.hint) == ("partner", hash_key(token), token[:4])
+    assert (row.name, row.token_hash, row.token_prefix) == ("partner", hash_key(token), token[:4])
     assert len(token) >= 43
     assert row.expires_at is not None
     assert (row.expires_at - row.created_at).days in (6, 7)

@@ -86,7 +86,7 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
         capability_id="alpha", draft_version=_draft_version(), by=by, note="Look"
     ),
     "approve": lambda by: _asked(reviews.approve, by),
-    "send_back": lambda by: _asked(reviews.send_back, by, words="No"),
+    "request_changes": lambda by: _asked(reviews.request_changes, by, words="No"),
     "withdraw": lambda by: reviews.withdraw(review_id=_review(), by=by),
     "schedule_release": lambda by: scheduled_releases.schedule_release(
         capability_id="alpha",
@@ -107,7 +107,7 @@ VERBS: dict[str, Callable[[Actor], Any]] = {
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_is_refused_to_others_and_writes_nothing(name: str, owners: Team) -> None:
-    if name in ("approve", "send_back", "withdraw"):
+    if name in ("approve", "request_changes", "withdraw"):
         _review()
     written = AuditEvent.objects.count()
     with pytest.raises(Forbidden, match="belongs to the team 'Owners'"):

@@ -165,8 +165,8 @@ def test_a_draft_knows_what_it_was_based_on() -> None:
     publish()
     _save(files=bundle(body="Draft."))
     draft = drafts.get_draft("alpha")
-    assert draft.based_on is not None
-    assert draft.based_on.number == 1
+    assert draft.base_revision is not None
+    assert draft.base_revision.number == 1
 
 
 def test_an_import_takes_the_place_of_a_draft_which_is_kept_aside() -> None:

@@ -11,7 +11,7 @@ import pytest
 from registry.bundles.bundle_reader import read_bundle
 from registry.catalog import integrity
 from registry.common.errors import SkillMalformed
-from registry.core.queries import texts_digest
+from registry.core.queries import files_digest
 from registry.models import Capability, Incident, Revision
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, damage, publish, tool
@@ -103,7 +103,7 @@ def test_what_newer_rules_refuse_is_malformed(monkeypatch: pytest.MonkeyPatch) -
     revision = _published()
     text = bundle(description="")["capability.json"]
     files = revision.files | {"capability.json": text}
-    damage(revision, capability_json=text, texts_digest=texts_digest(files), rules_version="0")
+    damage(revision, capability_json=text, files_digest=files_digest(files), rules_version="0")
     assert _refusal().message == "Skill 'alpha' has invalid metadata"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from registry.common.net.webhook_signatures import generate_secret
-from registry.models import GitSource, Revision
+from registry.models import Revision
 from tests.factories import bundle, publish
 from tests.git_https import commit, git, make_certificate, served
 
@@ -105,10 +105,6 @@ def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
     assert (changed["mode"], changed["every_minutes"], changed["may_adopt"]) == ("publish", 10, True)
     left = manage("git_source", "change", source_id, "--leave", "--format", "json").document
     assert (left["mode"], left["every_minutes"], left["may_adopt"]) == ("publish", 10, False)
-    assert manage("git_source", "accept", source_id).code == 1
-    GitSource.objects.update(doubted_list="sha256:0")
-    accepted = manage("git_source", "accept", source_id, "--format", "json").document
-    assert accepted == {"id": int(source_id), "accepted": "sha256:0"}
     assert manage("git_source", "secret", source_id).code == 1
     kept = manage("git_source", "secret", source_id, "--given-stdin", stdin=generate_secret())
     assert (kept.code, f"/hooks/sources/{source_id} accepts what" in kept.out) == (0, True)

@@ -35,7 +35,7 @@ def test_parked_jobs_are_listed(manage: Any, parked: Job) -> None:
     with write_transaction():
         queue.enqueue("note", {})
     (row,) = manage("job", "list", "--state", "parked", "--format", "json").document["jobs"]
-    assert (row["id"], row["kind"], row["tries"], row["tries_max"]) == (parked.pk, "note", 5, 5)
+    assert (row["id"], row["kind"], row["tries"], row["max_attempts"]) == (parked.pk, "note", 5, 5)
     assert row["error"].startswith("RuntimeError: out of")
     assert len(manage("job", "list").out.splitlines()) == 2
     assert "\x1b" not in manage("job", "list").out
@@ -53,7 +53,7 @@ def test_a_job_is_shown_with_its_error(manage: Any, parked: Job) -> None:
 def test_a_parked_job_is_put_back_with_all_its_tries(manage: Any, parked: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     assert manage("job", "retry", str(parked.pk)).out == f"job {parked.pk}: queued\n"
     row = Job.objects.get(pk=parked.pk)
-    assert (row.state, row.tries, row.finished_at) == ("queued", 0, None)
+    assert (row.state, row.attempts, row.finished_at) == ("queued", 0, None)
     assert AuditEvent.objects.get(verb="job.retry").subject == f"job {parked.pk}"
     monkeypatch.setitem(HANDLERS, "note", lambda _lease: None)
     assert queue.run_next_job() == "done"

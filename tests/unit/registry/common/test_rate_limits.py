@@ -16,29 +16,29 @@ def test_the_call_over_the_limit_is_refused_until_the_window_is_over(monkeypatch
     monkeypatch.setattr("registry.common.rate_limits.time.monotonic", lambda: now[0])
     limiter = RateLimiter()
     for _ in range(3):
-        limiter.spend("write", "a", count=3, seconds=60)
-    assert limiter.is_spent("write", "a", count=3, seconds=60)
+        limiter.consume("write", "a", count=3, seconds=60)
+    assert limiter.is_exhausted("write", "a", count=3, seconds=60)
     now[0] = 110.0
     with pytest.raises(RateLimited) as refused:
-        limiter.spend("write", "a", count=3, seconds=60)
+        limiter.consume("write", "a", count=3, seconds=60)
     assert refused.value.retry_after_seconds == 51
     now[0] = 160.0
-    assert not limiter.is_spent("write", "a", count=3, seconds=60)
-    limiter.spend("write", "a", count=3, seconds=60)
+    assert not limiter.is_exhausted("write", "a", count=3, seconds=60)
+    limiter.consume("write", "a", count=3, seconds=60)
 
 
 def test_callers_and_kinds_are_counted_apart() -> None:
     limiter = RateLimiter()
-    limiter.spend("write", "a", count=1, seconds=60)
-    limiter.spend("write", "b", count=1, seconds=60)
-    limiter.spend("guess", "a", count=1, seconds=60)
+    limiter.consume("write", "a", count=1, seconds=60)
+    limiter.consume("write", "b", count=1, seconds=60)
+    limiter.consume("guess", "a", count=1, seconds=60)
 
 
 def test_a_flood_of_callers_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_limits, "SUBJECTS_MAX", 10)
     limiter = RateLimiter()
     for number in range(100):
-        limiter.spend("guess", str(number), count=1, seconds=60)
+        limiter.consume("guess", str(number), count=1, seconds=60)
     assert len(limiter._windows) == 10
 
 

@@ -82,7 +82,7 @@ def test_another_measure_joins_in(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_revision_without_a_print_is_passed_over() -> None:
     publish("alpha", body=BODY)
-    Revision.objects.update(words_print="")
+    Revision.objects.update(simhash="")
     assert _near(body=BODY) == []
 
 

@@ -14,7 +14,7 @@ from registry.matching import index, kernel_classifier, training_job
 from registry.matching.embedders import get_embedder
 from registry.matching.index import PUBLISHED, MatchIndexCache
 from registry.matching.vector_store import text_digest
-from registry.models import Job, MatchHead, RegistryState, Revision, SentenceVector
+from registry.models import Job, MatchClassifier, RegistryState, Revision, SentenceVector
 from registry.operations.worker import Worker
 from registry.snapshot import STORE as SNAPSHOTS
 from tests.factories import publish
@@ -61,7 +61,7 @@ def test_a_head_that_takes_long_is_fitted_by_the_job(monkeypatch: pytest.MonkeyP
     assert before.matcher.evidence is not None
     assert not before.matcher.evidence.is_fitted
     _run_due(monkeypatch)
-    row = MatchHead.objects.get()
+    row = MatchClassifier.objects.get()
     assert row.fingerprint == before.matcher.evidence.samples.fingerprint
     after = MatchIndexCache().get()
     assert after.matcher.evidence is not None
@@ -121,7 +121,7 @@ def test_after_a_restore_nothing_is_known_by_its_old_row() -> None:
     revision = Revision.objects.get()
     revision.capability_json = (revision.capability_json or "").replace("walrus", "ostrich")
     Revision.objects.update(capability_json=revision.capability_json)
-    RegistryState.objects.update(history="another")
+    RegistryState.objects.update(epoch="another")
     assert PUBLISHED.get().match("ostrich", top=3).matches[0].triggers
 
 

@@ -19,21 +19,20 @@ from registry.models import (
     AuditEvent,
     Capability,
     Confidence,
-    DemandMiss,
     Draft,
     DraftVersion,
+    FeedbackEvent,
     GitImport,
     GitSource,
     GitSourceItem,
+    IdempotencyRecord,
     Incident,
+    InstallCodeRedemption,
     Job,
-    KeptAnswer,
     LoadCount,
-    MatchHead,
+    MatchClassifier,
     Operator,
-    Outcome,
     Proposal,
-    Redemption,
     RegistryState,
     Release,
     ReleaseRule,
@@ -48,6 +47,7 @@ from registry.models import (
     Team,
     TeamMember,
     ToolName,
+    UnknownCapabilityRequest,
     UnmatchedMessage,
     UploadedSkill,
     Webhook,
@@ -131,22 +131,22 @@ BREAKS: dict[str, Break] = {
     "scheduled_release_end_fits_state": _set(ScheduledRelease, state="done"),
     "scheduled_release_one_waiting": _again(ScheduledRelease),
     "job_state_known": _set(Job, state="asleep"),
-    "job_lease_fits_state": _set(Job, leased_until=timezone.now()),
+    "job_lease_fits_state": _set(Job, lease_expires_at=timezone.now()),
     "job_end_fits_state": _set(Job, state="done"),
     "job_kind_not_empty": _set(Job, kind=""),
     "job_open_once": _again(Job),
-    "webhook_disabling_paired": _set(Webhook, disabled_why="gone"),
+    "webhook_disabling_paired": _set(Webhook, disabled_reason="gone"),
     "webhook_rotation_paired": _set(Webhook, previous_secret="whsec_"),
     "webhook_secret_form": _set(Webhook, secret="hunter2"),
     "webhook_delivery_once": _again(WebhookDelivery),
     "webhook_delivery_state_known": _set(WebhookDelivery, state="lost", finished_at=timezone.now()),
     "webhook_delivery_end_fits_state": _set(WebhookDelivery, state="delivered"),
     "sentence_vector_once": _again(SentenceVector),
-    "match_head_once": _again(MatchHead),
-    "outcome_known": _set(Outcome, outcome="great"),
-    "outcome_revision_positive": _set(Outcome, revision=0),
-    "kept_answer_once": _again(KeptAnswer),
-    "kept_answer_key_not_empty": _set(KeptAnswer, idempotency_key=""),
+    "match_classifier_once": _again(MatchClassifier),
+    "feedback_event_outcome_known": _set(FeedbackEvent, outcome="great"),
+    "feedback_event_revision_positive": _set(FeedbackEvent, revision=0),
+    "idempotency_record_once": _again(IdempotencyRecord),
+    "idempotency_record_key_not_empty": _set(IdempotencyRecord, idempotency_key=""),
     "proposal_status_known": _set(Proposal, status="lost", decided_at=timezone.now(), decided_by="operator:olga"),
     "proposal_decision_fits_status": _set(Proposal, status="rejected"),
     "proposal_revision_fits_status": _set(Proposal, published_revision=1),
@@ -154,11 +154,11 @@ BREAKS: dict[str, Break] = {
     "capability_visibility_known": _set(Capability, visibility="hidden"),
     "capability_install_code_form": _set(Capability, install_code="hunter2"),
     "release_visibility_known": _set(Release, visibility="hidden"),
-    "redemption_once": _again(Redemption),
+    "install_code_redemption_once": _again(InstallCodeRedemption),
     "confidence_once": _again(Confidence),
-    "confidence_within_bounds": _set(Confidence, hundredths=101),
+    "confidence_within_bounds": _set(Confidence, percent=101),
     "confidence_confirmed_are_uses": _set(Confidence, confirmed=2),
-    "demand_miss_dismissal_paired": _set(DemandMiss, dismissed_by="operator:olga"),
+    "unknown_request_dismissal_paired": _set(UnknownCapabilityRequest, dismissed_by="operator:olga"),
     "unmatched_dismissal_paired": _set(UnmatchedMessage, dismissed_at=timezone.now()),
     "unmatched_decision_known": _set(UnmatchedMessage, decision="match"),
     "unmatched_text_not_empty": _set(UnmatchedMessage, text=""),
@@ -176,9 +176,8 @@ BREAKS: dict[str, Break] = {
     "git_source_columns_fit_kind": _set(GitSource, read_key="csk_"),
     "git_source_secret_paired": _set(GitSource, hook_secret="s"),
     "git_source_secret_rotation_paired": _set(GitSource, previous_hook_secret="s"),
-    "git_source_doubt_fits_kind": _set(GitSource, doubted_list="sha256:"),
-    "git_source_push_paired": _set(GitSource, push_words="queued"),
-    "git_source_item_there_known": _set(GitSourceItem, there="nowhere"),
+    "git_source_push_paired": _set(GitSource, push_result="queued"),
+    "git_source_item_upstream_state_known": _set(GitSourceItem, upstream_state="nowhere"),
     "git_source_item_once": _again(GitSourceItem),
     "git_source_item_status_known": _set(GitSourceItem, status="lost"),
     # Columns that are unique by themselves.
@@ -196,12 +195,12 @@ BREAKS: dict[str, Break] = {
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
     "Proposal.proposal_id": _again(Proposal, key_name="another"),
     "Capability.install_code": _again(Capability, capability_id="another"),
-    "Outcome.event_id": _again(Outcome),
+    "Outcome.event_id": _again(FeedbackEvent),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
     "ToolName.name": _again(ToolName),
     "Release.registry_revision": _again(Release),
-    "DemandMiss.capability_id": _again(DemandMiss),
+    "DemandMiss.capability_id": _again(UnknownCapabilityRequest),
     "RegistryState.id": _again(RegistryState),
 }
 
@@ -235,21 +234,21 @@ def one_of_each() -> None:
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
-    DemandMiss.objects.create(capability_id="gamma")
+    UnknownCapabilityRequest.objects.create(capability_id="gamma")
     UnmatchedMessage.objects.create(form="0" * 64, text="hello", decision="none")
     GitImport.objects.create(source="https://git.example/a", created_by="operator:olga")
     SentenceVector.objects.create(model_id="m", text_sha256="0" * 64, dimension=1, vector=b"1234")
-    MatchHead.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
+    MatchClassifier.objects.create(fingerprint="0" * 64, samples=1, classes=1, weights=b"12")
     SkillGroup.objects.create(group_id="health", name="Health")
     release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=OLGA)
     review = Review.objects.create(
-        capability=_alpha(), draft_version=1, texts_digest="sha256:", asked_by="operator:olga"
+        capability=_alpha(), draft_version=1, files_digest="sha256:", requested_by="operator:olga"
     )
     ReviewEntry.objects.create(review=review, kind="asked", round=1, by="operator:olga")
     ScheduledRelease.objects.create(
         capability=_alpha(),
         draft_version=1,
-        texts_digest="sha256:",
+        files_digest="sha256:",
         due_at=timezone.now(),
         scheduled_by="operator:olga",
     )
@@ -257,11 +256,11 @@ def one_of_each() -> None:
     feedback.record_outcome(capability_id="alpha", outcome="used", by=OLGA)
     proposals.propose(files=bundle(tools=[tool("alpha_list")]), by=OLGA)
     install_codes.redeem_code(code=_alpha().install_code, by=Actor("agent_key", "agent"))
-    KeptAnswer.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", answer="[]")
+    IdempotencyRecord.objects.create(caller="agent_key:agent", idempotency_key="first", fingerprint="f", response="[]")
     SkillUpload.objects.create(key_name="agent", path="SKILL.md", size=1, sha256="0" * 64)
     UploadedSkill.objects.create(revision=revision, fingerprint="0" * 64)
     source = GitSource.objects.create(url="https://git.example/a", every_minutes=60, created_by="operator:olga")
-    GitSourceItem.objects.create(source=source, path="a", texts_digest="sha256:", status="draft")
+    GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
     webhook, _ = webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
     WebhookDelivery.objects.create(webhook=webhook, event_id=uuid4(), kind="webhook.test", body="{}")
 

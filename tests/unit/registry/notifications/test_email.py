@@ -114,7 +114,7 @@ def test_who_may_decide_hears_of_a_review_and_the_asker_of_its_end(server: _Serv
     assert f"https://studio.example.com/reviews/{review_id}/" in body.decode()
     subject = "[Studio] Review asked: alpha"
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
-    reviews.send_back(review_id=review_id, round_seen=1, by=PAUL, words="Shorter")
+    reviews.request_changes(review_id=review_id, round_seen=1, by=PAUL, words="Shorter")
     assert _arrived(server) == [("olga@example.com", "[Studio] Review sent back: alpha")]
     reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="x")
     assert len(_arrived(server)) == 2
@@ -158,7 +158,7 @@ def test_a_server_that_is_away_is_asked_again(server: _Server, settings: Any) ->
         settings.EMAIL_PORT = closed.getsockname()[1]
     _ask()
     assert _arrived(server) == []
-    assert set(Job.objects.filter(kind=mail.KIND).values_list("state", "tries")) == {("queued", 1)}
+    assert set(Job.objects.filter(kind=mail.KIND).values_list("state", "attempts")) == {("queued", 1)}
     settings.EMAIL_PORT = port
     Job.objects.filter(kind=mail.KIND).update(run_after=timezone.now())
     assert len(_arrived(server)) == 2

@@ -48,7 +48,9 @@ def _hook(receiver: Receiver, *events: str, name: str = "chat") -> Webhook:
 def _run(after_seconds: float = 0) -> list[str]:
     """Do what is due then, and what comes of it; how each one ended."""
     endings: list[str] = []
-    while (lease := queue.claim_job(timezone.now() + timedelta(seconds=after_seconds), in_lane=True)) is not None:
+    while (
+        lease := queue.claim_job(timezone.now() + timedelta(seconds=after_seconds), with_concurrency_key=True)
+    ) is not None:
         endings.append(queue.execute_job(lease))
         assert len(endings) < 50
     return endings
@@ -76,7 +78,7 @@ def test_a_publish_is_told_signed_and_as_its_schema_says(receiver: Receiver) -> 
     assert request.headers["content-type"] == "application/json"
     assert request.headers["webhook-signature"] == _signature(webhook.secret, request)
     row = WebhookDelivery.objects.get()
-    assert (row.state, row.tries, row.last_status, row.last_error, row.response_excerpt) == (
+    assert (row.state, row.attempts, row.last_status, row.last_error, row.response_excerpt) == (
         ("delivered", 1, 200, "", "ok")
     )
     assert row.duration_ms is not None
@@ -138,8 +140,8 @@ def _do_everything() -> None:
     operators.create_operator(username="vera", password="correct horse battery", role="viewer", by=OLGA)
     operators.disable_operator(username="vera", by=OLGA)
     with write_transaction():
-        Job.objects.create(kind="revalidate", tries=5, payload={"revision_id": 1}, state="running",
-                           leased_until=timezone.now() - timedelta(seconds=1))  # fmt: skip
+        Job.objects.create(kind="revalidate", attempts=5, payload={"revision_id": 1}, state="running",
+                           lease_expires_at=timezone.now() - timedelta(seconds=1))  # fmt: skip
     queue.claim_job(timezone.now())
 
 
@@ -210,7 +212,7 @@ def test_a_write_that_is_rolled_back_is_no_event(receiver: Receiver) -> None:
 def test_a_registry_without_webhooks_stores_nothing() -> None:
     publish()
     assert not WebhookDelivery.objects.exists()
-    assert not Job.objects.exclude(lane="").exists()
+    assert not Job.objects.exclude(concurrency_key="").exists()
 
 
 def test_a_receiver_that_fails_is_told_again_with_the_same_id_and_bytes(receiver: Receiver) -> None:
@@ -219,14 +221,14 @@ def test_a_receiver_that_fails_is_told_again_with_the_same_id_and_bytes(receiver
     receiver.replies = [status(500, body=b"out of ink"), status(302, "Location: /elsewhere\r\n"), status(404)]
     assert _run() == ["queued"]
     row = WebhookDelivery.objects.get()
-    assert (row.state, row.tries, row.last_status, row.last_error, row.response_excerpt) == (
+    assert (row.state, row.attempts, row.last_status, row.last_error, row.response_excerpt) == (
         ("queued", 1, 500, "answered 500", "out of ink")
     )
     assert [*_run(11), *_run(100), *_run(1000)] == ["queued", "queued", "done"]
     assert len({(request.body, request.headers["webhook-id"]) for request in receiver.requests}) == 1
     assert len(receiver.requests) == 4
     row.refresh_from_db()
-    assert (row.state, row.tries) == ("delivered", 4)
+    assert (row.state, row.attempts) == ("delivered", 4)
 
 
 def test_the_last_failure_parks_it_and_a_person_may_send_it_again(receiver: Receiver) -> None:
@@ -236,14 +238,14 @@ def test_the_last_failure_parks_it_and_a_person_may_send_it_again(receiver: Rece
     endings = _run(10**6)
     assert endings == ["queued"] * (TRIES_MAX - 1) + ["parked"]
     row = WebhookDelivery.objects.get()
-    assert (row.state, row.tries) == ("failed", TRIES_MAX)
+    assert (row.state, row.attempts) == ("failed", TRIES_MAX)
     # Told to nobody: two dead receivers would tell each other for ever.
     assert AuditEvent.objects.filter(verb="job.park").count() == 1
     receiver.reply = status(200)
     webhooks.redeliver(delivery_id=row.pk, by=OLGA)
     assert _run() == ["done"]
     row.refresh_from_db()
-    assert (row.state, Job.objects.exclude(lane="").get().state) == ("delivered", "done")
+    assert (row.state, Job.objects.exclude(concurrency_key="").get().state) == ("delivered", "done")
     assert len({request.headers["webhook-id"] for request in receiver.requests}) == 1
 
 
@@ -252,7 +254,7 @@ def test_a_delivery_follows_its_job(receiver: Receiver) -> None:
     publish()
     receiver.reply = status(503)
     _run(10**6)
-    job, row = Job.objects.exclude(lane="").get(), WebhookDelivery.objects.get()
+    job, row = Job.objects.exclude(concurrency_key="").get(), WebhookDelivery.objects.get()
     admin.retry_job(job_id=job.pk, by=OLGA)
     row.refresh_from_db()
     assert row.state == "queued"
@@ -273,7 +275,7 @@ def test_gone_disables_the_webhook_and_tells_the_others(receiver: Receiver) -> N
     assert lease is not None
     assert queue.execute_job(lease) == "done"
     webhook = webhooks.get_webhook("chat")
-    assert (webhook.is_enabled, webhook.disabled_why) == (False, "The receiver answered 410 Gone")
+    assert (webhook.is_enabled, webhook.disabled_reason) == (False, "The receiver answered 410 Gone")
     assert WebhookDelivery.objects.get(webhook=webhook).state == "failed"
     (told,) = WebhookDelivery.objects.filter(webhook=second)
     assert json.loads(told.body)["data"]["webhook"] == "chat"
@@ -326,14 +328,14 @@ def test_a_webhook_is_a_lane_and_keeps_no_other_waiting(receiver: Receiver) -> N
     _hook(receiver, name="second")
     for number in range(2):
         publish(body=f"Number {number}.")
-    leases = [queue.claim_job(timezone.now(), in_lane=True) for _ in range(3)]
+    leases = [queue.claim_job(timezone.now(), with_concurrency_key=True) for _ in range(3)]
     assert leases[2] is None
     taken = [WebhookDelivery.objects.get(pk=lease.payload["delivery_id"]).webhook.name for lease in leases[:2] if lease]
     assert sorted(taken) == ["chat", "second"]
-    assert queue.claim_job(timezone.now(), in_lane=False) is None
+    assert queue.claim_job(timezone.now(), with_concurrency_key=False) is None
     assert leases[0] is not None
     queue.execute_job(leases[0])
-    assert queue.claim_job(timezone.now(), in_lane=True) is not None
+    assert queue.claim_job(timezone.now(), with_concurrency_key=True) is not None
 
 
 @pytest.mark.parametrize(

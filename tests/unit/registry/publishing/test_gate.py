@@ -94,9 +94,9 @@ def test_all_tools_gone_with_their_file() -> None:
 def test_the_first_release_loosens_nothing_and_says_what_it_brings() -> None:
     report = publication.preview_publish(files=bundle(tools=[tool("a", "write", requires_approval=False)]))
     assert report.changes == ()
-    assert "The tool `a` is new: it writes without approval" in [change.words for change in report.brings]
+    assert "The tool `a` is new: it writes without approval" in [change.words for change in report.introduces]
     publish(tools=[tool("a", "write", requires_approval=False)])
-    assert publication.preview_publish(files=bundle(tools=[tool("b")])).brings == ()
+    assert publication.preview_publish(files=bundle(tools=[tool("b")])).introduces == ()
 
 
 def test_a_preview_says_what_publishing_does() -> None:

@@ -197,7 +197,7 @@ def test_the_strictest_of_all_rules_counts() -> None:
     set_rule("food", loosening="second_person", four_eyes=True)
     found = release_rules.get_rule(["health", "food"])
     assert (found.four_eyes, found.note_required) == (True, True)
-    assert found.loosened_by == {"admin", "second_person"}
+    assert found.loosening_requires == {"admin", "second_person"}
     assert release_rules.get_rule([]) == release_rules.EffectiveRule(note_required=True)
 
 

@@ -61,7 +61,7 @@ def test_asked_approved_and_published() -> None:
 
 def test_sent_back_mended_and_handed_in_again() -> None:
     review = _ask()
-    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
+    reviews.request_changes(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
     again = _ask(body="Short.")
     assert (again.pk, again.round, again.state) == (review.pk, 2, "open")
     assert "Short." in again.files["skill.md"]
@@ -70,7 +70,7 @@ def test_sent_back_mended_and_handed_in_again() -> None:
 
 def test_what_was_sent_back_may_be_handed_in_unchanged() -> None:
     review = _ask()
-    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Why?")
+    reviews.request_changes(review_id=review.pk, round_seen=1, by=PAUL, words="Why?")
     again = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="Because")
     assert again.round == 2
 
@@ -125,7 +125,7 @@ def test_an_edit_while_it_is_looked_at_cannot_be_approved() -> None:
 def test_another_round_than_the_one_looked_at_is_not_decided() -> None:
     review = _ask()
     _ask(body="Else.")
-    for verb in (reviews.approve, reviews.send_back):
+    for verb in (reviews.approve, reviews.request_changes):
         with pytest.raises(ReviewConflict, match="reload it"):
             verb(review_id=review.pk, round_seen=1, by=PAUL, words="x")
 
@@ -133,7 +133,7 @@ def test_another_round_than_the_one_looked_at_is_not_decided() -> None:
 def test_a_decision_is_made_once() -> None:
     review = _ask()
     reviews.approve(review_id=review.pk, round_seen=1, by=PAUL)
-    for verb in (reviews.approve, reviews.send_back):
+    for verb in (reviews.approve, reviews.request_changes):
         with pytest.raises(ReviewConflict, match="approved already"):
             verb(review_id=review.pk, round_seen=1, by=PAUL, words="x")
 
@@ -175,19 +175,19 @@ def _returned(first_of: str = "") -> list[tuple[str, str]]:
 def test_requested_changes_are_listed_until_the_draft_is_submitted_again() -> None:
     review = _ask()
     assert _returned() == []
-    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
+    reviews.request_changes(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
     assert _returned() == [("alpha", "Shorter")]
     _save(body="Short.")
     assert _returned() == [("alpha", "Shorter")]
     _ask(body="Short.")
     assert _returned() == []
-    reviews.send_back(review_id=review.pk, round_seen=2, by=PAUL, words="Shorter still")
+    reviews.request_changes(review_id=review.pk, round_seen=2, by=PAUL, words="Shorter still")
     assert _returned() == [("alpha", "Shorter still")]
 
 
 def test_requested_changes_end_with_the_draft() -> None:
     review = _ask()
-    reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
+    reviews.request_changes(review_id=review.pk, round_seen=1, by=PAUL, words="Shorter")
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     assert _returned() == []
     drafts.restore_draft(capability_id="alpha", version=1, by=OLGA)
@@ -201,7 +201,7 @@ def test_requested_changes_of_the_reader_come_first() -> None:
         files = bundle(capability_id)
         version = drafts.save_draft(capability_id=capability_id, files=files, based_on=None, by=by).version
         review = reviews.request_review(capability_id=capability_id, draft_version=version, by=by, note="Look")
-        reviews.send_back(review_id=review.pk, round_seen=1, by=Actor("operator", "vera"), words=capability_id)
+        reviews.request_changes(review_id=review.pk, round_seen=1, by=Actor("operator", "vera"), words=capability_id)
     assert [name for name, _ in _returned()] == ["gamma", "beta", "alpha"]
     assert [name for name, _ in _returned(str(PAUL))] == ["beta", "gamma", "alpha"]
 
@@ -238,4 +238,4 @@ def test_what_cannot_be_asked_for() -> None:
 def test_sending_back_needs_words() -> None:
     review = _ask()
     with pytest.raises(InvalidRequest):
-        reviews.send_back(review_id=review.pk, round_seen=1, by=PAUL, words=" ")
+        reviews.request_changes(review_id=review.pk, round_seen=1, by=PAUL, words=" ")

@@ -82,14 +82,14 @@ def test_a_draft_that_was_edited_since_is_not_published_and_that_is_an_incident(
     assert (release.state, _published()) == ("failed", 1)
     incident = Incident.objects.get()
     assert incident.message == "The planned release of 'alpha' was not made"
-    assert incident.details == release.why == "The draft was changed after the release was planned"
+    assert incident.details == release.reason == "The draft was changed after the release was planned"
     assert (incident.kind, incident.revision) == ("release", Capability.objects.get().published_revision)
 
 
 def test_a_draft_that_was_put_away_without_any_revision_is_an_incident_too() -> None:
     release = _plan()
     drafts.discard_draft(capability_id="alpha", by=OLGA)
-    assert _when_due(release).why == "The draft was discarded or published since"
+    assert _when_due(release).reason == "The draft was discarded or published since"
     assert Incident.objects.get().revision is None
 
 
@@ -99,14 +99,14 @@ def test_what_the_gate_refuses_by_then_says_why() -> None:
     publish("beta", [tool("shared_name")])
     release = _when_due(release)
     assert release.state == "failed"
-    assert "shared_name" in release.why
+    assert "shared_name" in release.reason
     assert Incident.objects.get().findings[0]["code"] == "TOOL_NAME_COLLISION"
 
 
 def test_a_rule_that_came_meanwhile_holds() -> None:
     release = _plan()
     set_rule(four_eyes=True)
-    assert "second person" in _when_due(release).why
+    assert "second person" in _when_due(release).reason
 
 
 @pytest.mark.parametrize("how", ["disabled", "demoted"])
@@ -116,7 +116,7 @@ def test_who_lost_the_right_publishes_nothing(how: str) -> None:
         operators.disable_operator(username="olga", by=ADMIN)
     else:
         Operator.objects.filter(username="olga").update(role="author")
-    assert _when_due(release).why == "olga, who planned it, may not publish any more"
+    assert _when_due(release).reason == "olga, who planned it, may not publish any more"
     assert _published() is None
 
 
@@ -155,7 +155,7 @@ def test_what_is_published_at_once_calls_it_off() -> None:
     release = _plan()
     publication.publish_draft(capability_id="alpha", by=OLGA, note="Now")
     release = _when_due(release)
-    assert (release.state, release.why) == ("cancelled", "Revision 1 was published before its time came")
+    assert (release.state, release.reason) == ("cancelled", "Revision 1 was published before its time came")
     assert Revision.objects.count() == 1
 
 
@@ -202,7 +202,7 @@ def test_a_job_that_is_cancelled_or_parked_at_the_command_line_tells_its_release
     job = Job.objects.get(kind=scheduled_releases.KIND)
     admin.cancel_job(job_id=job.pk, by=OLGA)
     release.refresh_from_db()
-    assert (release.state, release.why) == ("cancelled", "Its job was cancelled")
+    assert (release.state, release.reason) == ("cancelled", "Its job was cancelled")
     again = _plan()
     scheduled_releases.on_job_state_change({"scheduled_id": again.pk}, "parked")
     again.refresh_from_db()

@@ -113,8 +113,8 @@ def test_the_first_steps_are_what_one_has_written_oneself() -> None:
         ({"run_after": timedelta(minutes=-3)}, True),
         ({"run_after": timedelta(minutes=-1)}, False),
         ({"run_after": timedelta(minutes=3)}, False),
-        ({"state": "running", "leased_until": timedelta(minutes=-3)}, True),
-        ({"state": "running", "leased_until": timedelta(seconds=30)}, False),
+        ({"state": "running", "lease_expires_at": timedelta(minutes=-3)}, True),
+        ({"state": "running", "lease_expires_at": timedelta(seconds=30)}, False),
         ({"state": "parked", "finished_at": timedelta(minutes=-3), "run_after": timedelta(minutes=-9)}, False),
     ],
 )

@@ -55,7 +55,7 @@ def test_what_is_there_already_is_replaced_only_where_that_was_said() -> None:
     outcome = bundle_import.import_all_or_none(sources, by=OLGA)
     assert (outcome.is_stored, outcome.known) == (False, ("alpha",))
     assert "Mine." in drafts.get_draft("alpha").files["skill.md"]
-    assert bundle_import.import_all_or_none(sources, by=OLGA, may_replace=True).is_stored
+    assert bundle_import.import_all_or_none(sources, by=OLGA, replace_existing=True).is_stored
     assert "Theirs." in drafts.get_draft("alpha").files["skill.md"]
     assert Draft.objects.filter(discarded_at__isnull=False).count() == 1
 
@@ -126,7 +126,7 @@ def test_a_git_address_is_imported_by_a_job(monkeypatch: pytest.MonkeyPatch) -> 
     assert run.state == "waiting"
     assert queue.run_next_job() == "done"
     run.refresh_from_db()
-    assert (run.state, run.found, run.why) == ("stored", 2, "")
+    assert (run.state, run.found, run.reason) == ("stored", 2, "")
     assert [line["capability_id"] for line in run.results] == ["alpha", "beta"]
     assert drafts.get_draft("beta").saved_by == "operator:olga"
 
@@ -136,7 +136,7 @@ def test_what_cannot_be_fetched_is_told_and_not_tried_again(monkeypatch: pytest.
     run = git_import_jobs.start_import(source="https://git.example/repo", by=OLGA)
     assert queue.run_next_job() == "done"
     run.refresh_from_db()
-    assert (run.state, run.why) == ("refused", "repo: not found")
+    assert (run.state, run.reason) == ("refused", "repo: not found")
     assert queue.run_next_job() is None
 
 
@@ -158,7 +158,7 @@ def test_a_job_that_died_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
         queue.run_next_job()
     run.refresh_from_db()
     assert (Job.objects.get().state, run.state) == ("parked", "refused")
-    assert "worker" in run.why
+    assert "worker" in run.reason
 
 
 @pytest.mark.parametrize(

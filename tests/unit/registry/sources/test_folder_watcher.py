@@ -45,7 +45,7 @@ def watch(tmp_path: Path) -> FolderWatcher:
 
 def test_the_first_look_takes_everything_in(watch: FolderWatcher) -> None:
     (saved,) = watch.look()
-    assert (saved.result.capability_id, saved.result.status, saved.put_away) == ("alpha", "draft", "")
+    assert (saved.result.capability_id, saved.result.status, saved.discarded_by) == ("alpha", "draft", "")
     assert "First." in _draft().files["skill.md"]
     assert _draft().saved_by == str(AUTHOR)
 
@@ -92,7 +92,7 @@ def test_a_draft_that_somebody_else_saved_is_put_away_and_said(watch: FolderWatc
     drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Olga."), based_on=version, by=OLGA)
     _save(tmp_path, body="Anna.")
     (saved,) = _settled(watch)
-    assert saved.put_away == str(OLGA)
+    assert saved.discarded_by == str(OLGA)
     assert "Anna." in _draft().files["skill.md"]
     assert "Olga." in Draft.objects.get(discarded_at__isnull=False).files["skill.md"]
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from agent_client.bundles.digest import bundle_digest
 from registry.bundles.supporting_files import build_file_facts
-from registry.common.errors import InvalidRequest, NameConflict, SourceMisconfigured, SourceSuspicious, SourceUnreadable
+from registry.common.errors import InvalidRequest, NameConflict, SourceMisconfigured, SourceUnreadable
 from registry.common.net import registry_client
 from registry.models import AuditEvent, Capability, Draft, GitSource, GitSourceItem, Incident, Job, Revision
 from registry.publishing import publication
@@ -29,7 +29,6 @@ from registry.sources.drift import compare_with_source, get_stored_drift
 from registry.sources.source_sync import (
     SyncSettings,
     add_registry,
-    approve_listing,
     remove_source,
     sync_source,
     update_source,
@@ -42,12 +41,11 @@ KEY = "csk_there"
 
 
 @dataclass
-class There:
+class FakeUpstream:
     """A registry on loopback: its bundles, and answers that stand in for those that it would give."""
 
     bundles: dict[str, dict[str, Any]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
-    golden: dict[str, Any] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
     revision: int = 1
     instead: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -88,14 +86,6 @@ class There:
         given = self.instead.get(f"{name} {query.get('capability_id', '')}".strip()) or self.instead.get(name)
         if given is not None:
             return *given, ""
-        if name == "golden":
-            after = min(self.golden) if len(self.golden) > 1 and "after" not in query else None
-            part = {
-                one: said
-                for one, said in self.golden.items()
-                if (one <= after if after else one > query.get("after", ""))
-            }
-            return 200, json.dumps({"golden": part, "next_after": after}).encode(), ""
         if name == "capability_file_load":
             text = self.files.get(query["path"])
             return (200, json.dumps({"text": text}).encode(), "") if text is not None else (404, b"{}", "")
@@ -117,10 +107,10 @@ class There:
 
 
 @pytest.fixture
-def there(settings: Any) -> Iterator[There]:
+def there(settings: Any) -> Iterator[FakeUpstream]:
     """With `alpha` and `beta`."""
     settings.IMPORT_ALLOWED_NETWORKS = (ip_network("127.0.0.0/8"),)
-    made = There()
+    made = FakeUpstream()
     made.put("alpha", tools=[tool("alpha_list")])
     made.put("beta")
 
@@ -153,7 +143,7 @@ def there(settings: Any) -> Iterator[There]:
     server.server_close()
 
 
-def _add(there: There, mode: str = "publish", **more: Any) -> int:
+def _add(there: FakeUpstream, mode: str = "publish", **more: Any) -> int:
     return int(add_registry(url=there.url, mode=mode, every_minutes=60, by=OLGA, **more).pk)
 
 
@@ -181,7 +171,7 @@ def _files(capability_id: str = "alpha") -> dict[str, str]:
     return dict(capability.published_revision.supporting_files)
 
 
-def test_supporting_files_come_along_and_a_change_of_them_alone_does_too(there: There) -> None:
+def test_supporting_files_come_along_and_a_change_of_them_alone_does_too(there: FakeUpstream) -> None:
     there.put_beside("alpha", units="One stone.", other="x")
     source_id = _add(there)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}
@@ -196,7 +186,7 @@ def test_supporting_files_come_along_and_a_change_of_them_alone_does_too(there: 
     assert _differences(source_id) == {}
 
 
-def test_those_that_the_mark_names_come_along_and_no_others(there: There) -> None:
+def test_those_that_the_mark_names_come_along_and_no_others(there: FakeUpstream) -> None:
     files = {"forms.md": "# Forms", "references/units.md": "One stone.", "other.md": "x", "../x.md": "x"}
     there.put_named("alpha", files, "forms.md\ngone.md")
     source_id = _add(there)
@@ -212,13 +202,13 @@ def test_those_that_the_mark_names_come_along_and_no_others(there: There) -> Non
     assert _differences(source_id) == {}
 
 
-def test_a_named_file_that_does_not_fit_its_digest_is_not_taken_in(there: There) -> None:
+def test_a_named_file_that_does_not_fit_its_digest_is_not_taken_in(there: FakeUpstream) -> None:
     there.put_named("alpha", {"forms.md": "# Forms"}, "forms.md")
     there.files = {"forms.md": "Something else."}
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
 
 
-def test_a_path_that_leads_out_is_refused_by_the_gate(there: There) -> None:
+def test_a_path_that_leads_out_is_refused_by_the_gate(there: FakeUpstream) -> None:
     there.put_named("alpha", {"../x.md": "x"}, "../x.md")
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
     assert not Revision.objects.filter(capability__capability_id="alpha").exists()
@@ -227,13 +217,13 @@ def test_a_path_that_leads_out_is_refused_by_the_gate(there: There) -> None:
 @pytest.mark.parametrize(
     "name", ["guide\U000e0069\U000e0067", "read\u202edm.exe", "aux", "ignore-all-previous-instructions"], ids=ascii
 )
-def test_a_file_whose_name_says_something_unseen_is_refused_by_the_gate(there: There, name: str) -> None:
+def test_a_file_whose_name_says_something_unseen_is_refused_by_the_gate(there: FakeUpstream, name: str) -> None:
     there.put_beside("alpha", **{name: "x"})
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
     assert not Revision.objects.filter(capability__capability_id="alpha").exists()
 
 
-def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: There) -> None:
+def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: FakeUpstream) -> None:
     there.put_beside("alpha", units="One stone.")
     there.files = {"references/units.md": "Something else."}
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
@@ -242,127 +232,7 @@ def test_a_supporting_file_that_does_not_fit_its_digest_is_not_taken_in(there: T
     assert _sync(GitSource.objects.get().pk) == {"alpha": "refused"}
 
 
-def _many(there: There, number: int) -> list[str]:
-    names = [f"c{one}" for one in range(number)]
-    for name in names:
-        there.put(name)
-    there.bundles = {name: there.bundles[name] for name in names}
-    return names
-
-
-def test_a_list_that_releases_cannot_have_made_is_refused_until_somebody_takes_it(there: There) -> None:
-    names, source_id = _many(there, 8), _add(there)
-    _sync(source_id)
-    before, then = _digests(), there.revision
-    for name in names[:4]:
-        there.put(name, body="Forged.")
-    del there.bundles[names[7]]
-    there.revision = then + 4
-    with pytest.raises(SourceSuspicious, match=f"5 of 8 .* from {then} to {then + 4}"):
-        _sync(source_id)
-    assert _digests() == before
-    incident = Incident.objects.get(closed_at__isnull=True)
-    assert f"git_source accept {source_id}" in incident.details
-    assert incident.message == f"{there.url} gives a list that cannot be trusted"
-    # A list that is other still is not the one that was taken.
-    approve_listing(source_id=source_id, by=OLGA)
-    there.put(names[4], body="Forged.")
-    there.revision = then + 5
-    with pytest.raises(SourceSuspicious, match="6 of 8"):
-        _sync(source_id)
-    for _ in range(2):
-        approve_listing(source_id=source_id, by=OLGA)
-    assert AuditEvent.objects.filter(verb="git_source.accept").count() == 2
-    assert _sync(source_id) == dict.fromkeys(names[:5], "published")
-    assert not Incident.objects.filter(closed_at__isnull=True).exists()
-    source = GitSource.objects.get()
-    assert (source.doubted_list, source.accepted_list, source.failures) == ("", "", 0)
-    with pytest.raises(InvalidRequest, match="No list"):
-        approve_listing(source_id=source_id, by=OLGA)
-
-
-@pytest.mark.parametrize(("changed", "rise"), [(4, 0), (8, 8), (5, 5)])
-def test_what_releases_can_have_made_is_taken(changed: int, rise: int, there: There) -> None:
-    names, source_id = _many(there, 8), _add(there)
-    _sync(source_id)
-    then = there.revision
-    for name in names[:changed]:
-        there.put(name, body="New.")
-    there.revision = then + rise if rise else then
-    GitSource.objects.update(etag="")
-    assert _sync(source_id) == dict.fromkeys(names[:changed], "published")
-
-
-def test_half_of_many_is_not_doubted_and_a_registry_that_lost_all_is(there: There) -> None:
-    names, source_id = _many(there, 12), _add(there)
-    _sync(source_id)
-    for name in names[:6]:
-        del there.bundles[name]
-    there.revision += 1
-    assert _sync(source_id) == {}
-    there.bundles.clear()
-    there.revision += 1
-    with pytest.raises(SourceSuspicious, match="6 of 6"):
-        _sync(source_id)
-    assert _differences_kept(source_id) == dict.fromkeys(names[:6], "gone_from_source")
-
-
-def _differences_kept(source_id: int) -> dict[str, str]:
-    return {one.capability_id: one.difference for one in get_stored_drift(GitSource.objects.get(pk=source_id))}
-
-
-SAID = {"should_match": ["How heavy is the cat?"], "should_not_match": ["Weigh the anchor"]}
-
-
-def test_golden_sentences_come_along_and_a_change_of_them_alone_does_too(there: There) -> None:
-    there.golden = {"alpha": SAID, "beta": SAID}
-    source_id = _add(there)
-    assert _sync(source_id) == {"alpha": "published", "beta": "published"}
-    for capability in Capability.objects.select_related("published_revision"):
-        assert capability.published_revision is not None
-        assert json.loads(capability.published_revision.capability_json or "")["utterances"] == SAID
-    assert _digests() == {name: parts["digest"] for name, parts in there.bundles.items()}
-    there.revision, there.asked = there.revision + 1, []
-    assert _sync(source_id) == {}
-    assert there.asked == ["capability_registry_list", "golden", "golden"]
-    assert compare_with_source(source_id) == []
-    there.golden["beta"] = {"should_match": ["Another"]}
-    there.revision += 1
-    assert _differences(source_id) == {"beta": "source_changed"}
-    assert _sync(source_id) == {"beta": "published"}
-    del there.golden["beta"]
-    there.revision += 1
-    assert _sync(source_id) == {"beta": "published"}
-    revision = Capability.objects.select_related("published_revision").get(capability_id="beta").published_revision
-    assert revision is not None
-    assert "utterances" not in (revision.capability_json or "")
-
-
-@pytest.mark.parametrize("status", [401, 404])
-def test_a_registry_without_that_door_is_followed_as_before(status: int, there: There) -> None:
-    there.instead["golden"] = (status, b"{}")
-    assert _sync(_add(there)) == {"alpha": "published", "beta": "published"}
-
-
-@pytest.mark.parametrize(
-    "answer", [b"[]", b"nonsense", b'{"golden": []}', b'{"golden": {}, "next_after": ""}', b'{"next_after": "a b"}']
-)
-def test_odd_golden_sentences_are_refused_as_a_whole(answer: bytes, there: There) -> None:
-    there.instead["golden"] = (200, answer)
-    with pytest.raises(SourceMisconfigured, match="golden sentences"):
-        _sync(_add(there))
-    assert not Capability.objects.exists()
-
-
-@pytest.mark.parametrize("bound", ["GOLDEN_BYTES_MAX", "_GOLDEN_PAGES_MAX"])
-def test_golden_sentences_without_end_are_refused(bound: str, there: There, monkeypatch: pytest.MonkeyPatch) -> None:
-    there.golden = {"alpha": SAID, "beta": SAID}
-    monkeypatch.setattr(f"registry.sources.registry_mirror.{bound}", 1)
-    with pytest.raises(SourceMisconfigured, match="of golden sentences; use a key"):
-        _sync(_add(there))
-
-
-def test_what_is_published_there_is_published_here_with_the_same_digest(there: There) -> None:
+def test_what_is_published_there_is_published_here_with_the_same_digest(there: FakeUpstream) -> None:
     source_id = _add(there, read_key=KEY)
     assert _sync(source_id) == {"alpha": "published", "beta": "published"}
     assert _digests() == {name: parts["digest"] for name, parts in there.bundles.items()}
@@ -374,7 +244,7 @@ def test_what_is_published_there_is_published_here_with_the_same_digest(there: T
     assert not any(KEY in json.dumps(event.detail) for event in AuditEvent.objects.all())
 
 
-def test_only_what_has_changed_is_fetched(there: There) -> None:
+def test_only_what_has_changed_is_fetched(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
     there.asked.clear()
@@ -382,17 +252,17 @@ def test_only_what_has_changed_is_fetched(there: There) -> None:
     assert there.asked == ["capability_registry_list"]
     there.put("beta", body="Two.")
     assert _sync(source_id) == {"beta": "published"}
-    assert there.asked[1:] == ["capability_registry_list", "golden", "capability_skill_load beta"]
+    assert there.asked[1:] == ["capability_registry_list", "capability_skill_load beta"]
 
 
-def test_drafts_are_made_where_that_was_asked_for(there: There) -> None:
+def test_drafts_are_made_where_that_was_asked_for(there: FakeUpstream) -> None:
     source_id = _add(there, "draft")
     assert _sync(source_id) == {"alpha": "draft", "beta": "draft"}
     assert Draft.objects.count() == 2
     assert _differences(source_id) == _kept(source_id) == {"alpha": "not_published", "beta": "not_published"}
 
 
-def test_a_long_list_is_read_page_by_page(there: There) -> None:
+def test_a_long_list_is_read_page_by_page(there: FakeUpstream) -> None:
     there.page_size = 1
     source_id = _add(there)
     assert len(_sync(source_id)) == 2
@@ -401,7 +271,7 @@ def test_a_long_list_is_read_page_by_page(there: There) -> None:
     assert GitSource.objects.get().etag == ""
 
 
-def test_a_bundle_whose_digest_differs_is_refused_and_an_incident(there: There) -> None:
+def test_a_bundle_whose_digest_differs_is_refused_and_an_incident(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
     before = _digests()
@@ -434,27 +304,29 @@ def test_a_bundle_whose_digest_differs_is_refused_and_an_incident(there: There) 
         ((422, b"{}"), "malformed"),
     ],
 )
-def test_an_odd_load_is_refused_and_the_others_go_on(answer: tuple[int, bytes], words: str, there: There) -> None:
+def test_an_odd_load_is_refused_and_the_others_go_on(
+    answer: tuple[int, bytes], words: str, there: FakeUpstream
+) -> None:
     there.instead["capability_skill_load alpha"] = answer
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
     assert words in GitSourceItem.objects.get(path="alpha").detail
     assert Incident.objects.count() == 1
 
 
-def test_another_bundle_under_a_listed_id_is_refused(there: There) -> None:
+def test_another_bundle_under_a_listed_id_is_refused(there: FakeUpstream) -> None:
     """Its digest fits and its id does not: a mirror must not be led to publish beta's texts for alpha."""
     there.bundles["alpha"] = there.bundles["beta"]
     assert _sync(_add(there)) == {"alpha": "refused", "beta": "published"}
     assert "alpha" not in _digests()
 
 
-def test_what_goes_between_list_and_load_is_passed_over(there: There) -> None:
+def test_what_goes_between_list_and_load_is_passed_over(there: FakeUpstream) -> None:
     there.instead["capability_skill_load alpha"] = (404, b"{}")
     assert _sync(_add(there)) == {"beta": "published"}
     assert not Incident.objects.exists()
 
 
-def test_what_is_retired_or_deprecated_there_is_told_and_stays(there: There) -> None:
+def test_what_is_retired_or_deprecated_there_is_told_and_stays(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
     del there.bundles["alpha"]
@@ -468,12 +340,12 @@ def test_what_is_retired_or_deprecated_there_is_told_and_stays(there: There) -> 
     assert _differences(source_id) == _kept(source_id) == {}
 
 
-def test_drafts_of_there_are_not_taken(there: There) -> None:
+def test_drafts_of_there_are_not_taken(there: FakeUpstream) -> None:
     there.status["beta"] = "draft"
     assert _sync(_add(there, read_key=KEY)) == {"alpha": "published"}
 
 
-def test_what_is_here_from_elsewhere_is_left_alone(there: There) -> None:
+def test_what_is_here_from_elsewhere_is_left_alone(there: FakeUpstream) -> None:
     publish("alpha", body="Ours.")
     publish("gamma")
     source_id = _add(there)
@@ -489,7 +361,7 @@ def test_what_is_here_from_elsewhere_is_left_alone(there: There) -> None:
     assert _digests()["alpha"] == there.bundles["alpha"]["digest"]
 
 
-def test_what_is_here_with_the_same_content_is_not_ours_for_that(there: There) -> None:
+def test_what_is_here_with_the_same_content_is_not_ours_for_that(there: FakeUpstream) -> None:
     publish("beta")
     source_id = _add(there)
     assert _sync(source_id)["beta"] == "unchanged"
@@ -498,7 +370,7 @@ def test_what_is_here_with_the_same_content_is_not_ours_for_that(there: There) -
     assert Revision.objects.filter(capability__capability_id="beta").count() == 1
 
 
-def test_what_was_published_here_meanwhile_is_held(there: There) -> None:
+def test_what_was_published_here_meanwhile_is_held(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
     publish("alpha", body="Mended here.")
@@ -509,7 +381,7 @@ def test_what_was_published_here_meanwhile_is_held(there: There) -> None:
     assert _kept(source_id) == {"alpha": "both_changed"}
 
 
-def test_a_bundle_that_the_gate_refuses_is_told_and_tried_again(there: There) -> None:
+def test_a_bundle_that_the_gate_refuses_is_told_and_tried_again(there: FakeUpstream) -> None:
     source_id = _add(there)
     publish("other", tools=[tool("taken_name")])
     there.put("alpha", tools=[tool("taken_name")])
@@ -521,7 +393,7 @@ def test_a_bundle_that_the_gate_refuses_is_told_and_tried_again(there: There) ->
     assert _sync(source_id) == {"alpha": "published"}
 
 
-def test_a_text_that_looks_like_front_matter_keeps_its_digest(there: There) -> None:
+def test_a_text_that_looks_like_front_matter_keeps_its_digest(there: FakeUpstream) -> None:
     given = there.bundles["beta"]
     given["skill_doc"] = "---\n\n" + given["skill_doc"]
     parts = {key: given[key] for key in ("capability", "skill_doc", "tools", "ui_schemas")}
@@ -549,7 +421,7 @@ def test_a_text_that_looks_like_front_matter_keeps_its_digest(there: There) -> N
     ],
 )  # fmt: skip
 def test_what_trying_again_does_not_mend_is_an_incident_at_once(
-    answer: tuple[int, bytes], words: str, there: There
+    answer: tuple[int, bytes], words: str, there: FakeUpstream
 ) -> None:
     source_id = _add(there)
     there.instead["capability_registry_list"] = answer
@@ -561,7 +433,7 @@ def test_what_trying_again_does_not_mend_is_an_incident_at_once(
     assert not Incident.objects.filter(closed_at=None).exists()
 
 
-def test_what_may_mend_itself_is_an_incident_after_three_looks_and_everything_stays(there: There) -> None:
+def test_what_may_mend_itself_is_an_incident_after_three_looks_and_everything_stays(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
     before = _digests()
@@ -579,14 +451,16 @@ def test_what_may_mend_itself_is_an_incident_after_three_looks_and_everything_st
     ]  # fmt: skip
 
 
-def test_a_list_that_never_ends_is_refused(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_never_ends_is_refused(there: FakeUpstream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry_mirror, "ENTRIES_MAX", 1)
     there.page_size = 1
     with pytest.raises(SourceMisconfigured, match="more than 1 cap"):
         _sync(_add(there))
 
 
-def test_an_answer_that_is_too_large_is_not_read_to_its_end(there: There, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_too_large_is_not_read_to_its_end(
+    there: FakeUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(registry_client, "RESPONSE_BYTES_MAX", 1024)
     there.instead["capability_registry_list"] = (200, b"x" * 1_000_000)
     with pytest.raises(SourceMisconfigured, match="an answer has more than"):
@@ -607,7 +481,7 @@ def test_private_addresses_are_refused_when_they_are_looked_at(url: str) -> None
         sync_source(source_id=source.pk, by=OLGA)
 
 
-def test_plain_http_is_for_the_networks_of_the_setting(there: There, settings: Any) -> None:
+def test_plain_http_is_for_the_networks_of_the_setting(there: FakeUpstream, settings: Any) -> None:
     source_id = _add(there)
     settings.IMPORT_ALLOWED_NETWORKS = (ip_network("192.0.2.0/24"),)
     with pytest.raises(SourceMisconfigured, match="https alone"):

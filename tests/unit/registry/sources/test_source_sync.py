@@ -84,7 +84,7 @@ def test_what_changes_in_the_source_is_published_once(url: str, repository: Path
     head = git(repository, "rev-parse", "HEAD").strip()
     assert newest.note == f"From {url}@main#bundles at {head[:12]}"
     source = GitSource.objects.get()
-    assert (source.commit, source.failures, source.looked_at is not None) == (head, 0, True)
+    assert (source.commit, source.failures, source.last_synced_at is not None) == (head, 0, True)
     assert _differences(source_id) == {}
 
 
@@ -165,7 +165,7 @@ def test_a_source_that_cannot_be_read_says_so_until_it_can(url: str, repository:
         with pytest.raises(SourceUnreadable):
             sync_source(source_id=source_id, by=OLGA)
         source = GitSource.objects.get()
-        assert (source.failures, bool(source.last_error), source.looked_at) == (failures, True, None)
+        assert (source.failures, bool(source.last_error), source.last_synced_at) == (failures, True, None)
     assert AuditEvent.objects.filter(verb="git_source.fail").count() == 1
     away.rename(repository)
     _sync(source_id)

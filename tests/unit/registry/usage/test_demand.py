@@ -13,7 +13,7 @@ from django.utils import timezone
 from registry.catalog import drafts
 from registry.common.errors import NotFound
 from registry.core.jobs.queue import Lease
-from registry.models import AuditEvent, DemandMiss, UnmatchedMessage
+from registry.models import AuditEvent, UnknownCapabilityRequest, UnmatchedMessage
 from registry.usage import demand, unmatched_messages, usage_counters
 from tests.factories import OLGA, bundle, publish
 
@@ -42,7 +42,7 @@ def test_messages_of_the_same_words_are_one_row() -> None:
     _say("subscriptions: cancelled", "please CANCEL the subscription", nearest="billing")
     (row,) = UnmatchedMessage.objects.all()
     assert (row.text, row.count, row.nearest) == ("Cancel my subscription!", 3, "billing")
-    assert row.askers == {"chat": 1, "": 2}
+    assert row.requested_by == {"chat": 1, "": 2}
     assert row.first_seen_at < row.last_seen_at
 
 
@@ -94,16 +94,16 @@ def test_messages_are_kept_while_the_database_is_away(monkeypatch: pytest.Monkey
         _miss("sleep", key_name="chat")
         _say("cancel", key_name="shop")
     usage_counters.flush()
-    row, miss = UnmatchedMessage.objects.get(), DemandMiss.objects.get()
-    assert (row.count, row.askers) == (2, {"chat": 1, "shop": 1})
-    assert (miss.count, miss.askers) == (1, {"chat": 1})
+    row, miss = UnmatchedMessage.objects.get(), UnknownCapabilityRequest.objects.get()
+    assert (row.count, row.requested_by) == (2, {"chat": 1, "shop": 1})
+    assert (miss.count, miss.requested_by) == (1, {"chat": 1})
 
 
 def test_the_keys_of_one_row_are_bounded() -> None:
     for number in range(25):
         _miss("sleep", key_name=f"key {number}")
-    miss = DemandMiss.objects.get()
-    assert (miss.count, len(miss.askers or {})) == (25, unmatched_messages.REQUESTERS_MAX)
+    miss = UnknownCapabilityRequest.objects.get()
+    assert (miss.count, len(miss.requested_by or {})) == (25, unmatched_messages.REQUESTERS_MAX)
 
 
 def test_messages_that_are_alike_are_shown_together() -> None:
@@ -111,7 +111,7 @@ def test_messages_that_are_alike_are_shown_together() -> None:
     _say("cancel subscription", "book a table for two at eight", "Please book me a table tonight", "a table of numbers")
     first, second, third = demand.group_messages(demand.list_messages())
     assert [row.text for row in first.rows] == ["cancel my subscription", "cancel the subscription today"]
-    assert (first.count, first.askers) == (3, (("chat", 2), ("", 1)))
+    assert (first.count, first.requested_by) == (3, (("chat", 2), ("", 1)))
     assert [row.text for row in second.rows] == ["book a table for two at eight", "Please book me a table tonight"]
     assert third.main.text == "a table of numbers"
 
@@ -121,7 +121,7 @@ def test_ids_tell_which_may_have_been_meant() -> None:
     drafts.save_draft(capability_id="sleep", files=bundle("sleep"), based_on=None, by=OLGA)
     _miss("weight", "sleep", "weight", key_name="chat")
     first, second = demand.describe_row(demand.list_unknown_ids())
-    assert (first.miss.capability_id, first.askers, first.meant, first.is_begun) == (
+    assert (first.miss.capability_id, first.requested_by, first.meant, first.is_begun) == (
         "weight", (("chat", 2),), ("weights",), False
     )  # fmt: skip
     assert (second.miss.capability_id, second.meant, second.is_begun) == ("sleep", (), True)

@@ -8,7 +8,7 @@ import pytest
 
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest, RevisionNotFound
-from registry.models import AuditEvent, Capability, Confidence, Outcome
+from registry.models import AuditEvent, Capability, Confidence, FeedbackEvent
 from registry.publishing import publication
 from registry.snapshot import STORE, current_snapshot
 from registry.snapshot.snapshot import read_confidences
@@ -33,7 +33,7 @@ def test_an_outcome_is_kept_with_who_and_which_revision() -> None:
     publish()
     publish(body="Two.")
     told = _tell("likely_success")
-    event = Outcome.objects.get()
+    event = FeedbackEvent.objects.get()
     assert (event.event_id, event.revision, event.outcome, event.key_name) == (
         *(told.event_id, 2),
         *("likely_success", "agent"),
@@ -84,7 +84,7 @@ def test_what_agents_cannot_load_takes_none() -> None:
         _tell("used", 2)
     with pytest.raises(InvalidRequest, match="confirmed_success, likely_success"):
         _tell("great")
-    assert not Outcome.objects.exists()
+    assert not FeedbackEvent.objects.exists()
     assert not Confidence.objects.exists()
 
 

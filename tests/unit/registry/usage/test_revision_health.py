@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.common.actors import Actor
-from registry.models import Capability, Outcome
+from registry.models import Capability, FeedbackEvent
 from registry.publishing.publication import retire, rollback
 from registry.usage.confidence import OUTCOMES, ConfidenceScore
 from registry.usage.feedback import record_outcome
@@ -111,22 +111,22 @@ def test_points_lead_to_the_score_that_is_kept() -> None:
     publish(body="Two.")
     _tell("likely_failure")
     found = get_health_report(_alpha())
-    assert [point.hundredths for point in found.points] == [60, 70, 65]
+    assert [point.percent for point in found.points] == [60, 70, 65]
     assert [point.revision for point in found.points] == [1, 1, 2]
     assert found.score == ConfidenceScore(65, 3, 2)
     assert found.figures == OutcomeCounts(2, 1)
-    assert [(one.number, one.score.hundredths, one.is_published) for one in found.revisions] == [
+    assert [(one.number, one.score.percent, one.is_published) for one in found.revisions] == [
         (2, 45, True),
         (1, 70, False),
     ]
-    assert [point.hundredths for point in get_health_report(_alpha(), revision=2).points] == [45]
+    assert [point.percent for point in get_health_report(_alpha(), revision=2).points] == [45]
 
 
 def test_only_the_last_points_are_kept_and_they_are_right() -> None:
     publish()
     _tell("used", EVENTS_SHOWN_MAX + 1)
     points = get_health_report(_alpha()).points
-    assert (len(points), points[0].hundredths) == (EVENTS_SHOWN_MAX, 52)
+    assert (len(points), points[0].percent) == (EVENTS_SHOWN_MAX, 52)
 
 
 def test_the_list_has_playbooks_and_what_was_told_of() -> None:
@@ -134,7 +134,7 @@ def test_the_list_has_playbooks_and_what_was_told_of() -> None:
     publish("told")
     _tell("confirmed_failure", capability_id="told")
     rows = CapabilityHealthList().rows(offset=0, limit=10)
-    assert [(one.capability_id, one.score.hundredths, one.revision) for one in rows] == [("told", 40, 1)]
+    assert [(one.capability_id, one.score.percent, one.revision) for one in rows] == [("told", 40, 1)]
     assert len(CapabilityHealthList(kind="playbook")) == 0
     assert len(CapabilityHealthList(kind="other", sort="uses")) == 1
 
@@ -142,7 +142,7 @@ def test_the_list_has_playbooks_and_what_was_told_of() -> None:
 def test_a_trend_compares_two_times() -> None:
     publish()
     _tell("confirmed_failure", 4)
-    Outcome.objects.update(at=timezone.now() - timedelta(days=40))
+    FeedbackEvent.objects.update(at=timezone.now() - timedelta(days=40))
     assert CapabilityHealthList().rows(offset=0, limit=1)[0].trend == ""
     _tell("confirmed_success", 4)
     row = CapabilityHealthList().rows(offset=0, limit=1)[0]

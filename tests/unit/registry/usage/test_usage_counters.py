@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from registry.access import agent_keys
-from registry.models import AgentKey, DemandMiss, LoadCount
+from registry.models import AgentKey, LoadCount, UnknownCapabilityRequest
 from registry.usage import usage_counters
 from tests.factories import OLGA
 
@@ -22,7 +22,7 @@ def _loads() -> dict[tuple[str, int, str], int]:
 
 
 def _misses() -> dict[str, int]:
-    return dict(DemandMiss.objects.values_list("capability_id", "count"))
+    return dict(UnknownCapabilityRequest.objects.values_list("capability_id", "count"))
 
 
 def test_loads_are_counted_by_revision_and_key() -> None:

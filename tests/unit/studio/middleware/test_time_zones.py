@@ -133,7 +133,7 @@ def _planned() -> ScheduledRelease:
     at = AT.replace(year=now.year)
     at = at if at > now + timedelta(hours=1) else at.replace(year=now.year + 1)
     release = ScheduledRelease.objects.create(
-        capability=draft.capability, draft_version=draft.version, texts_digest="sha256:" + "0" * 64,
+        capability=draft.capability, draft_version=draft.version, files_digest="sha256:" + "0" * 64,
         due_at=at, note="n", scheduled_by=str(OLGA),
     )  # fmt: skip
     queue.enqueue(

@@ -61,7 +61,6 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "release_rule_drop": lambda: {"group_id": "health"},
     "review_withdraw": lambda: {"words": "Too early"},
     "skill_group_remove": dict,
-    "source_accept": dict,
     "source_remove": dict,
     "source_secret": dict,
     "source_secret_drop": dict,
@@ -196,9 +195,6 @@ def _prepare(name: str) -> None:
     """What only one of the questions is about."""
     if name == "team_disown":
         teams.set_owning_team(capability_id="beta", key=Team.objects.get().pk, by=OLGA)
-    if name == "source_accept":
-        fault = {"doubted_list": "sha256:" + "0" * 64, "failures": 1, "last_error": "Half of the list is gone"}
-        GitSource.objects.update(kind="registry", ref="", folder="", **fault)
 
 
 def _stored() -> dict[str, list[dict[str, Any]]]:
@@ -381,7 +377,7 @@ def test_a_source_says_what_came_from_it_and_stays(world: Client) -> None:
     items = source.items
     now = timezone.now()
     for path, name in (("a", "alpha"), ("b", "beta")):
-        items.create(path=path, capability_id=name, status="draft", taken_at=now, texts_digest="sha256:" + "0" * 64)
+        items.create(path=path, capability_id=name, status="draft", imported_at=now, files_digest="sha256:" + "0" * 64)
     page = world.get(_address("source_remove")).content.decode()
     assert "2 capabilities came from it and stay as they are: alpha, beta." in page
     assert "pushes are refused" in page

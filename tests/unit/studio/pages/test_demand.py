@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from registry.catalog import drafts
-from registry.models import DemandMiss, UnmatchedMessage
+from registry.models import UnknownCapabilityRequest, UnmatchedMessage
 from registry.usage import demand, usage_counters
 from tests.factories import agent_key, publish
 from tests.unit.studio.conftest import SignIn
@@ -139,7 +139,7 @@ def test_what_is_not_there_is_told(given: dict[str, str], client: Client) -> Non
 def test_a_long_board_has_pages_and_asks_as_often(client: Client, django_assert_max_num_queries: Any) -> None:
     _ask(*(f"made_up_{number}" for number in range(60)))
     _say(*(f"thing{chr(97 + a)}{chr(97 + b)}" for a in range(8) for b in range(8)))
-    assert (DemandMiss.objects.count(), UnmatchedMessage.objects.count()) == (60, 64)
+    assert (UnknownCapabilityRequest.objects.count(), UnmatchedMessage.objects.count()) == (60, 64)
     for what in ("ids", "messages"):
         with django_assert_max_num_queries(14):
             page = _page(client, what=what)

@@ -14,7 +14,7 @@ from registry.access import agent_keys, operators, teams
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
 from registry.matching import skill_groups
-from registry.models import DemandMiss, LoadCount, Review, Revision, Team, UnmatchedMessage, Webhook
+from registry.models import LoadCount, Review, Revision, Team, UnknownCapabilityRequest, UnmatchedMessage, Webhook
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules, reviews, scheduled_releases
 from registry.sources import source_sync
@@ -92,7 +92,7 @@ def _grow(number: int) -> None:
     _grow_people(number, name)
     # What is counted in memory and added later.
     LoadCount.objects.create(day=date.today(), capability_id=name, revision=1, key_name=f"k{number}", count=3)  # noqa: DTZ011
-    DemandMiss.objects.create(capability_id=f"wish{number}", count=2, askers={"k": 2})
+    UnknownCapabilityRequest.objects.create(capability_id=f"wish{number}", count=2, requested_by={"k": 2})
     UnmatchedMessage.objects.create(form=name, text=f"word{number} please", decision="none", count=1, nearest=name)
 
 

@@ -124,7 +124,6 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "source_look": ("publisher", "publisher"),
     "source_secret": ("admin", "admin"),
     "source_secret_keep": ("admin", "admin"),
-    "source_accept": ("admin", "admin"),
     "source_secret_end": ("admin", "admin"),
     "source_secret_drop": ("admin", "admin"),
     "source_remove": ("admin", "admin"),

@@ -268,7 +268,7 @@ def test_the_list_by_state_and_asker(signed_in: SignIn) -> None:
         draft = drafts.save_draft(capability_id=name, files=bundle(name), based_on=None, by=OLGA)
         asker = AUTHOR if name == "beta" else OLGA
         reviews.request_review(capability_id=name, draft_version=draft.version, by=asker, note=f"For {name}")
-    reviews.send_back(
+    reviews.request_changes(
         review_id=Review.objects.get(capability__capability_id="gamma").pk, round_seen=1, by=OLGA, words="x"
     )
 

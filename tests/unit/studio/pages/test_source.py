@@ -34,7 +34,7 @@ def source() -> GitSource:
     """Looked at: one bundle is published, one was refused, one is gone from it."""
     made = source_sync.add_git_source(spec=f"{URL}@main#<b>", mode="publish", every_minutes=60, by=OLGA)
     Job.objects.update(run_after=timezone.now() + timedelta(hours=1))
-    GitSource.objects.filter(pk=made.pk).update(looked_at=timezone.now(), commit="c0ffee" * 6)
+    GitSource.objects.filter(pk=made.pk).update(last_synced_at=timezone.now(), commit="c0ffee" * 6)
     digest = publish("alpha").digest
     publish("gone")
     rows = (("alpha", "published", ""), ("odd", "refused", "FIELD_MISSING: <script>"), ("gone", "published", ""))
@@ -42,8 +42,8 @@ def source() -> GitSource:
         content = str(digest) if name == "alpha" else ""
         there = "gone" if name == "gone" else "present"
         GitSourceItem.objects.create(
-            source=made, path=name, capability_id=name, texts_digest="sha256:", content_digest=content, status=status,
-            detail=detail, there=there,
+            source=made, path=name, capability_id=name, files_digest="sha256:", content_digest=content, status=status,
+            detail=detail, upstream_state=there,
         )  # fmt: skip
     return made
 
@@ -177,21 +177,6 @@ def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: Gi
     assert GitSource.objects.get().hook_secret == ""
 
 
-def test_a_list_that_was_refused_is_taken_by_an_admin(client: Client, registry: GitSource, signed_in: SignIn) -> None:
-    address = f"/sources/{registry.pk}/"
-    refused = client.post(f"{address}accept/", follow=True)
-    assert "No list of this source was refused" in _text(refused)
-    with write_transaction():
-        GitSource.objects.update(doubted_list="sha256:" + "0" * 64, failures=1, last_error="Doubted")
-        open_source_incident(source=registry, message="It cannot be read", details="Doubted", by=OLGA)
-    assert "Accept list" not in signed_in("publisher").get(address).content.decode()
-    answer = confirm(client, form_with(client.get(address), "Accept list").submit(client))
-    page = _text(client.get(answer["Location"]))
-    assert "The list is taken as it is; a worker looks at it now." in page
-    assert "Accept list" not in page
-    assert GitSource.objects.get().accepted_list == "sha256:" + "0" * 64
-
-
 def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, registry: GitSource) -> None:
     address = f"/sources/{registry.pk}/"
     form = form_with(client.get(address), "Save")
@@ -224,7 +209,7 @@ def test_an_incident_of_a_source_stands_on_its_page_the_incidents_and_home(clien
         assert "&lt;i&gt;why&lt;/i&gt;" in page, address
         assert address.startswith("/sources/") or f'href="/sources/{registry.pk}/"' in page, address
     assert ">incident<" in _text(client.get("/sources/"))
-    source_sync._note_success(registry, {"looked_at": timezone.now(), "commit": "revision 1"}, [], [], OLGA)
+    source_sync._note_success(registry, {"last_synced_at": timezone.now(), "commit": "revision 1"}, [], [], OLGA)
     assert Incident.objects.get().closed_at is not None
     assert "Closed" in _text(client.get("/incidents/"))
     assert ">incident<" not in _text(client.get("/sources/"))
@@ -237,7 +222,7 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
         for number in range(amount):
             made = source_sync.add_git_source(spec=f"{URL}{amount}x{number}", mode="draft", every_minutes=60, by=OLGA)
             GitSourceItem.objects.bulk_create(
-                GitSourceItem(source=made, path=f"{n}", capability_id="alpha", texts_digest="x", status="held")
+                GitSourceItem(source=made, path=f"{n}", capability_id="alpha", files_digest="x", status="held")
                 for n in range(amount * 3)
             )
         for address in ("/sources/", f"/sources/{made.pk}/"):

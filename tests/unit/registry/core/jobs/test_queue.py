@@ -16,7 +16,7 @@ from registry.core import audit
 from registry.core.jobs import admin, celery_dispatch, queue
 from registry.core.jobs.queue import HANDLERS, OBSERVERS, Lease, LeaseLost
 from registry.core.transactions import write_transaction
-from registry.models import AuditEvent, DemandMiss, Job
+from registry.models import AuditEvent, Job, UnknownCapabilityRequest
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db
@@ -61,9 +61,9 @@ def _failing(_lease: Lease) -> None:
 def test_a_job_is_done(did: Did) -> None:
     job = _queue()
     assert queue.run_next_job() == "done"
-    assert [(lease.job_id, lease.payload, lease.tries) for lease in did] == [(job.pk, {"word": "hello"}, 1)]
+    assert [(lease.job_id, lease.payload, lease.attempts) for lease in did] == [(job.pk, {"word": "hello"}, 1)]
     row = _job()
-    assert (row.state, row.leased_until, row.last_error) == ("done", None, "")
+    assert (row.state, row.lease_expires_at, row.last_error) == ("done", None, "")
     assert row.finished_at is not None
     assert queue.run_next_job() is None
 
@@ -140,13 +140,13 @@ def test_a_lease_keeps_others_away_until_it_ends(did: Did) -> None:
     first = _claimed()
     assert _claim(59) is None
     second = _claimed(61)
-    assert (second.job_id, second.tries, second.fence) == (first.job_id, 2, first.fence + 1)
+    assert (second.job_id, second.attempts, second.fencing_token) == (first.job_id, 2, first.fencing_token + 1)
 
 
 def test_a_lease_that_is_renewed_holds_on(did: Did) -> None:
     _queue()
     lease = _claimed()
-    Job.objects.update(leased_until=timezone.now())
+    Job.objects.update(lease_expires_at=timezone.now())
     queue.renew_lease(lease)
     assert _claim(59) is None
 
@@ -165,11 +165,14 @@ def test_whoever_lost_the_lease_cannot_finish(did: Did) -> None:
 
 def test_whoever_lost_the_lease_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work is done twice, what comes of it is written once."""
-    _handle(monkeypatch, lambda lease: lambda: DemandMiss.objects.create(capability_id=f"fence_{lease.fence}"))
+    _handle(
+        monkeypatch,
+        lambda lease: lambda: UnknownCapabilityRequest.objects.create(capability_id=f"fence_{lease.fencing_token}"),
+    )
     _queue()
     leases = [_claimed(), _claimed(61)]
     assert [queue.execute_job(lease) for lease in leases] == ["lost", "done"]
-    assert list(DemandMiss.objects.values_list("capability_id", flat=True)) == ["fence_2"]
+    assert list(UnknownCapabilityRequest.objects.values_list("capability_id", flat=True)) == ["fence_2"]
 
 
 def test_whoever_lost_the_lease_cannot_fail_it_either(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +186,13 @@ def test_whoever_lost_the_lease_cannot_fail_it_either(monkeypatch: pytest.Monkey
 
 def test_what_is_written_and_the_end_of_the_job_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     def write() -> None:
-        DemandMiss.objects.create(capability_id="half")
+        UnknownCapabilityRequest.objects.create(capability_id="half")
         raise RuntimeError("the other half")
 
     _handle(monkeypatch, lambda _lease: write)
     _queue()
     assert queue.run_next_job() == "queued"
-    assert not DemandMiss.objects.exists()
+    assert not UnknownCapabilityRequest.objects.exists()
 
 
 def test_a_failure_is_tried_again_later_and_later(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +220,7 @@ def test_a_poison_job_is_parked_with_its_error_and_told_in_the_audit_log(monkeyp
     job = _queue()
     _fail_to_the_end()
     row = _job()
-    assert (row.state, row.tries, row.leased_until) == ("parked", queue.ATTEMPTS_MAX, None)
+    assert (row.state, row.attempts, row.lease_expires_at) == ("parked", queue.ATTEMPTS_MAX, None)
     assert "out of" in row.last_error
     event = AuditEvent.objects.get(verb="job.park")
     assert (event.subject, event.actor_name, event.detail["kind"]) == (f"job {job.pk}", "worker", "note")
@@ -282,7 +285,7 @@ def test_many_workers_do_each_job_once(did: Did) -> None:
 
     _in_threads(work, 4)
     assert len(did) == len({lease.job_id for lease in did}) == 30
-    assert set(Job.objects.values_list("state", "tries")) == {("done", 1)}
+    assert set(Job.objects.values_list("state", "attempts")) == {("done", 1)}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -375,7 +378,7 @@ def lost_follower(monkeypatch: pytest.MonkeyPatch, did: Did) -> None:
     """One that writes something, and then cannot go on."""
 
     def follow(_payload: dict[str, Any], _state: str) -> None:
-        DemandMiss.objects.create(capability_id="half")
+        UnknownCapabilityRequest.objects.create(capability_id="half")
         raise KeyError("import")
 
     monkeypatch.setitem(OBSERVERS, "note", follow)
@@ -390,7 +393,7 @@ def test_a_follower_that_fails_keeps_nobody_from_ending_the_job(caplog: pytest.L
     admin.retry_job(job_id=job.pk, by=OLGA)
     assert _job().state == "queued"
     assert caplog.text.count(f"job {job.pk} note is ") == 2
-    assert not DemandMiss.objects.exists()
+    assert not UnknownCapabilityRequest.objects.exists()
 
 
 def test_a_failure_that_no_database_can_keep_is_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +401,7 @@ def test_a_failure_that_no_database_can_keep_is_kept_all_the_same(monkeypatch: p
         raise RuntimeError("half a pair: \ud800")
 
     _handle(monkeypatch, fail)
-    _queue(tries_max=1)
+    _queue(max_attempts=1)
     assert queue.run_next_job() == "parked"
     assert "half a pair: ?" in _job().last_error
 
@@ -409,6 +412,6 @@ def test_a_failure_that_cannot_be_noted_leaves_the_job_to_its_lease(
     _handle(monkeypatch, _failing)
     _queue()
     lease = _claimed()
-    assert queue.execute_job(replace(lease, tries_max="many")) == "lost"  # type: ignore[arg-type] # as a row may have it
+    assert queue.execute_job(replace(lease, max_attempts="many")) == "lost"  # type: ignore[arg-type] # as a row may have it
     assert "is left until its lease ends" in caplog.text
     assert _job().state == "running"

@@ -48,7 +48,7 @@ REDIRECTS_MAX: Final = 3
 _UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
 _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]+")
 _IDEMPOTENCY_KEY: Final = re.compile(r"[\x20-\x7e]{1,255}")
-HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which nobody can send; leave it out"
+HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which cannot be sent; leave it out"
 USER_AGENT: Final = "capability-studio-agent-client/0.1"
 
 
@@ -319,7 +319,7 @@ class RegistryProtocol:
 def _said(text: object, name: str) -> str:
     """A user's message as valid text: a lone surrogate must not prevent a match."""
     if not isinstance(text, str):
-        raise InvalidRequest(f"{name} must be a text, found {type(text).__name__}")
+        raise InvalidRequest(f"{name} must be a string, found {type(text).__name__}")
     return strip_surrogates(text)
 
 

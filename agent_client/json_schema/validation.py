@@ -70,7 +70,7 @@ def find_schema_error(schema: Any, value: Any) -> str:
         if len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) > BYTES_MAX:
             return f"it is larger than {BYTES_MAX:,} bytes"
     except UnicodeEncodeError:
-        return "a text in it holds half a character (a lone surrogate)"
+        return "a string in it has half a character (a lone surrogate)"
     except (TypeError, ValueError) as error:
         return f"it is no JSON: {error}"
     validator, graph = _compiled(json.dumps(schema, sort_keys=True))

@@ -253,7 +253,7 @@ def _number_faults(token: str, offset: int, stack: list[_Container]) -> Iterator
     whole = not any(character in token for character in ".eE")
     if whole and (len(token) > 17 or abs(int(token)) > INTEGER_MAX):
         message = f"The whole number {_shorten(token)} is beyond 2^53-1, which not every client can read exactly"
-        yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Write it as a text.", offset)
+        yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Write it as a string.", offset)
     elif not whole and math.isinf(float(token)):
         message = f"The number {_shorten(token)} is out of range"
         yield JsonError("JSON_NUMBER_OUT_OF_RANGE", _path(stack), message, "Use a smaller number.", offset)

@@ -79,7 +79,7 @@ def _check_declared(surface: Surface, tools: Mapping[str, dict[str, Any]], work:
         path: Path = (surface.index, "actions", name)
         if not is_action(action):
             message = (
-                f"the action {quote_value(name)} must be one of tool, reply and dismiss; came {quote_value(action)}"
+                f"the action {quote_value(name)} must be one of tool, reply and dismiss; found {quote_value(action)}"
             )
             yield build_finding("UI_ACTION_SHAPE", path, message, _ACTION_HINT)
         elif "tool" in action and action["tool"] not in tools:
@@ -93,7 +93,7 @@ def _unbound(surface: Surface, component: Component, name: str, work: Budget) ->
     message = f"{component_name(component.body)} raises the event {quote_value(name)}, which 'actions' does not name"
     hint = work.did_you_mean(name, surface.actions, f"Add it to 'actions': {quote_value(name)}: {{\"dismiss\": true}}.")
     if surface.map_form:
-        hint = "Write ui_schemas.json as a list of entries: only there can 'actions' be given."
+        hint = "Write ui_schemas.json as an array of entries: only there can 'actions' be given."
     return build_finding("UI_ACTION_UNBOUND", (*component.path, "action", "event", "name"), message, hint)
 
 

@@ -176,8 +176,8 @@ def _hint_for_path(surface: Surface, scope: DataScope, binding: Binding, taken: 
 def _check_template(component: Component, binding: Binding, value: object) -> Iterator[RawFinding]:
     owner = component_name(component.body)
     if not isinstance(value, list):
-        message = f"{owner}: a template needs a list; {quote_value(binding.path)} holds {json_type(value)}"
-        hint = "Bind the template to a list in 'dataModel'."
+        message = f"{owner}: a template needs an array; {quote_value(binding.path)} holds {json_type(value)}"
+        hint = "Bind the template to an array in 'dataModel'."
         yield build_finding("UI_TEMPLATE_NOT_ARRAY", binding.place, message, hint)
     elif not value:
         message = (

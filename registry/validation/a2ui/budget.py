@@ -92,7 +92,7 @@ def json_type(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true or false"
-    names: dict[type, str] = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    names: dict[type, str] = {str: "a string", int: "a number", float: "a number", list: "an array", dict: "an object"}
     return names.get(type(value), type(value).__name__)
 
 

@@ -71,7 +71,7 @@ def _check_type(component: Component, work: Budget) -> Iterator[RawFinding]:
             "UI_COMPONENT_INVALID", component.path, f"{owner}: the required 'component' is missing", hint
         )
     if not component.id:
-        message = f"{owner}: 'id' must be a text that is not empty"
+        message = f"{owner}: 'id' must be a non-empty string"
         yield build_finding("UI_COMPONENT_INVALID", component.path, message, 'Add "id" with a name of your choice.')
 
 
@@ -91,7 +91,7 @@ def _check_texts(component: Component) -> Iterator[RawFinding]:
 
 def _no_such_type(value: object) -> str:
     if isinstance(value, dict):
-        return "the type must be a text; an object here is the form of A2UI v0.8"
+        return "the type must be a string; an object here is the form of A2UI v0.8"
     return f"there is no component type {quote_value(value)}"
 
 

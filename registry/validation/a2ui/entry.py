@@ -21,7 +21,7 @@ def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]
     """Check one entry alone, except what is inside its components."""
     here: Path = (index,)
     if not isinstance(entry, dict):
-        yield build_finding("UI_ENTRY_SHAPE", here, f"expected an object; came {json_type(entry)}", _ENTRY_MEND)
+        yield build_finding("UI_ENTRY_SHAPE", here, f"expected an object; found {json_type(entry)}", _ENTRY_MEND)
         return
     if depth_of(entry, limits.DEPTH_MAX + 1) > limits.DEPTH_MAX + 1:
         yield _too_deep(here, entry)
@@ -31,7 +31,7 @@ def check_entry(index: int, entry: object, work: Budget) -> Iterator[RawFinding]
     yield from _check_texts(here, entry)
     yield from _check_size(here, entry)
     if "actions" in entry and not isinstance(entry["actions"], dict):
-        message = f"'actions' must be an object; came {json_type(entry['actions'])}"
+        message = f"'actions' must be an object; found {json_type(entry['actions'])}"
         yield build_finding("UI_ENTRY_SHAPE", (*here, "actions"), message, 'Write {"save": {"tool": "tool_name"}}.')
     wrong_version = list(_check_version(here, entry))
     yield from wrong_version
@@ -63,12 +63,12 @@ def _check_schema_id(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
     if "schema_id" not in entry:
         yield build_finding("UI_ENTRY_SHAPE", here, "the required 'schema_id' is missing", _ENTRY_MEND)
     elif not isinstance(entry["schema_id"], str):
-        message = f"'schema_id' must be a text; came {quote_value(entry['schema_id'])}"
+        message = f"'schema_id' must be a string; found {quote_value(entry['schema_id'])}"
         yield build_finding(
-            "UI_ENTRY_SHAPE", (*here, "schema_id"), message, 'Write a text such as "WeightEntryForm.v1".'
+            "UI_ENTRY_SHAPE", (*here, "schema_id"), message, 'Write a string such as "WeightEntryForm.v1".'
         )
     elif not entry_schema.is_schema_id(entry["schema_id"]):
-        message = f"expected a name such as WeightEntryForm.v1; came {quote_value(entry['schema_id'])}"
+        message = f"expected a name such as WeightEntryForm.v1; found {quote_value(entry['schema_id'])}"
         yield build_finding("UI_SCHEMA_ID_FORMAT", (*here, "schema_id"), message, _id_hint(entry["schema_id"]))
 
 
@@ -86,7 +86,7 @@ def _check_texts(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
             continue
         value, most = entry[key], entry_schema.entry_properties()[key]["maxLength"]
         if not isinstance(value, str):
-            message = f"'{key}' must be a text; came {json_type(value)}"
+            message = f"'{key}' must be a string; found {json_type(value)}"
             yield build_finding("UI_ENTRY_SHAPE", (*here, key), message, "Write it in quotes, or leave it out.")
         elif len(value) > most:
             message = f"'{key}' has {len(value)} characters; at most {most} are allowed"
@@ -104,7 +104,7 @@ def _check_version(here: Path, entry: dict[str, Any]) -> Iterator[RawFinding]:
     allowed = entry_schema.versions()
     version = entry.get("a2ui_version", allowed[0])
     if version not in allowed:
-        message = f"expected A2UI {' or '.join(allowed)}; came {quote_value(version)}"
+        message = f"expected A2UI {' or '.join(allowed)}; found {quote_value(version)}"
         hint = f'Write the form for A2UI {allowed[0]} and set "a2ui_version": "{allowed[0]}".'
         yield build_finding("UI_VERSION_UNSUPPORTED", (*here, "a2ui_version"), message, hint)
 
@@ -115,7 +115,7 @@ def _check_definition(here: Path, entry: dict[str, Any], work: Budget) -> Iterat
         return
     definition, path = entry["definition"], (*here, "definition")
     if not isinstance(definition, dict):
-        message = f"'definition' must be an object; came {json_type(definition)}"
+        message = f"'definition' must be an object; found {json_type(definition)}"
         yield build_finding("UI_DEFINITION_SHAPE", path, message, 'Write {"catalogId": "...", "components": [...]}.')
         return
     yield from _unknown_keys(
@@ -132,7 +132,7 @@ def _check_catalog(path: Path, definition: dict[str, Any]) -> Iterator[RawFindin
     if "catalogId" not in definition:
         yield build_finding("UI_DEFINITION_SHAPE", path, "the required 'catalogId' is missing", hint)
     elif definition["catalogId"] != entry_schema.catalog_id():
-        message = f"only the A2UI basic catalogue can be used; came {quote_value(definition['catalogId'])}"
+        message = f"only the A2UI basic catalogue can be used; found {quote_value(definition['catalogId'])}"
         yield build_finding("UI_CATALOG_UNSUPPORTED", (*path, "catalogId"), message, hint)
 
 
@@ -144,14 +144,14 @@ def _check_components(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
     components, place = definition["components"], (*path, "components")
     if not isinstance(components, list) or not components:
         came = "an empty list" if components == [] else json_type(components)
-        yield build_finding("UI_DEFINITION_SHAPE", place, f"expected a list of components; came {came}", hint)
+        yield build_finding("UI_DEFINITION_SHAPE", place, f"expected an array of components; found {came}", hint)
     elif len(components) > entry_schema.components_max():
         message = f"{len(components)} components; at most {entry_schema.components_max()} are allowed"
         yield build_finding("UI_LIMIT_EXCEEDED", place, message, "Split the form into two.")
     else:
         for index, component in enumerate(components):
             if not isinstance(component, dict):
-                message = f"a component must be an object; came {quote_value(component)}"
+                message = f"a component must be an object; found {quote_value(component)}"
                 yield build_finding(
                     "UI_DEFINITION_SHAPE", (*place, index), message, 'Write {"id": "...", "component": ...}.'
                 )
@@ -159,10 +159,10 @@ def _check_components(path: Path, definition: dict[str, Any]) -> Iterator[RawFin
 
 def _check_data_model(path: Path, definition: dict[str, Any]) -> Iterator[RawFinding]:
     if not isinstance(definition.get("dataModel", {}), dict):
-        message = f"'dataModel' must be an object; came {json_type(definition['dataModel'])}"
+        message = f"'dataModel' must be an object; found {json_type(definition['dataModel'])}"
         yield build_finding("UI_DEFINITION_SHAPE", (*path, "dataModel"), message, "Write an object with sample values.")
     if not isinstance(definition.get("sendDataModel", False), bool):
-        message = f"'sendDataModel' must be true or false; came {quote_value(definition['sendDataModel'])}"
+        message = f"'sendDataModel' must be true or false; found {quote_value(definition['sendDataModel'])}"
         yield build_finding(
             "UI_DEFINITION_SHAPE", (*path, "sendDataModel"), message, "Write true or false, or leave it out."
         )

@@ -13,11 +13,11 @@ from registry.validation.a2ui.budget import build_finding, component_name, join_
 from registry.validation.a2ui.surface import Component
 
 _EXPECTED = {
-    "TextField": "a text",
-    "DateTimeInput": "a text",
+    "TextField": "a string",
+    "DateTimeInput": "a string",
     "CheckBox": "true or false",
     "Slider": "a number",
-    "ChoicePicker": "a list of texts",
+    "ChoicePicker": "an array of strings",
 }
 _BIND_HINT = 'Write "value": {"path": "/name"}, and add a sample value to the data model.'
 _NUMBER_HINT = ' A TextField writes text, also with "variant": "number".'

@@ -42,7 +42,7 @@ def check_ui_schemas(
     those of the normalized list.
     """
     if not isinstance(ui_schemas, list):
-        message = f"expected a list of UI schemas; came {json_type(ui_schemas)}"
+        message = f"expected an array of UI schemas; found {json_type(ui_schemas)}"
         hint = 'Write [{"schema_id": "...", "definition": {...}}], or [] where there are none.'
         return [build_finding("UI_FILE_NOT_ARRAY", (), message, hint)]
     work = Budget()

@@ -20,18 +20,18 @@ JsonObject = dict[str, Any]
 _ITEMS_READ_MAX = 200
 
 _CALL_RETURNS = {
-    "DynamicString": ("a text", "string"),
+    "DynamicString": ("a string", "string"),
     "DynamicNumber": ("a number", "number"),
     "DynamicBoolean": ("true or false", "boolean"),
-    "DynamicStringList": ("a list of texts", "array"),
-    "DynamicValue": ("a text, number, true or false, or list", ""),
+    "DynamicStringList": ("an array of strings", "array"),
+    "DynamicValue": ("a string, number, true, false or array", ""),
 }
 _TYPES = {
-    "string": "a text",
+    "string": "a string",
     "number": "a number",
     "integer": "a whole number",
     "boolean": "true or false",
-    "array": "a list",
+    "array": "an array",
     "object": "an object",
     "null": "null",
 }
@@ -108,13 +108,13 @@ def _describe(error: jsonschema_rs.ValidationError, node: Any, definition: str, 
         case Kind.Enum(options=options):
             choices = [str(option) for option in options]
             hint = work.did_you_mean(error.instance, choices, f"Write one of: {join_words(choices, 80)}.")
-            return f"expected one of {join_words(choices)}; came {quote_value(error.instance)}", hint
+            return f"expected one of {join_words(choices)}; found {quote_value(error.instance)}", hint
         case Kind.Type(types=types):
             expected = " or ".join(_TYPES.get(name, name) for name in sorted(types))
-            return f"expected {expected}; came {quote_value(error.instance)}", f"Write {expected}."
+            return f"expected {expected}; found {quote_value(error.instance)}", f"Write {expected}."
         case Kind.Constant(expected_value=expected):
             return (
-                f"expected {quote_value(expected)}; came {quote_value(error.instance)}",
+                f"expected {quote_value(expected)}; found {quote_value(error.instance)}",
                 f"Write {quote_value(expected)}.",
             )
         case Kind.OneOfNotValid() | Kind.OneOfMultipleValid() | Kind.AnyOf():
@@ -122,7 +122,7 @@ def _describe(error: jsonschema_rs.ValidationError, node: Any, definition: str, 
         case Kind.Pattern(pattern=pattern):
             return _wrong_text(pattern, error.instance)
         case Kind.MinItems(limit=limit):
-            return f"expected at least {limit} items; came fewer", f"List at least {limit}."
+            return f"expected at least {limit} items; found fewer", f"List at least {limit}."
     return error.message[:200], "Change the value as the message says."
 
 
@@ -137,14 +137,14 @@ def _unknown_keys(unexpected: list[str], known: list[str], work: Budget) -> tupl
 
 def _none_fits(value: object, node: Any, definition: str, work: Budget) -> tuple[str, str]:
     if definition == "Action":
-        message = f"expected either an 'event' or a 'functionCall'; came {quote_value(value)}"
+        message = f"expected either an 'event' or a 'functionCall'; found {quote_value(value)}"
         return message, 'Write {"event": {"name": "..."}} to tell the agent.'
     if definition in _CALL_RETURNS:
         return _not_dynamic(value, *_CALL_RETURNS[definition])
     required = [branch["required"][0] for branch in _branches(node) if branch.get("required")]
     if required and isinstance(value, dict):
         choice = " or ".join(f"'{name}'" for name in required)
-        return f"expected {choice}; came neither", f"Add {choice}."
+        return f"expected {choice}; found neither", f"Add {choice}."
     names = [name for branch in _branches(node) for name in branch.get("enum", [])]
     otherwise = f"Write one of: {join_words(names, 80)}." if names else "Change the value."
     return f"no allowed form fits {quote_value(value)}", work.did_you_mean(value, names, otherwise)
@@ -159,7 +159,7 @@ def _not_dynamic(value: object, expected: str, returns: str) -> tuple[str, str]:
     """Separate a wrong literal from a binding with extra keys, and from a call that returns another type."""
     forms = f'Write {expected}, a binding such as {{"path": "/name"}}, or a function call.'
     if isinstance(value, dict) and "path" in value:
-        return f'a binding is {{"path": "..."}} and nothing else; came {quote_value(value)}', forms
+        return f'a binding is {{"path": "..."}} and nothing else; found {quote_value(value)}', forms
     if isinstance(value, dict) and isinstance(value.get("call"), str) and returns:
         came = quote_value(value.get("returnType"))
         hint = f'Call a function that returns {expected}, and write "returnType": "{returns}" or leave it out.'
@@ -167,11 +167,11 @@ def _not_dynamic(value: object, expected: str, returns: str) -> tuple[str, str]:
     if isinstance(value, dict) and "literalString" in value:
         return "this is the form of A2UI v0.8", "Write the text itself in place of the object."
     came = quote_value(value) if not isinstance(value, dict) else "an object"
-    return f"expected {expected}, a binding or a call; came {came}", forms
+    return f"expected {expected}, a binding or a call; found {came}", forms
 
 
 def _wrong_text(pattern: str, value: object) -> tuple[str, str]:
     if "#" in pattern:
-        return f"expected a color such as #1A73E8; came {quote_value(value)}", "Write # and six digits or letters A-F."
-    message = f"expected a date, a time, or both with T between; came {quote_value(value)}"
+        return f"expected a color such as #1A73E8; found {quote_value(value)}", "Write # and six digits or letters A-F."
+    message = f"expected a date, a time, or both with T between; found {quote_value(value)}"
     return message, "Write 2026-01-15, 08:30 or 2026-01-15T08:30."

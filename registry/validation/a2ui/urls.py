@@ -14,7 +14,7 @@ MEDIA = ("Image", "Video", "AudioPlayer")
 def check_url(path: Path, url: str, owner: str) -> Iterator[RawFinding]:
     """Check a literal address."""
     if not is_https(url):
-        message = f"{owner}: expected an address that begins with https://; came {quote_value(url)}"
+        message = f"{owner}: expected an address that begins with https://; found {quote_value(url)}"
         yield build_finding(
             "UI_URL_NOT_ALLOWED", path, message, "Write a full https:// address, or bind it with a path."
         )
@@ -23,7 +23,7 @@ def check_url(path: Path, url: str, owner: str) -> Iterator[RawFinding]:
 def check_url_expression(path: Path, text: str, owner: str) -> Iterator[RawFinding]:
     """Check the address that formatString will put together: what is fixed at its start must be https."""
     if not text.startswith("${") and not text.lower().startswith("https://"):
-        message = f"{owner}: expected an address that begins with https://; came {quote_value(text)}"
+        message = f"{owner}: expected an address that begins with https://; found {quote_value(text)}"
         yield build_finding("UI_URL_NOT_ALLOWED", path, message, "Begin the text with https://.")
 
 

@@ -74,13 +74,13 @@ def test_a_misspelt_property_is_named() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (5, "expected a text"),
-        (None, "expected a text"),
+        (5, "expected a string"),
+        (None, "expected a string"),
         ({"path": "/text", "default": ""}, "nothing else"),
         ({"path": 5}, "nothing else"),
         ({"literalString": "x"}, "v0.8"),
-        ({"call": "required", "args": {"value": 1}, "returnType": "boolean"}, "returns a text"),
-        ({}, "came an object"),
+        ({"call": "required", "args": {"value": 1}, "returnType": "boolean"}, "returns a string"),
+        ({}, "found an object"),
     ],
 )
 def test_values_that_are_no_text(text: Any, words: str) -> None:

@@ -236,4 +236,4 @@ def test_in_a_map_the_hint_for_actions_says_that_a_list_is_needed() -> None:
     entry = {"schema_id": "NoteForm.v1", "definition": note_form()["definition"]}
     found = problems([entry], tools=[], map_form=True)
     assert [each.code for each in found] == ["UI_ACTION_UNBOUND"]
-    assert "list" in found[0].hint
+    assert "array" in found[0].hint

@@ -1,0 +1,149 @@
+"""Django's admin as a read-only view of the tables, at /admin/ and for admins of the Studio alone.
+
+It is for support: what a row holds, when no page shows it. It changes nothing, because every write goes through the
+registry's own functions, which lock, check and audit. Secrets and what was derived from them are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.apps import apps
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from registry.models import Operator
+
+# With one of these a reader could sign, sign in or load as somebody else.
+SECRET_FIELDS: Final = frozenset(
+    {
+        "password",
+        "key_hash",
+        "previous_key_hash",
+        "token_hash",
+        "secret",
+        "previous_secret",
+        "hook_secret",
+        "previous_hook_secret",
+        "read_key",
+        "install_code",
+        "response",
+        "idempotency_key",
+        # Addresses of webhooks often carry a secret in their path; jobs and deliveries carry what was sent there.
+        "Webhook.url",
+    }
+)
+_COLUMNS_MAX: Final = 8
+_SHORT: Final = 200
+
+
+def _is_secret(field: models.Field[Any, Any]) -> bool:
+    return not SECRET_FIELDS.isdisjoint({field.name, f"{field.model.__name__}.{field.name}"})
+
+
+def visible_fields(model: type[models.Model]) -> list[str]:
+    """The names of the fields that the admin shows, in the order of the model."""
+    return [field.name for field in model._meta.concrete_fields if not _is_secret(field)]  # noqa: SLF001
+
+
+def _columns(model: type[models.Model]) -> list[str]:
+    """Of a list: no relations, which would be a query each, and no long texts."""
+    fields = [field for field in model._meta.concrete_fields if not _is_secret(field)]  # noqa: SLF001
+    small = [
+        field.name
+        for field in fields
+        if not (field.is_relation or isinstance(field, models.TextField | models.JSONField | models.BinaryField))
+        and (field.max_length or 0) <= _SHORT
+    ]
+    return small[:_COLUMNS_MAX]
+
+
+class ReadOnlyModelAdmin(ModelAdmin):  # type: ignore[type-arg]
+    """Rows of one table, fifty a page; no button changes anything."""
+
+    list_per_page = 50
+    # Counting a table of millions takes longer than showing a page of it.
+    show_full_result_count = False
+    actions = None
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
+        """For everyone who may enter the site."""
+        return self.admin_site.has_permission(request)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """As `has_view_permission`."""
+        return self.admin_site.has_permission(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:  # noqa: ARG002
+        """Never."""
+        return False
+
+
+class ReadOnlyAdminSite(AdminSite):
+    """The site at /admin/. The Studio's own page signs people in, with its limits and its audit."""
+
+    site_header = "Tables (read-only)"
+    site_title = "Capability Studio"
+    index_title = "Tables"
+    site_url = "/"
+    enable_nav_sidebar = False
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        """For active superusers (admins of the Studio) who have chosen a password of their own."""
+        user = request.user
+        return isinstance(user, Operator) and user.is_active and user.is_superuser and not user.must_change_password
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # noqa: ARG002
+        """To the Studio's sign-in page. Raises `PermissionDenied` for somebody who is signed in without the right."""
+        user = request.user
+        if isinstance(user, Operator):
+            if not user.must_change_password:
+                raise PermissionDenied
+            # Which asks for the new password first.
+            return redirect("/")
+        return redirect_to_login(request.GET.get("next") or request.get_full_path())
+
+    def logout(  # type: ignore[override]
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> HttpResponse:
+        """To the Studio, whose menu signs people out."""
+        return redirect("/")
+
+    def password_change(  # type: ignore[override]
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> HttpResponse:
+        """To the Studio, which has a page for that."""
+        return redirect("/")
+
+    def password_change_done(  # type: ignore[override]
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> HttpResponse:
+        """As `password_change`."""
+        return redirect("/")
+
+
+def build_admin_site() -> ReadOnlyAdminSite:
+    """The site with every table of the registry."""
+    site = ReadOnlyAdminSite()
+    for model in apps.get_app_config("registry").get_models():
+        options = {"fields": visible_fields(model), "list_display": _columns(model), "__module__": __name__}
+        site.register(model, type(f"{model.__name__}Admin", (ReadOnlyModelAdmin,), options))
+    return site

@@ -11,7 +11,7 @@ import os
 import sys
 
 OLDEST = (3, 11)
-NEWEST = (3, 13)
+NEWEST = (3, 14)
 
 
 def python_refusal(version):
@@ -24,7 +24,7 @@ def python_refusal(version):
     else:
         mend = "install one (Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
     came = ".".join(str(part) for part in version[:3])
-    return "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python %s. Fix: %s" % (came, mend)
+    return "Capability Studio needs Python 3.11 to 3.14, and this is Python %s. Fix: %s" % (came, mend)
 
 
 def _suitable_python():

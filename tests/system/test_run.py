@@ -67,7 +67,7 @@ def python_for(identity: Identity) -> str | None:
     return next((path for path in candidates if path and reported_series(path, identity) in SUPPORTED), None)
 
 
-SUPPORTED = ("3.11", "3.12", "3.13")
+SUPPORTED = ("3.11", "3.12", "3.13", "3.14")
 TOO_OLD = interpreters("2.7", "3.6", "3.8", "3.10")
 OTHERS = [python for python in interpreters(*SUPPORTED) if reported_series(python) != reported_series(sys.executable)]
 NOBODY = unprivileged()
@@ -237,7 +237,7 @@ def assert_is_sentence(run: Run, code: int, *words: str) -> None:
 @pytest.mark.parametrize("python", TOO_OLD)
 def test_an_old_python_is_refused(tree: Tree, python: str) -> None:
     run = tree.start(python=python)
-    assert_is_sentence(run, 1, "Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python ", "Fix: ")
+    assert_is_sentence(run, 1, "Capability Studio needs Python 3.11 to 3.14, and this is Python ", "Fix: ")
     assert not (tree.root / ".venv").exists()
 
 

@@ -312,7 +312,7 @@ def _park(lease: Lease, error: str) -> None:
     detail = {
         "kind": lease.kind,
         "payload": _hashable(lease.payload),
-        "attempts": lease.attempts,
+        "tries": lease.attempts,
         "error": last_line[:500],
     }
     audit.record(by=WORKER, verb="job.park", subject=f"job {lease.job_id}", detail=detail)

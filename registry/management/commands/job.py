@@ -66,7 +66,7 @@ def _row(job: Job) -> dict[str, Any]:
         "kind": job.kind,
         "state": job.state,
         "tries": job.attempts,
-        "max_attempts": job.max_attempts,
+        "tries_max": job.max_attempts,
         "run_after": job.run_after.isoformat(timespec="seconds"),
         "created_at": job.created_at.isoformat(timespec="seconds"),
         "finished_at": job.finished_at.isoformat(timespec="seconds") if job.finished_at else None,

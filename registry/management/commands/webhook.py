@@ -99,7 +99,7 @@ def _row(webhook: Webhook) -> dict[str, Any]:
         "events": webhook.events,
         "created_at": webhook.created_at.isoformat(timespec="seconds"),
         "disabled_at": webhook.disabled_at.isoformat(timespec="seconds") if webhook.disabled_at else None,
-        "disabled_reason": webhook.disabled_reason,
+        "disabled_why": webhook.disabled_reason,
     }
 
 

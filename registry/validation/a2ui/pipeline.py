@@ -90,7 +90,6 @@ class _EntryCheck:
     arguments: Arguments
     map_form: bool
     ids: set[str] = field(default_factory=set)
-    core_cost_left: int = reference_validator.CORE_COST_MAX
 
     def check(self, index: int, entry: object) -> Iterator[RawFinding]:
         """Check one entry, group after group."""
@@ -107,7 +106,6 @@ class _EntryCheck:
             lambda surface: check_topology(surface, self.work),
             self._check_meaning,
             reference_validator.check_known_refusals,
-            self._check_with_core,
         )
         for group in groups:
             yield from errors.watch(group(surface))
@@ -134,12 +132,6 @@ class _EntryCheck:
             message = "the sample data of this file's lists is too large to be checked in full"
             hint = "Keep one to three short sample items in each list."
             yield build_finding("UI_LIMIT_EXCEEDED", surface.path, message, hint)
-
-    def _check_with_core(self, surface: Surface) -> Iterator[RawFinding]:
-        # By size alone, never by the clock: the same file gets the same result on a slow machine.
-        self.core_cost_left -= sum(component.cost for component in surface.components)
-        if self.core_cost_left >= 0 and reference_validator.is_loaded():
-            yield from reference_validator.check_with_core(surface)
 
 
 @dataclass(slots=True)

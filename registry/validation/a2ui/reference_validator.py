@@ -1,39 +1,30 @@
-"""The safety net: what a2ui-core refuses though we found nothing (`UI_A2UI_REJECTED`).
+"""What a2ui-core refuses though our other checks found nothing (`UI_A2UI_REJECTED`).
 
 a2ui-core is the official validator, and other A2UI clients use it: a form that it refuses cannot be published, right or
-wrong. Asking it each time costs too much of the two seconds that a check may take: measured on a calm machine with two
-cores, 0.8 s (twice that on a busy one) and 24 MiB to import and use it first, then 0.1 to 0.5 ms a component, so up to
-5 s for fifty forms of two hundred components, where our own checks take 0.4 s. Therefore:
+wrong. It takes too long to be asked each time (0.8 s to import, up to 5 s for fifty forms of two hundred components; a
+check may take two seconds), so the product never loads it:
 
 - Component schemas come from its own models (`catalog/`), and run in microseconds.
 - What is left, known from its source and from mutating forms by the ten thousand, are places where it takes plain data
-  for something else. Those rules are written here, cost nothing and need no import: the verdict is the same in every
-  process.
-- Where a process has loaded a2ui-core (`load()`, as a server or worker may in the background), small files go through
-  the real one, too. So far nothing is known that only this would find; a test keeps that so.
+  for something else. Those rules are written here.
+
+The tests compare both verdicts, on the samples and on mutated forms.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
 
-from agent_client.bundles.forms import surface_messages
 from registry.bundles.problem import Path, RawFinding
 from registry.validation.a2ui import limits
 from registry.validation.a2ui.budget import build_finding, component_name, quote_value
 from registry.validation.a2ui.catalog import references
 from registry.validation.a2ui.data_paths import is_well_formed
-from registry.validation.a2ui.surface import Component, Surface, dict_or_empty
+from registry.validation.a2ui.surface import Component, Surface
 from registry.validation.a2ui.tree import map_children
 from registry.validation.a2ui.walk import iterate_sites
-
-# In the measure of Component.cost, 64 bytes each; about a quarter of a second.
-CORE_COST_MAX = 1600
 
 # Of what a2ui-core never takes for a child's id (state/component_model.py, version 0.4.0), the keys of our catalogue.
 _NEVER_CHILDREN = frozenset({"id", "component", "text", "label", "description", "url", "value", "variant", "weight"})
@@ -145,52 +136,3 @@ def _reversed(graph: dict[str, list[str]]) -> dict[str, list[str]]:
 
 def _refused(path: Path, message: str, hint: str) -> RawFinding:
     return build_finding("UI_A2UI_REJECTED", path, message, hint)
-
-
-def load() -> None:
-    """Import a2ui-core and its catalogue, so that `is_loaded`. Takes a second or more; safe to call again."""
-    _processor_parts()
-
-
-def is_loaded() -> bool:
-    """Whether a2ui-core can be used without a wait."""
-    return "a2ui.core" in sys.modules and _processor_parts.cache_info().currsize > 0
-
-
-def check_with_core(surface: Surface) -> Iterator[RawFinding]:
-    """Validate with the real a2ui-core, strictly. Only for a surface without any error, and once `load` has run."""
-    reason = refusal(surface.entry["definition"])
-    if reason is not None:
-        message = f"The validator a2ui-core refuses this form: {reason[:300]}"
-        hint = "Change what the message names; our own checks found nothing."
-        yield _refused(surface.path, message, hint)
-
-
-def refusal(definition: dict[str, Any]) -> str | None:
-    """Say why a2ui-core refuses a definition, in its own words; None where it takes it.
-
-    a2ui-core has raised bare TypeErrors and RecursionErrors on junk, so that these count as refusals, too.
-    """
-    make_processor, refusals = _processor_parts()
-    data = dict_or_empty(definition.get("dataModel"))
-    messages = surface_messages({"catalogId": None, "components": None, **definition, "dataModel": data}, "check")
-    try:
-        processor = make_processor()
-        for message in messages:
-            processor.process_messages(message)
-    except refusals as error:
-        return str(error) or type(error).__name__
-    return None
-
-
-@cache
-def _processor_parts() -> tuple[Any, tuple[type[Exception], ...]]:
-    from a2ui.core import STRICT_VALIDATION, A2uiError, MessageProcessor, MessageProcessorOptions
-    from a2ui.core.basic_catalog import BasicCatalog
-
-    catalog = BasicCatalog("v0.9.1")
-
-    def make_processor() -> Any:
-        return MessageProcessor([catalog], options=MessageProcessorOptions(validation_config=STRICT_VALIDATION))
-
-    return make_processor, (A2uiError, TypeError, RecursionError, ValueError)

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth import authenticate
+from django.contrib.auth.hashers import make_password
+from django.test import override_settings
 
+from registry.models import Operator
+from studio import settings as product  # noqa: TID251 (the product's own value, which the tests override)
 from studio.config.email_url import MailServer
 from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.config.parsers import DEFAULT_RATE_LIMITS, Rate
@@ -482,3 +487,16 @@ def test_an_odd_mail_server_is_named_without_its_password(text: str) -> None:
 def test_an_odd_sender_is_named(text: str) -> None:
     assert "EMAIL_FROM" in problem(EMAIL_FROM=text)
     assert read(EMAIL_FROM="A Studio <a@example.com>").mail_from == "A Studio <a@example.com>"
+
+
+@pytest.mark.django_db
+def test_passwords_are_hashed_with_argon2_and_older_hashes_are_replaced_at_the_sign_in() -> None:
+    with override_settings(PASSWORD_HASHERS=product.PASSWORD_HASHERS):
+        old = make_password("a long password", hasher="pbkdf2_sha256")
+        operator = Operator.objects.create(username="vera", password=old, role="viewer")
+        assert authenticate(username="vera", password="another password") is None
+        operator.refresh_from_db()
+        assert operator.password == old
+        assert authenticate(username="vera", password="a long password") == operator
+        operator.refresh_from_db()
+        assert operator.password.startswith("argon2$argon2id$")

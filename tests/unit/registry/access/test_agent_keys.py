@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.utils import timezone
 
 from registry.access import agent_keys
@@ -164,17 +162,3 @@ def test_an_odd_overlap_is_refused(overlap: timedelta) -> None:
     agent_keys.create_key(name="agent", by=OLGA)
     with pytest.raises(InvalidRequest):
         agent_keys.rotate_key(name="agent", by=OLGA, overlap=overlap)
-
-
-def test_since_when_older_keys_see_what_they_see() -> None:
-    """Filled for the keys that there were before it was kept; it may run twice."""
-    factories.publish("alpha")
-    agent_keys.create_key(name="early", by=OLGA)
-    factories.publish("beta")
-    agent_keys.create_key(name="late", by=OLGA)
-    made = dict(AgentKey.objects.values_list("name", "visibility_revision"))
-    assert made == {"early": 1, "late": 2}
-    AgentKey.objects.update(visibility_revision=0)
-    for _ in range(2):
-        import_module("registry.migrations.0026_key_sight_since").fill(apps, None)
-        assert dict(AgentKey.objects.values_list("name", "visibility_revision")) == made

@@ -35,7 +35,7 @@ def test_parked_jobs_are_listed(manage: Any, parked: Job) -> None:
     with write_transaction():
         queue.enqueue("note", {})
     (row,) = manage("job", "list", "--state", "parked", "--format", "json").document["jobs"]
-    assert (row["id"], row["kind"], row["tries"], row["max_attempts"]) == (parked.pk, "note", 5, 5)
+    assert (row["id"], row["kind"], row["tries"], row["tries_max"]) == (parked.pk, "note", 5, 5)
     assert row["error"].startswith("RuntimeError: out of")
     assert len(manage("job", "list").out.splitlines()) == 2
     assert "\x1b" not in manage("job", "list").out

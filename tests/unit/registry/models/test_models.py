@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 
@@ -195,12 +196,12 @@ BREAKS: dict[str, Break] = {
     "AuditEvent.hash": _again(AuditEvent, previous_hash="1" * 64),
     "Proposal.proposal_id": _again(Proposal, key_name="another"),
     "Capability.install_code": _again(Capability, capability_id="another"),
-    "Outcome.event_id": _again(FeedbackEvent),
+    "FeedbackEvent.event_id": _again(FeedbackEvent),
     "Operator.username": _again(Operator),
     # Tables whose key is the rule.
     "ToolName.name": _again(ToolName),
     "Release.registry_revision": _again(Release),
-    "DemandMiss.capability_id": _again(UnknownCapabilityRequest),
+    "UnknownCapabilityRequest.capability_id": _again(UnknownCapabilityRequest),
     "RegistryState.id": _again(RegistryState),
 }
 
@@ -322,3 +323,7 @@ def test_absent_and_empty_files_are_two_things() -> None:
     revision.files = {"skill.md": "", "tools.json": "[]"}
     assert (revision.capability_json, revision.skill_md) == (None, "")
     assert revision.files == {"skill.md": "", "tools.json": "[]"}
+
+
+def test_the_migrations_have_what_the_models_declare() -> None:
+    call_command("makemigrations", "--check", "--dry-run", verbosity=0)

@@ -115,13 +115,13 @@ def test_a_full_disk_is_refused(setup: Virtualenv, monkeypatch: pytest.MonkeyPat
         setup.ensure(RUNTIME_LOCK)
 
 
-@pytest.mark.parametrize("version", [(2, 7, 18), (3, 8, 0), (3, 10, 13), (3, 14, 0), (4, 0, 0)])
+@pytest.mark.parametrize("version", [(2, 7, 18), (3, 8, 0), (3, 10, 13), (3, 15, 0), (4, 0, 0)])
 def test_other_pythons_are_refused(version: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     came = ".".join(map(str, version))
     refusal = run.python_refusal(version)  # type: ignore[no-untyped-call] # Python 2.7 reads that file
     assert refusal == (
-        f"Capability Studio needs Python 3.11, 3.12 or 3.13, and this is Python {came}. Fix: install one "
+        f"Capability Studio needs Python 3.11 to 3.14, and this is Python {came}. Fix: install one "
         "(Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
     )
 

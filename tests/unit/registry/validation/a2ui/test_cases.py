@@ -11,7 +11,7 @@ import pytest
 
 from registry.bundles.problem import index_by_code
 from registry.validation.a2ui import CODES, check_tool_ui, check_ui_schemas
-from registry.validation.a2ui.reference_validator import refusal
+from tests.unit.registry.validation.a2ui.a2ui_core import refusal
 from tests.unit.registry.validation.a2ui.forms import REPOSITORY, SAMPLES, SEVERITIES, sample
 
 RECORDED = sorted((SAMPLES / "invalid").glob("*.json"))

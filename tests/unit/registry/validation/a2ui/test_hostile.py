@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.validation.a2ui import check_tool_ui, check_ui_schemas
-from registry.validation.a2ui.reference_validator import refusal
+from tests.unit.registry.validation.a2ui.a2ui_core import refusal
 from tests.unit.registry.validation.a2ui.forms import CATALOG, SEVERITIES, Entry, button, note_form, note_tools, sample
 
 # Of the processor's time, so that a busy machine makes no difference. The bound for a whole bundle is two seconds.

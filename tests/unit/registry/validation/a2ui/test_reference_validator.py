@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from registry.validation.a2ui import reference_validator
 from registry.validation.a2ui.catalog import generate
+from tests.unit.registry.validation.a2ui.a2ui_core import refusal
 from tests.unit.registry.validation.a2ui.forms import ADDED, Entry, add, check, components, data, errors, note_form
 
 
@@ -72,38 +72,15 @@ def test_nothing_of_this_is_told_beside_an_error() -> None:
     assert errors(form) == [("UI_COMPONENT_ORPHAN", "/0/definition/components/6")]
 
 
-def test_the_real_one_is_asked_only_once_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_validator, "refusal", lambda definition: "because")
-    monkeypatch.setattr(reference_validator, "is_loaded", lambda: False)
-    assert check(note_form()) == []
-    monkeypatch.setattr(reference_validator, "is_loaded", lambda: True)
-    assert check(note_form()) == [("UI_A2UI_REJECTED", "/0/definition", "error")]
-
-
-def test_the_real_one_is_asked_for_so_much_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference_validator, "refusal", lambda definition: "because")
-    monkeypatch.setattr(reference_validator, "is_loaded", lambda: True)
-    entries = [note_form() | {"schema_id": f"Note{number}.v1"} for number in range(50)]
-    for entry in entries:
-        for number in range(190):
-            add(entry, {"id": f"line_{number}", "component": "Divider"})
-    mentioned = {entry["schema_id"] for entry in entries}
-    found = check(entries, [{"name": "note_save"}], mentioned_schema_ids=mentioned)
-    assert [code for code, _, _ in found] == ["UI_A2UI_REJECTED"] * len(found)
-    assert 0 < len(found) < 50
-
-
 @pytest.mark.slow
 def test_the_real_one_refuses_what_we_say_it_refuses() -> None:
-    reference_validator.load()
-    assert reference_validator.is_loaded()
-    assert reference_validator.refusal(note_form()["definition"]) is None
+    assert refusal(note_form()["definition"]) is None
     refused = [add(note_form(), icon("mail", "mail")), with_icons(icon("mail", "send"), icon("send", "mail"))]
     for form in refused:
-        assert reference_validator.refusal(form["definition"]) is not None
-    assert reference_validator.refusal(with_icons(icon("mail", "send"), icon("send", "add"))["definition"]) is None
+        assert refusal(form["definition"]) is not None
+    assert refusal(with_icons(icon("mail", "send"), icon("send", "add"))["definition"]) is None
     data(refused[0])["x"] = {"path": "~"}
-    assert reference_validator.refusal({"components": [[]]}) is not None
+    assert refusal({"components": [[]]}) is not None
 
 
 @pytest.mark.slow

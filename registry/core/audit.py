@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from registry.common.actors import Actor
+from registry.core.events import EVENTS
 from registry.core.hooks import Hook
 from registry.models import AuditEvent
 
@@ -20,9 +21,11 @@ RECORDED: Final = Hook()
 
 def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None = None) -> AuditEvent:
     """Append a row, and call the functions of `RECORDED`. The caller holds the lock of the registry's state, so that
-    the chain cannot fork."""
+    the chain cannot fork. Raises ValueError for a verb without a row in `EVENTS`."""
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("an audit row is written in the transaction of the write that it records")
+    if verb not in EVENTS:
+        raise ValueError(f"'{verb}' has no row in registry/core/events.py")
     last = AuditEvent.objects.order_by("-id").values_list("hash", flat=True).first()
     event = AuditEvent(
         at=timezone.now(),

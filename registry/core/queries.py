@@ -16,6 +16,7 @@ from registry.bundles.parsed_bundle import parse_bundle
 from registry.bundles.supporting_files import build_file_facts
 from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.common.string_similarity import close_matches, closest_matches
+from registry.core.events import TIMELINE_VERBS
 from registry.models import AuditEvent, Capability, Draft, Incident, Revision, ToolName
 from registry.validation import ValidationContext
 
@@ -225,14 +226,6 @@ def content_digest(capability_id: str) -> str | None:
 
 
 # What a capability's timeline shows; each save of a draft would bury the rest.
-TIMELINE_VERBS = (
-    "capability.publish", "capability.rollback", "capability.deprecate", "capability.retire", "capability.restore",
-    "capability.visibility", "draft.discard", "draft.restore", "draft.import", "review.ask", "review.approve",
-    "review.send_back", "review.withdraw", "release.schedule", "release.change", "release.cancel",
-    "release.done", "release.fail", "incident.open", "incident.close",
-)  # fmt: skip
-
-
 def list_timeline(capability_id: str, *, limit: int) -> list[AuditEvent]:
     """What happened to a capability, the latest first, as the audit log has it."""
     return list(AuditEvent.objects.filter(subject=capability_id, verb__in=TIMELINE_VERBS).order_by("-id")[:limit])

@@ -10,36 +10,11 @@ import json
 from typing import Any, Final
 from uuid import UUID, uuid4
 
+from registry.core.events import EVENTS, OPT_IN_TYPES
 from registry.core.jobs import queue as jobs
 from registry.models import AuditEvent, Capability, RegistryState, Webhook, WebhookDelivery
 
-# `{verb of the audit log: (kind of event, what its subject is)}`.
-_KINDS: Final = {
-    "capability.publish": ("capability.published", "capability_id"),
-    "capability.rollback": ("capability.rolled_back", "capability_id"),
-    "capability.deprecate": ("capability.deprecated", "capability_id"),
-    "capability.retire": ("capability.retired", "capability_id"),
-    "capability.restore": ("capability.restored", "capability_id"),
-    "draft.save": ("draft.saved", "capability_id"),
-    "draft.import": ("draft.saved", "capability_id"),
-    "proposal.create": ("proposal.created", "capability_id"),
-    "proposal.reject": ("proposal.rejected", "capability_id"),
-    "incident.open": ("incident.opened", "capability_id"),
-    "incident.close": ("incident.closed", "capability_id"),
-    "git_source.failing": ("git_source.failing", "git_source"),
-    "git_source.recovered": ("git_source.recovered", "git_source"),
-    "agent_key.create": ("agent_key.created", "agent_key"),
-    "agent_key.revoke": ("agent_key.revoked", "agent_key"),
-    "operator.create": ("operator.created", "operator"),
-    "operator.disable": ("operator.disabled", "operator"),
-    "webhook.disable": ("webhook.disabled", "webhook"),
-    "job.park": ("job.parked", "job"),
-    "registry.restore": ("registry.restored", "registry"),
-}
 TEST: Final = "webhook.test"
-EVENT_KINDS: Final = tuple(dict.fromkeys(kind for kind, _ in _KINDS.values()))
-# An author saves every few minutes: only subscribers that name it receive it.
-OPT_IN_EVENTS: Final = frozenset({"draft.saved"})
 JOB_KIND: Final = "webhook.deliver"
 # Pauses of 10 s, 20 s, 40 s ...: the last try is made nearly six hours after the first.
 TRIES_MAX: Final = 12
@@ -48,7 +23,7 @@ _PRIVATE_KEYS: Final = frozenset({"payload"})
 
 def on_audit_event(row: AuditEvent) -> None:
     """Queue a delivery for each webhook that wants the event; nothing for a row that is none. Under the lock."""
-    kind, _ = _KINDS.get(row.verb, ("", ""))
+    kind = EVENTS[row.verb].public
     # A dead receiver's parked delivery, sent to another dead receiver, would be sent back for ever.
     if not kind or (row.verb == "job.park" and row.detail.get("kind") == JOB_KIND):
         return
@@ -71,7 +46,7 @@ def queue_test(webhook: Webhook, *, at: str) -> WebhookDelivery:
 
 def is_subscribed(webhook: Webhook, kind: str) -> bool:
     """Whether it is subscribed to events of the kind."""
-    return kind in webhook.events if webhook.events else kind not in OPT_IN_EVENTS
+    return kind in webhook.events if webhook.events else kind not in OPT_IN_TYPES
 
 
 def queue_deliveries(
@@ -84,7 +59,7 @@ def queue_deliveries(
 
 
 def queue_delivery(delivery: WebhookDelivery, *, max_attempts: int = TRIES_MAX) -> int:
-    """The id of the one open job of a delivery. Each webhook is a lane: a slow one delays no other."""
+    """The id of the one open job of a delivery. Jobs of one webhook run in order; a slow one delays no other."""
     job, _ = jobs.enqueue(
         JOB_KIND,
         {"delivery_id": delivery.pk},
@@ -111,7 +86,7 @@ def _body(event_id: UUID, kind: str, at: str, data: dict[str, Any]) -> str:
 
 
 def _data(row: AuditEvent) -> dict[str, Any]:
-    subject = _KINDS[row.verb][1]
+    subject = EVENTS[row.verb].subject
     data: dict[str, Any] = {"actor": f"{row.actor_kind}:{row.actor_name}"}
     if subject == "job":
         data["job_id"] = int(row.subject.removeprefix("job "))

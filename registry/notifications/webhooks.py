@@ -16,12 +16,12 @@ from registry.common.errors import InvalidRequest, NameConflict, NotFound, Statu
 from registry.common.net.webhook_client import check_url
 from registry.common.net.webhook_signatures import generate_secret
 from registry.core import audit
+from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin
 from registry.core.transactions import write_transaction
 from registry.models import Job, Webhook, WebhookDelivery
 from registry.notifications import webhook_delivery
 from registry.notifications.webhook_events import (
-    EVENT_KINDS,
     concurrency_key,
     delivery_job_key,
     queue_delivery,
@@ -35,7 +35,7 @@ PREVIOUS_SECRET_RETENTION: Final = timedelta(hours=24)
 def create_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()) -> tuple[Webhook, str]:
     """Make a webhook; the second of the pair is its secret, which is shown this once.
 
-    No `events` means all of them but `OPT_IN_EVENTS`. Raises `InvalidRequest` for an invalid name, URL or event type,
+    No `events` means all of them but `OPT_IN_TYPES`. Raises `InvalidRequest` for an invalid name, URL or event type,
     `NameTaken`.
     """
     name = name.strip()
@@ -141,10 +141,10 @@ def delete_webhook(*, name: str, by: Actor) -> None:
 
 
 def _wanted(events: Sequence[str]) -> list[str]:
-    unknown = sorted(set(events) - set(EVENT_KINDS))
+    unknown = sorted(set(events) - set(PUBLIC_TYPES))
     if unknown:
-        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(EVENT_KINDS)}")
-    return [kind for kind in EVENT_KINDS if kind in events]
+        raise InvalidRequest(f"'{unknown[0][:80]}' is no kind of event; they are {', '.join(PUBLIC_TYPES)}")
+    return [kind for kind in PUBLIC_TYPES if kind in events]
 
 
 def _audit_detail(url: str, wanted: list[str]) -> dict[str, Any]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
 from django import template
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext_lazy
+from django.utils.translation import ngettext_lazy
 
 from registry.bundles.text_diff import DiffBlock
+from registry.core.events import EVENTS
 from registry.models import AuditEvent
 from studio.middleware.time_zones import stored_moment_words
 from studio.pages.formatting import actor_name
@@ -29,42 +31,14 @@ def holds(block: DiffBlock, said: Mapping[int, Any] | None) -> bool:
     return said is not None and any(row.new_number in said for row in block.rows)
 
 
-_HAPPENED: Final = {
-    "capability.deprecate": gettext_lazy("Deprecated"),
-    "capability.retire": gettext_lazy("Retired"),
-    "capability.restore": gettext_lazy("Restored"),
-    "draft.discard": gettext_lazy("Draft discarded"),
-    "draft.restore": gettext_lazy("Draft restored"),
-    "draft.import": gettext_lazy("Draft imported"),
-    "review.ask": gettext_lazy("Review asked for"),
-    "review.approve": gettext_lazy("Approved"),
-    "review.send_back": gettext_lazy("Sent back"),
-    "review.withdraw": gettext_lazy("Review withdrawn"),
-    "review.comment": gettext_lazy("Commented in the review"),
-    "review.reply": gettext_lazy("Answered in the review"),
-    "review.resolve": gettext_lazy("Comment resolved"),
-    "review.reopen": gettext_lazy("Comment opened again"),
-    "release.change": gettext_lazy("Release planned for another time"),
-    "release.cancel": gettext_lazy("Planned release called off"),
-    "release.fail": gettext_lazy("Planned release not made"),
-    "incident.open": gettext_lazy("Incident opened"),
-    "incident.close": gettext_lazy("Incident closed"),
-}
-
-
 @register.filter
 def happened(event: AuditEvent) -> str:
-    """A row of the audit log about a capability, as one would say it."""
-    detail = event.detail
-    numbered = {
-        "capability.publish": _("Published as revision %(number)s") % {"number": detail.get("revision")},
-        "capability.rollback": _("Rolled back to revision %(number)s") % {"number": detail.get("to")},
-        "capability.visibility": _("Made %(visibility)s") % {"visibility": detail.get("visibility")},
-        "release.schedule": _("Release planned for %(time)s")
-        % {"time": stored_moment_words(str(detail.get("due_at", "")))},
-        "release.done": _("Planned release made, revision %(number)s") % {"number": detail.get("revision")},
-    }
-    return numbered.get(event.verb) or str(_HAPPENED.get(event.verb, event.verb))
+    """What a row of the audit log did, such as "Published as revision 3"; its verb where the table has no label."""
+    kind = EVENTS.get(event.verb)
+    detail = dict(event.detail)
+    if "due_at" in detail:
+        detail["due_at"] = stored_moment_words(str(detail["due_at"]))
+    return str(kind.label) % defaultdict(str, detail) if kind is not None and kind.label else event.verb
 
 
 # For each count of `registry.catalog.draft_versions.count_changes`: when it fell, and when it rose.

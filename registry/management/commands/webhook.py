@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from registry.cli.command import SubcommandBase, is_terminal
 from registry.cli.text_output import escape_controls
+from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import queue
 from registry.models import Webhook, WebhookDelivery
 from registry.notifications import webhooks
-from registry.notifications.webhook_events import EVENT_KINDS
 
 # Another worker may have taken the job first; it has this long to end it.
 _TEST_SECONDS: Final = 20.0
@@ -23,7 +23,9 @@ class Command(SubcommandBase):
         parser = self.verb(verbs, "create", self.create, "Make a webhook and print its secret, this once.")
         parser.add_argument("name")
         parser.add_argument("--url", required=True)
-        parser.add_argument("--events", default="", help=f"out of {','.join(EVENT_KINDS)}; default all but draft.saved")
+        parser.add_argument(
+            "--events", default="", help=f"out of {','.join(PUBLIC_TYPES)}; default all but draft.saved"
+        )
         self.verb(verbs, "list", self.list, "List all webhooks; their secrets are not shown.")
         for name, handler, words in (
             ("disable", self.disable, "Stop sending events to it."),

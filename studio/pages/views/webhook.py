@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from registry.common.errors import NotFound, RegistryError
+from registry.core.events import OPT_IN_TYPES, PUBLIC_TYPES
 from registry.models import Webhook
 from registry.notifications import webhooks
-from registry.notifications.webhook_events import EVENT_KINDS, OPT_IN_EVENTS
 from studio.pages.actions import run_action
 from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -40,10 +40,10 @@ class ChangeForm(forms.Form):
     events = forms.MultipleChoiceField(
         label=gettext_lazy("Events"),
         required=False,
-        choices=[(kind, kind) for kind in EVENT_KINDS],
+        choices=[(kind, kind) for kind in PUBLIC_TYPES],
         widget=forms.CheckboxSelectMultiple,
         help_text=format_lazy(
-            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(OPT_IN_EVENTS))
+            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(OPT_IN_TYPES))
         ),
     )
 

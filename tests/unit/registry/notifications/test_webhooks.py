@@ -18,11 +18,12 @@ from registry.access import agent_keys, operators
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident, open_source_incident
 from registry.common.errors import InvalidRequest, NameConflict, NotFound, StatusConflict
+from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import admin, queue
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Capability, Job, Revision, Webhook, WebhookDelivery
 from registry.notifications import webhooks
-from registry.notifications.webhook_events import EVENT_KINDS, TRIES_MAX
+from registry.notifications.webhook_events import TRIES_MAX
 from registry.operations import housekeeping
 from registry.publishing import proposals, publication
 from registry.sources import source_sync
@@ -146,7 +147,7 @@ def _do_everything() -> None:
 
 
 def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
-    _hook(receiver, *EVENT_KINDS)
+    _hook(receiver, *PUBLIC_TYPES)
     webhooks.create_webhook(name="other", url=receiver.url, by=OLGA, events=["registry.restored"])
     _do_everything()
     webhooks.disable_webhook(name="other", by=OLGA)
@@ -160,7 +161,7 @@ def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
         *["job.parked", "webhook.disabled"],
     ]
     assert _kinds() == expected
-    assert set(EVENT_KINDS) - set(expected) == {"registry.restored"}
+    assert set(PUBLIC_TYPES) - set(expected) == {"registry.restored"}
     bodies = [json.loads(row.body) for row in WebhookDelivery.objects.order_by("id")]
     for body in bodies:
         assert_event(body)

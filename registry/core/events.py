@@ -1,0 +1,143 @@
+"""Every verb of the audit log, once: how it is called in a capability's timeline, and as which event webhooks get it.
+
+`audit.record` refuses a verb that has no row here. docs/webhooks.md and schemas/event.schema.json describe the public
+types; a test compares them with this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from django.utils.translation import gettext_lazy
+
+if TYPE_CHECKING:
+    from django.utils.functional import Promise
+
+Subject = Literal["capability_id", "git_source", "agent_key", "operator", "webhook", "job", "registry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A kind of write.
+
+    `label` is what a timeline shows; its placeholders are keys of the row's detail. `public` is the event type for
+    webhooks, and empty for what subscribers are not told; `subject` says what the row's subject is then. An `opt_in`
+    event goes to those subscribers alone that name its type.
+    """
+
+    verb: str
+    label: str | Promise = ""
+    public: str = ""
+    subject: Subject = "capability_id"
+    in_timeline: bool = False
+    opt_in: bool = False
+
+
+def _timeline(verb: str, label: str | Promise, *, public: str = "", opt_in: bool = False) -> Event:
+    return Event(verb, label, public, in_timeline=True, opt_in=opt_in)
+
+
+_PUBLIC: Final = (
+    _timeline("capability.publish", gettext_lazy("Published as revision %(revision)s"), public="capability.published"),
+    _timeline("capability.rollback", gettext_lazy("Rolled back to revision %(to)s"), public="capability.rolled_back"),
+    _timeline("capability.deprecate", gettext_lazy("Deprecated"), public="capability.deprecated"),
+    _timeline("capability.retire", gettext_lazy("Retired"), public="capability.retired"),
+    _timeline("capability.restore", gettext_lazy("Restored"), public="capability.restored"),
+    # An author saves every few minutes.
+    Event("draft.save", public="draft.saved", opt_in=True),
+    _timeline("draft.import", gettext_lazy("Draft imported"), public="draft.saved", opt_in=True),
+    Event("proposal.create", public="proposal.created"),
+    Event("proposal.reject", public="proposal.rejected"),
+    _timeline("incident.open", gettext_lazy("Incident opened"), public="incident.opened"),
+    _timeline("incident.close", gettext_lazy("Incident closed"), public="incident.closed"),
+    Event("git_source.failing", public="git_source.failing", subject="git_source"),
+    Event("git_source.recovered", public="git_source.recovered", subject="git_source"),
+    Event("agent_key.create", public="agent_key.created", subject="agent_key"),
+    Event("agent_key.revoke", public="agent_key.revoked", subject="agent_key"),
+    Event("operator.create", public="operator.created", subject="operator"),
+    Event("operator.disable", public="operator.disabled", subject="operator"),
+    Event("webhook.disable", public="webhook.disabled", subject="webhook"),
+    Event("job.park", public="job.parked", subject="job"),
+    Event("registry.restore", public="registry.restored", subject="registry"),
+)
+_TIMELINE: Final = (
+    _timeline("capability.visibility", gettext_lazy("Made %(visibility)s")),
+    _timeline("draft.discard", gettext_lazy("Draft discarded")),
+    _timeline("draft.restore", gettext_lazy("Draft restored")),
+    _timeline("review.ask", gettext_lazy("Review asked for")),
+    _timeline("review.approve", gettext_lazy("Approved")),
+    _timeline("review.send_back", gettext_lazy("Sent back")),
+    _timeline("review.withdraw", gettext_lazy("Review withdrawn")),
+    _timeline("release.schedule", gettext_lazy("Release planned for %(due_at)s")),
+    _timeline("release.change", gettext_lazy("Release planned for another time")),
+    _timeline("release.cancel", gettext_lazy("Planned release called off")),
+    _timeline("release.done", gettext_lazy("Planned release made, revision %(revision)s")),
+    _timeline("release.fail", gettext_lazy("Planned release not made")),
+)
+_LABELED: Final = (
+    Event("review.comment", gettext_lazy("Commented in the review")),
+    Event("review.reply", gettext_lazy("Answered in the review")),
+    Event("review.resolve", gettext_lazy("Comment resolved")),
+    Event("review.reopen", gettext_lazy("Comment opened again")),
+)
+_AUDITED_ONLY: Final = (
+    "agent_key.change",
+    "agent_key.rotate",
+    "capability.set_owner",
+    "demand.bring_back",
+    "demand.dismiss",
+    "draft.add_sentence",
+    "feedback.record",
+    "git_source.add",
+    "git_source.ask",
+    "git_source.change",
+    "git_source.fail",
+    "git_source.old_secret_end",
+    "git_source.remove",
+    "git_source.secret",
+    "git_source.secret_drop",
+    "git_source.sync",
+    "import.begin",
+    "install_code.redeem",
+    "install_code.rotate",
+    "job.cancel",
+    "job.retry",
+    "operator.choose_password",
+    "operator.enable",
+    "operator.reset_password",
+    "operator.set_email",
+    "operator.set_password",
+    "operator.set_role",
+    "operator.sign_in",
+    "operator.sign_in_failed",
+    "proposal.accept",
+    "registry.publish_examples",
+    "registry.revalidate",
+    "registry.set",
+    "release_rule.drop",
+    "release_rule.set",
+    "share_link.create",
+    "share_link.revoke",
+    "skill_group.remove",
+    "skill_group.set",
+    "team.add_member",
+    "team.change",
+    "team.create",
+    "team.delete",
+    "team.remove_member",
+    "webhook.change",
+    "webhook.create",
+    "webhook.delete",
+    "webhook.enable",
+    "webhook.redeliver",
+    "webhook.rotate_secret",
+    "webhook.test",
+)
+
+EVENTS: Final[dict[str, Event]] = {
+    event.verb: event for event in (*_PUBLIC, *_TIMELINE, *_LABELED, *map(Event, _AUDITED_ONLY))
+}
+TIMELINE_VERBS: Final = tuple(event.verb for event in EVENTS.values() if event.in_timeline)
+PUBLIC_TYPES: Final = tuple(dict.fromkeys(event.public for event in EVENTS.values() if event.public))
+OPT_IN_TYPES: Final = frozenset(event.public for event in EVENTS.values() if event.opt_in)

@@ -1,10 +1,10 @@
 # ruff: noqa: RUF001 -- words and letters of other scripts are what is looked for here.
-"""How a rule is written down, and the one loop that runs the rules over a view.
+"""What a rule consists of, and the one loop that runs the rules over a view.
 
-Every rule starts from fixed words (`anchors`), found with `str.find`; only there is its pattern tried, and its further
-`needs` are searched in a short window around it. Patterns have no nested quantifier and only bounded gaps, so one try
-costs a bounded number of steps; a `Budget` bounds the number of tries. A text that uses the budget up was written to:
-it is reported as not fully checked, never passed over.
+Every rule starts from fixed words (`keywords`), found with `str.find`; only there is its pattern tried, and what it
+`requires` besides is searched in a short window around it. Patterns have no nested quantifier and only bounded gaps, so
+one try costs a bounded number of steps; a `ScanBudget` bounds the number of tries. A text that uses the budget up was
+written to: it is reported as not fully checked, never passed over.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
 from registry.bundles.problem import PER_CODE_MAX, Severity
@@ -27,25 +28,26 @@ ContextPolicy = Literal["phrase", "command", "markup", "never"]
 
 @dataclass(frozen=True, slots=True)
 class SecurityRule:
-    """One pattern. `severity` None means the code's own; `says` is what was seen, in a few words, for the message.
+    """One rule of rules/*.toml. `severity` None means the code's own; `description` is for the finding's message.
 
-    `needs` must all be found between `back` characters before the match and `reach` after it, in the same paragraph;
-    `lacks` must not. With `in_sentence` only the sentence counts. With `unless_negated`, "never ... without
-    asking" is no finding. `cost` grows with how far the pattern may reach.
+    `pattern`, `requires` and `excludes` are sources for `compile_pattern`. All of `requires` must be found between
+    `before` characters before the match and `after` behind it, in the same paragraph; `excludes` must not. With
+    `same_sentence` only the sentence counts. With `unless_negated`, "never ... without asking" is not a finding. `cost`
+    grows with how far the pattern may reach.
     """
 
     code: str
-    says: str
-    anchors: tuple[str, ...]
-    pattern: re.Pattern[str]
-    needs: tuple[re.Pattern[str], ...] = ()
-    lacks: re.Pattern[str] | None = None
-    reach: int = 160
-    back: int = 0
-    severity: Severity | None = None
-    discount: ContextPolicy = "phrase"
+    description: str
+    keywords: tuple[str, ...]
+    pattern: str
+    requires: tuple[str, ...] = ()
+    excludes: str = ""
+    before: int = 0
+    after: int = 160
+    same_sentence: bool = False
     unless_negated: bool = False
-    in_sentence: bool = False
+    severity: Severity | None = None
+    context_policy: ContextPolicy = "phrase"
     cost: int = 1
 
 
@@ -65,7 +67,7 @@ class RuleHit:
 
 @dataclass(slots=True)
 class ScanBudget:
-    """What the patterns of one document may cost: a try its rule's `cost`, a look around by its width and its needs."""
+    """What the patterns of one document may cost: a try its rule's `cost`, a look around by its width and patterns."""
 
     left: int
     spent: bool = field(default=False)
@@ -80,19 +82,21 @@ _BLANK, _MAYBE_BLANK = r"[^\S\n\0]{1,4}", r"[^\S\n\0]{0,4}"
 _BLANKS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]| \??")
 
 
+@cache
 def compile_pattern(source: str) -> re.Pattern[str]:
     """Compile a rule's pattern. A blank means one to four blanks of any kind, a blank and `?` for none to four.
 
-    Inside a character class a blank is a blank. Views are folded already, so there is no case to mind.
+    Inside a character class a blank is a blank, and so is `\\ `. Views are folded already, so there is no case to mind.
+    Compiled when it is first needed: most texts have the keywords of few rules.
     """
 
     def spell(match: re.Match[str]) -> str:
         return {" ": _BLANK, " ?": _MAYBE_BLANK}.get(match.group(), match.group())
 
-    return re.compile(_BLANKS.sub(spell, _as_folded(source)), re.MULTILINE)
+    return re.compile(_BLANKS.sub(spell, fold_pattern(source)), re.MULTILINE)
 
 
-def _as_folded(source: str) -> str:
+def fold_pattern(source: str) -> str:
     """Words of other scripts as the folded text spells them: a Thai `am` is two characters there."""
     return (
         source
@@ -101,20 +105,17 @@ def _as_folded(source: str) -> str:
     )
 
 
-def build_rule(code: str, says: str, anchors: str, source: str, **rest: object) -> SecurityRule:
-    """A rule from its words: `anchors` parted by `|` (`¦` stands for the bar itself), the pattern as in `pattern()`."""
-    words = tuple(_as_folded(anchor).replace("¦", "|") for anchor in anchors.split("|"))
-    if not all(words):
-        raise ValueError(f"an empty anchor would be found everywhere: {anchors}")
+def estimate_cost(source: str) -> int:
+    """What one try of a pattern costs: one, and one more for each 40 characters that its long gaps may take."""
     gaps = sum(int(most) for most in re.findall(r"\{\d+,(\d+)\}", source) if int(most) >= 40)
-    return SecurityRule(code, says, words, compile_pattern(source), cost=1 + gaps // 40, **rest)  # type: ignore[arg-type]
+    return 1 + gaps // 40
 
 
 class Vocabulary:
-    """The different words of a text: a cheap test that an anchor does not occur in it.
+    """The different words of a text: a cheap test that a keyword does not occur in it.
 
-    An anchor is inside one word, or its longest word does. Searched among the different words, most of a thousand
-    anchors are cheap in a text of natural size, and all of them in one that repeats itself.
+    A keyword is inside one word, or its longest word does. Searched among the different words, most of a thousand
+    keywords are cheap in a text of natural size, and all of them in one that repeats itself.
     """
 
     def __init__(self, text: str) -> None:
@@ -123,10 +124,10 @@ class Vocabulary:
         self._pairs = set(map(str.__add__, self._words, self._words[1:])) if len(self._words) > _LONG else set()
         self._known: dict[str, bool] = {}
 
-    def may_have(self, anchor: str) -> bool:
-        if anchor not in self._known:
-            self._known[anchor] = self._look_up(max(anchor.split(), key=len, default=""))
-        return self._known[anchor]
+    def may_have(self, keyword: str) -> bool:
+        if keyword not in self._known:
+            self._known[keyword] = self._look_up(max(keyword.split(), key=len, default=""))
+        return self._known[keyword]
 
     def _look_up(self, word: str) -> bool:
         if not self._characters.issuperset(word):
@@ -137,7 +138,7 @@ class Vocabulary:
 
 
 class SearchedText:
-    """One view's text, with what is known about it: which anchors occur in it, where which patterns match."""
+    """One view's text, with what is known about it: which keywords occur in it, where which patterns match."""
 
     def __init__(self, view: TextView, like: SearchedText | None = None) -> None:
         """`like` is the same text with its lines broken otherwise: the same words are at the same places."""
@@ -149,41 +150,41 @@ class SearchedText:
         self._matches: dict[tuple[tuple[str, ...], str], list[tuple[int, int]]] = {}
 
     def matches(self, each: SecurityRule, budget: ScanBudget) -> list[tuple[int, int]]:
-        """Where a rule's pattern matches at one of its anchors; rules that differ in their needs alone share it."""
-        key = each.anchors, each.pattern.pattern
+        """Where a rule's pattern matches at one of its keywords; rules that differ in nothing else share it."""
+        key = each.keywords, each.pattern
         if key not in self._matches:
             self._matches[key] = [
                 place
-                for anchor in each.anchors
-                if self.vocabulary.may_have(anchor)
-                for place in self._at(each, anchor, budget)
+                for keyword in each.keywords
+                if self.vocabulary.may_have(keyword)
+                for place in self._at(each, keyword, budget)
             ]
         return self._matches[key]
 
-    def _at(self, each: SecurityRule, anchor: str, budget: ScanBudget) -> Iterator[tuple[int, int]]:
-        past = -1
-        for at in self.standing(anchor, budget):
+    def _at(self, each: SecurityRule, keyword: str, budget: ScanBudget) -> Iterator[tuple[int, int]]:
+        past, match = -1, compile_pattern(each.pattern).match
+        for at in self.standing(keyword, budget):
             if at <= past:
                 continue
             if not budget.take(each.cost):
                 return
-            found = each.pattern.match(self.text, at)
+            found = match(self.text, at)
             if found:
                 yield found.span()
-                past = at if each.needs else found.end() - 2
+                past = at if each.requires else found.end() - 2
 
-    def standing(self, anchor: str, budget: ScanBudget) -> list[int]:
-        """Where an anchor occurs: more places than the budget has tries left are of no use."""
-        if self._like and anchor.isalnum():
-            return self._like.standing(anchor, budget)
-        if anchor not in self._places:
+    def standing(self, keyword: str, budget: ScanBudget) -> list[int]:
+        """Where a keyword occurs: more places than the budget has tries left are of no use."""
+        if self._like and keyword.isalnum():
+            return self._like.standing(keyword, budget)
+        if keyword not in self._places:
             places: list[int] = []
-            at = self.text.find(anchor)
+            at = self.text.find(keyword)
             while at >= 0 and len(places) <= budget.left:
                 places.append(at)
-                at = self.text.find(anchor, at + 1)
-            self._places[anchor] = places
-        return self._places[anchor]
+                at = self.text.find(keyword, at + 1)
+            self._places[keyword] = places
+        return self._places[keyword]
 
 
 def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: ScanBudget) -> Iterator[RuleHit]:
@@ -197,7 +198,9 @@ def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: Sca
             if _holds(each, searched.text, start, end, budget):
                 kept += 1
                 first, last = sorted((view.origin(start), view.origin(max(end - 1, start))))
-                yield RuleHit(each.code, each.says, first, last + 1, each.severity, each.discount, view.disguise)
+                yield RuleHit(
+                    each.code, each.description, first, last + 1, each.severity, each.context_policy, view.disguise
+                )
         if budget.spent:
             return
 
@@ -205,14 +208,16 @@ def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: Sca
 def _holds(each: SecurityRule, text: str, start: int, end: int, budget: ScanBudget) -> bool:
     if each.unless_negated and is_negated(text, start):
         return False
-    if not each.needs and each.lacks is None:
+    if not each.requires and not each.excludes:
         return True
-    window = surrounding_text(text, start, end, each.back, each.reach, _ENDS if each.in_sentence else _BREAKS)
-    for need in each.needs:
+    cuts = _ENDS if each.same_sentence else _BREAKS
+    window = surrounding_text(text, start, end, each.before, each.after, cuts)
+    for required in each.requires:
         # A long list of alternatives is slower at every character.
-        if not (budget.take(1 + len(window) * (2 + need.pattern.count("|") // 30) // 32) and need.search(window)):
+        cost = 1 + len(window) * (2 + required.count("|") // 30) // 32
+        if not (budget.take(cost) and compile_pattern(required).search(window)):
             return False
-    return each.lacks is None or not each.lacks.search(window)
+    return not (each.excludes and compile_pattern(each.excludes).search(window))
 
 
 _BREAKS = ("\n\n", "\0")

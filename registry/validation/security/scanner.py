@@ -1,7 +1,7 @@
 """All rules over all texts: gather, look at every view, weigh, cap, and say it.
 
-Order: hidden characters and secrets on the author's own text; then the tables of rules on the plain view and on every
-view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
+Order: hidden characters and secrets on the author's own text; then the rules of rules/*.toml on the plain view and on
+every view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from registry.bundles.problem import PER_CODE_MAX, RawFinding, Severity, index_b
 from registry.validation.security import decoding
 from registry.validation.security.codes import CODES
 from registry.validation.security.context import Context
-from registry.validation.security.detectors import hidden_characters, markup, policy_mismatch, secrets
+from registry.validation.security.detectors import (
+    hidden_characters,
+    markup,
+    multi_step_download,
+    policy_mismatch,
+    secrets,
+)
 from registry.validation.security.engine import (
     HITS_COUNTED_MAX,
     RuleHit,
     ScanBudget,
     SearchedText,
-    SecurityRule,
     run_rules,
 )
 from registry.validation.security.normalization import (
@@ -32,22 +37,7 @@ from registry.validation.security.normalization import (
     find_spaced_words,
     unwrap_lines,
 )
-from registry.validation.security.rules import (
-    approval_bypass,
-    data_in_urls,
-    destructive_commands,
-    download_and_run,
-    exfiltration,
-    hidden_recipients,
-    instruction_override,
-    instruction_override_lexicon,
-    instruction_override_multilingual,
-    jailbreak,
-    multilingual,
-    persistence,
-    sensitive_files,
-    user_deception,
-)
+from registry.validation.security.rule_loader import load_rules
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 _CODES = index_by_code(CODES)
@@ -59,27 +49,8 @@ _LONGEST_QUOTE = 60
 _WORD_BOUNDARY = re.compile(r"[\W_]+|(?<=[a-z0-9])(?=[A-Z])")
 _NEAR = 60
 
-# Prose may be wrapped anywhere; a command ends with its line.
-_PROSE: tuple[SecurityRule, ...] = (
-    *instruction_override.RULES,
-    *instruction_override_multilingual.RULES,
-    *instruction_override_lexicon.RULES,
-    *user_deception.RULES,
-    *multilingual.RULES,
-    *jailbreak.RULES,
-    *approval_bypass.RULES,
-    *exfiltration.RULES,
-    *data_in_urls.RULES,
-    *sensitive_files.RULES,
-    *hidden_recipients.RULES,
-    *markup.REMOTE_RULES,
-)
-_LINES: tuple[SecurityRule, ...] = (
-    *download_and_run.RULES,
-    *destructive_commands.RULES,
-    *persistence.RULES,
-    *markup.ROLE_RULES,
-)
+# Where the bundle has a tool that writes, each finding of it is an error.
+_ERROR_WITH_WRITE_TOOL = "SEC_APPROVAL_BYPASS"
 _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}"
     r"(?:instruction|rule|prompt|guideline)"
@@ -174,10 +145,10 @@ def _hits_within(budget: ScanBudget, document: ScannedDocument, context: Context
 
 def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
     prose = SearchedText(unwrap_lines(view))
-    yield from run_rules(_PROSE, prose, budget)
+    yield from run_rules(load_rules("prose"), prose, budget)
     # Without a break to unwrap both are one text, and what was found of it applies to both.
-    yield from run_rules(_LINES, prose if prose.text == view.text else SearchedText(view, prose), budget)
-    yield from download_and_run.multi_step(view, budget)
+    yield from run_rules(load_rules("lines"), prose if prose.text == view.text else SearchedText(view, prose), budget)
+    yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 
 
@@ -214,7 +185,7 @@ def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> It
     for hit in hits:
         seen = looked_at[hit.code] = looked_at.get(hit.code, 0) + 1
         severity = hit.severity or _CODES[hit.code].severity
-        if hit.code == approval_bypass.escalate_for_write_tools and has_write_tool:
+        if hit.code == _ERROR_WITH_WRITE_TOOL and has_write_tool:
             severity = "error"
         if hit.disguise:
             yield replace(hit, severity="error")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterator
+
 from registry.bundles.problem import RawFinding, index_by_code
 from registry.validation.security import CODES, AuthorText, check_texts, find_json_texts
+from registry.validation.security.rule_loader import RULES_FOLDER
 
 TABLE = index_by_code(CODES)
 PAGE = """# Weight log
@@ -47,3 +51,10 @@ def verdict_of_description(passage: str) -> str:
 
 def codes_of_page(passage: str) -> set[str]:
     return {problem.code for problem in problems_of_page(passage)}
+
+
+def list_examples(kind: str) -> Iterator[tuple[str, str, str]]:
+    """The examples of one kind in the files of rules: (file, code, passage)."""
+    for path in sorted(RULES_FOLDER.glob("*.toml")):
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        yield from ((path.name, table["code"], passage) for passage in table.get("examples", {}).get(kind, ()))

@@ -8,11 +8,11 @@ import time
 import pytest
 
 from registry.validation.security import AuthorText, check_texts, find_json_texts
-from registry.validation.security.scanner import _LINES, _PROSE
+from registry.validation.security.rule_loader import load_rule_files
 from tests.unit.registry.validation.security.pages import TABLE
 
 MEBIBYTE = 1 << 20
-ALL_ANCHORS = " ".join(anchor for rule in (*_PROSE, *_LINES) for anchor in rule.anchors) + " "
+ALL_KEYWORDS = " ".join(word for file in load_rule_files() for rule in file.rules for word in rule.keywords) + " "
 UNITS = {
     "one-letter": "a",
     "brackets": "(",
@@ -50,7 +50,7 @@ UNITS = {
     "urls": "http://u:p",
     "keys": "sk-",
     "fences": "```\n",
-    "anchors": ALL_ANCHORS,
+    "keywords": ALL_KEYWORDS,
 }
 
 

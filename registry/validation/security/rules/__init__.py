@@ -1,1 +1,0 @@
-"""Rules that look for phrases: one module for each attack."""

@@ -22,10 +22,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from registry.bundles.problem import RawFinding, index_by_code
-from registry.validation.security import CODES, AuthorText, check_policies, check_texts, find_json_texts
+from registry.bundles.problem import RawFinding
+from registry.validation.codes import list_codes
+from registry.validation.security import AuthorText, check_policies, check_texts, find_json_texts
 
-TABLE = index_by_code(CODES)
+TABLE = list_codes()
 
 
 def severity(problem: RawFinding) -> str:

@@ -58,23 +58,13 @@ def limit_findings(problems: Iterable[RawFinding], most: int = EXAMINED_MAX) -> 
 
 @dataclass(frozen=True, slots=True)
 class FindingCode:
-    """One row of docs/findings.md: what a code means to the person who reads it.
+    """One row of schemas/findings.toml: what a code means to the person who reads it.
 
-    `example` is the shortest text that raises it; the last field says what to write in its place.
+    `example` is the shortest text that raises it; `fix` says what to write in its place.
     """
 
     code: str
     severity: Severity
     cause: str
     example: str
-    mend: str
-
-
-def index_by_code(codes: Iterable[FindingCode]) -> dict[str, FindingCode]:
-    """Index codes, refusing two of one name: a code means one thing for ever."""
-    table: dict[str, FindingCode] = {}
-    for code in codes:
-        if code.code in table:
-            raise ValueError(f"the finding code {code.code} is declared twice")
-        table[code.code] = code
-    return table
+    fix: str

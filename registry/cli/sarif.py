@@ -31,7 +31,7 @@ def _rule(code: str) -> dict[str, Any]:
     return {
         "id": code,
         "shortDescription": {"text": row.cause},
-        "help": {"text": f"{row.cause} {row.mend}"},
+        "help": {"text": f"{row.cause} {row.fix}"},
         "defaultConfiguration": {"level": row.severity},
     }
 

@@ -13,6 +13,7 @@ from registry.bundles.finding import Finding, sort_findings
 from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle, parse_bundle
 from registry.bundles.problem import RawFinding
 from registry.bundles.validation_context import ValidationContext
+from registry.validation.codes import severity_by_code
 
 if TYPE_CHECKING:
     from registry.validation.pipeline import Check
@@ -63,7 +64,7 @@ def validate_bundle(files: Mapping[str, bytes | str], *, published: ValidationCo
     from registry.validation import pipeline
 
     deadline = Deadline.after(SECONDS_MAX)
-    documents = parse_bundle(files, pipeline.severity_by_code())
+    documents = parse_bundle(files, severity_by_code())
     _run(documents, pipeline.list_checks(documents, published or ValidationContext(), deadline), deadline)
     capability = documents.value("capability.json")
     capability_id = capability.get("capability_id") if isinstance(capability, dict) else None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final
 
 from registry.bundles.deadline import NEVER, Deadline
 from registry.bundles.parsed_bundle import BUNDLE_FILES, ParsedBundle
-from registry.bundles.problem import RawFinding, Severity
+from registry.bundles.problem import RawFinding
 from registry.bundles.supporting_files import find_supporting_files
 from registry.bundles.validation_context import ValidationContext
-from registry.validation import a2ui, codes, security
+from registry.validation import a2ui, security
 from registry.validation.rules.capability import check_capability, check_front_matter, get_profile
 from registry.validation.rules.cross_references import check_cross_references, find_mentioned_schema_ids
 from registry.validation.rules.sections import check_sections, guess_profile
@@ -28,12 +28,6 @@ _SAID_AFTER_READING: Final[Mapping[str, frozenset[str]]] = {
     "UI_TOOL_REF_UNKNOWN": frozenset({"ui_schemas.json"}),
     "UI_SCHEMA_UNREFERENCED": frozenset({"skill.md", "tools.json"}),
 }
-
-
-@cache
-def severity_by_code() -> dict[str, Severity]:
-    """The severity of each code where a problem does not say its own."""
-    return codes.severity_by_code()
 
 
 def list_checks(documents: ParsedBundle, published: ValidationContext, deadline: Deadline = NEVER) -> Iterator[Check]:

@@ -3,8 +3,7 @@
 What other modules may use is here; `check` says how the parts work together.
 """
 
-from registry.validation.a2ui.codes import CODES
 from registry.validation.a2ui.pipeline import check_ui_schemas
 from registry.validation.a2ui.references import check_tool_ui
 
-__all__ = ["CODES", "check_tool_ui", "check_ui_schemas"]
+__all__ = ["check_tool_ui", "check_ui_schemas"]

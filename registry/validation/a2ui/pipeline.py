@@ -18,13 +18,13 @@ from registry.validation.a2ui.actions import check_actions, tools_by_name
 from registry.validation.a2ui.arguments import Arguments
 from registry.validation.a2ui.bindings import check_bindings
 from registry.validation.a2ui.budget import Budget, build_finding, json_type, quote_value
-from registry.validation.a2ui.codes import SEVERITIES
 from registry.validation.a2ui.components import check_components
 from registry.validation.a2ui.entry import check_entry, check_inner_limits
 from registry.validation.a2ui.references import check_is_referenced, ids_named_by_tools
 from registry.validation.a2ui.scopes import iterate_components
 from registry.validation.a2ui.surface import Surface, dict_or_empty, read_surface
 from registry.validation.a2ui.tree import check_topology
+from registry.validation.codes import severity_by_code
 
 
 def check_ui_schemas(
@@ -146,6 +146,6 @@ class _ErrorCount:
 
     def watch(self, found: Iterable[RawFinding]) -> Iterator[RawFinding]:
         for each in found:
-            if (each.severity or SEVERITIES[each.code]) == "error":
+            if (each.severity or severity_by_code()[each.code]) == "error":
                 self.count += 1
             yield each

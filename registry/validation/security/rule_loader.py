@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from registry.bundles.problem import Severity
-from registry.validation.security.codes import CODES
+from registry.validation.codes import list_codes
 from registry.validation.security.engine import (
     ContextPolicy,
     SecurityRule,
@@ -22,7 +22,6 @@ from registry.validation.security.engine import (
     fold_pattern,
 )
 
-_CODES = {row.code for row in CODES}
 RULES_FOLDER = Path(__file__).parent / "rules"
 # Parts of patterns that every file may use.
 _SHARED_FILE = "fragments.toml"
@@ -103,7 +102,7 @@ def parse_rule_file(text: str, name: str) -> RuleFile:
         raise RuleFileError(f"{name}: {error}") from None
     _check_keys(table, _FILE_KEYS, name, required=("code", "text", "rules"))
     _check_keys(table.get("examples", {}), _EXAMPLE_KEYS, f"{name}: examples")
-    if table["code"] not in _CODES:
+    if table["code"] not in list_codes():
         raise RuleFileError(f"{name}: code: there is no finding {table['code']}")
     fragments = _resolve(table.get("fragments", {}), _shared_fragments(), name)
     rules = tuple(

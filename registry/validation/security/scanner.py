@@ -1,7 +1,8 @@
 """All rules over all texts: gather, look at every view, weigh, cap, and say it.
 
 Order: hidden characters and secrets on the author's own text; then the rules of rules/*.toml on the plain view and on
-every view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever surrounds it.
+every view that takes a disguise off. A match that is only there once a disguise is off is an error, whatever
+surrounds it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
-from registry.bundles.problem import PER_CODE_MAX, RawFinding, Severity, index_by_code
+from registry.bundles.problem import PER_CODE_MAX, RawFinding, Severity
+from registry.validation.codes import list_codes
 from registry.validation.security import decoding
-from registry.validation.security.codes import CODES
 from registry.validation.security.context import Context
 from registry.validation.security.detectors import (
     hidden_characters,
@@ -40,7 +41,6 @@ from registry.validation.security.normalization import (
 from registry.validation.security.rule_loader import load_rules
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
-_CODES = index_by_code(CODES)
 MOST_PER_CODE = PER_CODE_MAX
 # Whether a passage teaches is asked of so many of a code.
 _WEIGHED_MAX = 200
@@ -184,7 +184,7 @@ def _weigh(hits: list[RuleHit], context: Context, *, has_write_tool: bool) -> It
     looked_at: dict[str, int] = {}
     for hit in hits:
         seen = looked_at[hit.code] = looked_at.get(hit.code, 0) + 1
-        severity = hit.severity or _CODES[hit.code].severity
+        severity = hit.severity or list_codes()[hit.code].severity
         if hit.code == _ERROR_WITH_WRITE_TOOL and has_write_tool:
             severity = "error"
         if hit.disguise:
@@ -239,7 +239,7 @@ def _capped(hits: list[RuleHit]) -> Iterator[tuple[RuleHit, int]]:
 
 def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
     part, offset = document.part_at(hit.start)
-    code = _CODES[hit.code]
+    code = list_codes()[hit.code]
     quote = quote_excerpt(document.text[hit.start : hit.end] if hit.quote is None else hit.quote)
     message = f"Seen: {hit.says}" + (f" ({hit.disguise})" if hit.disguise else "") + (f': "{quote}".' if quote else ".")
     if more > 0:
@@ -248,7 +248,7 @@ def _problem(hit: RuleHit, more: int, document: ScannedDocument) -> RawFinding:
         )
     severity = None if hit.severity == code.severity else hit.severity
     return RawFinding(
-        hit.code, document.file, part.path, message, code.mend, part.is_key, part.base_offset + offset, severity
+        hit.code, document.file, part.path, message, code.fix, part.is_key, part.base_offset + offset, severity
     )
 
 

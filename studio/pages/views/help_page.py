@@ -7,8 +7,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from registry.validation.codes import list_codes
-from registry.validation.findings_reference import list_families
+from registry.validation.codes import list_codes, list_families
 from studio.pages import tour
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, operator_required

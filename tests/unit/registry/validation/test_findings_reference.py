@@ -1,7 +1,5 @@
 from pathlib import Path
 
-import pytest
-
 from registry.validation.codes import list_codes
 from registry.validation.findings_reference import render_findings_page
 
@@ -12,11 +10,10 @@ def test_the_committed_page_is_what_the_tables_say() -> None:
     assert PAGE.read_text("utf-8") == render_findings_page(), "run: python3 run.py manage findings_page"
 
 
-@pytest.mark.parametrize("code", sorted(list_codes()))
-def test_every_code_has_its_section_with_cause_example_and_mend(code: str) -> None:
-    section = PAGE.read_text("utf-8").split(f"### {code}\n")[1].split("\n#")[0]
-    row = list_codes()[code]
-    assert row.cause in section
-    assert f"- Example: {row.example}" in section
-    assert f"- Fix: {row.mend}" in section
-    assert all(len(text.strip()) > 3 for text in (row.cause, row.mend))
+def test_every_code_has_its_section_with_cause_example_and_fix() -> None:
+    page = PAGE.read_text("utf-8")
+    for code, row in list_codes().items():
+        section = page.split(f"### {code}\n")[1].split("\n#")[0]
+        assert row.cause in section, code
+        assert f"- Example: {row.example}" in section, code
+        assert f"- Fix: {row.fix}" in section, code

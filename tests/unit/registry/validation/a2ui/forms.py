@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from registry.bundles.problem import RawFinding
-from registry.validation.a2ui import CODES, check_tool_ui, check_ui_schemas
+from registry.validation.a2ui import check_tool_ui, check_ui_schemas
+from registry.validation.codes import severity_by_code
 
 CATALOG = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 REPOSITORY = Path(__file__).parents[5]
 SAMPLES = REPOSITORY / "tests" / "data" / "a2ui"
-SEVERITIES = {code.code: code.severity for code in CODES}
+SEVERITIES = severity_by_code()
 # Where `add` puts its first component: the form itself has five.
 ADDED = "/0/definition/components/5"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 
-from registry.bundles.problem import RawFinding, index_by_code
-from registry.validation.security import CODES, AuthorText, check_texts, find_json_texts
+from registry.bundles.problem import RawFinding
+from registry.validation.codes import list_codes
+from registry.validation.security import AuthorText, check_texts, find_json_texts
 from registry.validation.security.rule_loader import RULES_FOLDER
 
-TABLE = index_by_code(CODES)
+TABLE = list_codes()
 PAGE = """# Weight log
 
 ## When to use

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from registry.bundles.problem import index_by_code
-from registry.validation.security import CODES
+from registry.validation.codes import list_codes
 from registry.validation.security.engine import compile_pattern
 from registry.validation.security.rule_loader import (
     RULES_FOLDER,
@@ -28,7 +27,7 @@ def test_every_file_has_rules_of_a_known_code() -> None:
     assert len(load_rule_files()) == len(list(RULES_FOLDER.glob("*.toml"))) - 1
     for file in load_rule_files():
         assert file.rules, file.name
-        assert file.code in index_by_code(CODES), file.name
+        assert file.code in list_codes(), file.name
         assert file.name.startswith(file.code.removeprefix("SEC_").lower()), file.name
 
 

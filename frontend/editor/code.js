@@ -110,7 +110,7 @@ export class Code {
   replace(edits, from) {
     this.view.dispatch({
       changes: [...edits].sort((a, b) => a.from - b.from), userEvent: "input",
-      // Typing in a form is one step, as typing in the text is; a mend or a whole new text is a step of its own.
+      // Typing in a form is one step, as typing in the text is; a fix or a whole new text is a step of its own.
       annotations: from === "form" ? origin.of(from) : [origin.of(from), isolateHistory.of("full")],
     });
   }
@@ -149,12 +149,12 @@ export class Code {
     this.view.focus();
   }
 
-  // [{line, column, severity, message, mends: [{label, apply}]}]
+  // [{line, column, severity, message, fixes: [{label, apply}]}]
   setFindings(findings) {
     const { state } = this.view;
     const marks = findings.map((one) => {
       const from = this.offset(one.line ?? 1, one.column ?? 1);
-      return { from, to: endOf(state, from), severity: one.severity, message: one.message, actions: one.mends.map(({ label, apply }) => ({ name: label, apply })) };
+      return { from, to: endOf(state, from), severity: one.severity, message: one.message, actions: one.fixes.map(({ label, apply }) => ({ name: label, apply })) };
     });
     this.view.dispatch(setDiagnostics(state, marks));
   }

@@ -23,7 +23,7 @@ export class Document {
     this.listeners.push(listener);
   }
 
-  // `origin`: "code", "form", "area", "mend" or "other".
+  // `origin`: "code", "form", "area", "fix" or "other".
   taken(text, origin) {
     if (text === this.value) return;
     this.value = text;

@@ -38,7 +38,7 @@ export class FieldFindings {
     back?.();
   }
 
-  // Whoever stands on the page or the mend of a finding stands there again, or on its field where it is gone.
+  // Whoever stands on the page or the fix of a finding stands there again, or on its field where it is gone.
   focused(root) {
     const active = document.activeElement;
     const box = root.contains(active) ? active.closest(".field-findings") : null;
@@ -87,7 +87,7 @@ export class FieldFindings {
     last.after(box);
   }
 
-  // The words, the page and the mend of a finding as the server wrote them.
+  // The words, the page and the fix of a finding as the server wrote them.
   said(finding) {
     const copy = (selector) => finding.item.querySelector(selector)?.cloneNode(true);
     const inside = (selector) => [...(copy(selector)?.childNodes ?? [])];
@@ -98,7 +98,7 @@ export class FieldFindings {
     const toText = finding.isWritten ? null
       : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, say("Go to the text"));
     return h("div", { class: `field-finding field-finding-${finding.severity}` }, words,
-      h("div", { class: "actions" }, copy(".finding-code"), copy("[data-mend]"), toText));
+      h("div", { class: "actions" }, copy(".finding-code"), copy("[data-fix]"), toText));
   }
 
   // How many errors and warnings a fold holds, for those who see it closed.

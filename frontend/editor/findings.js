@@ -1,4 +1,4 @@
-// The server's findings: marks on the tabs, in the text and in the forms, the way from a finding to its place, and mends.
+// The server's findings: marks on the tabs, in the text and in the forms, the way from a finding to its place, and fixes.
 import { FieldFindings } from "./field-findings.js";
 import { say } from "./say.js";
 
@@ -11,11 +11,11 @@ export class Findings {
     this.remember();
     editor.form.addEventListener("click", (event) => {
       const place = event.target.closest("a.finding-place");
-      const mend = event.target.closest("[data-mend]");
+      const fix = event.target.closest("[data-fix]");
       if (place) {
         event.preventDefault();
         editor.goToFinding(read(place.closest(".finding")));
-      } else if (mend) this.apply(JSON.parse(mend.dataset.mend), mend.closest(".field-findings")?.control);
+      } else if (fix) this.apply(JSON.parse(fix.dataset.fix), fix.closest(".field-findings")?.control);
     });
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       const elt = event.detail.elt;
@@ -39,8 +39,8 @@ export class Findings {
 
   list() {
     return [...this.root.querySelectorAll(".finding")].map((item) => {
-      const mends = [...item.querySelectorAll("[data-mend]")];
-      return { ...read(item), mends: mends.map((one) => ({ label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.mend)) })) };
+      const fixes = [...item.querySelectorAll("[data-fix]")];
+      return { ...read(item), fixes: fixes.map((one) => ({ label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.fix)) })) };
     });
   }
 
@@ -58,7 +58,7 @@ export class Findings {
       return;
     }
     const at = control?.dataset.at;
-    document.edit(edits, "mend");
+    document.edit(edits, "fix");
     this.editor.open(file);
     // The button went with its finding.
     if (at) document.formRoot.querySelector(`[data-at="${CSS.escape(at)}"]`)?.focus();

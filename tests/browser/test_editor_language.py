@@ -31,7 +31,7 @@ WORDS = json.dumps({sentence: f"{OPENED}{sentence}{CLOSED}" for sentence in (*SC
 # Findings bring words of the server, whose templates this test does not translate.
 SHOWN = """all => all.map(one => {
     const copy = one.cloneNode(true);
-    const ofServer = ".field-finding-words > .visually-hidden, .finding-code, [data-mend]";
+    const ofServer = ".field-finding-words > .visually-hidden, .finding-code, [data-fix]";
     for (const words of copy.querySelectorAll(ofServer)) words.remove();
     return copy.outerHTML;
 })"""

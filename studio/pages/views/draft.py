@@ -60,13 +60,13 @@ class FilePanel:
 class FindingRow:
     """A finding, with the form field where it can be fixed, or the row that it belongs to.
 
-    `mend` is the quick fix where there is one, as JSON `{file, edits}`; `mend_label` is the label of its button.
+    `fix` is the quick fix where there is one, as JSON `{file, edits}`; `fix_label` is the label of its button.
     """
 
     finding: Finding
     place: FormLocation | None
-    mend: str
-    mend_label: str
+    fix: str
+    fix_label: str
 
 
 def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:

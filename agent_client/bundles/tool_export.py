@@ -2,7 +2,7 @@
 
 What a vendor's schema dialect cannot express is left out of the exported schema and stated in the description; the
 gate checks every call against the author's own schema, so that an export may be looser and never decides anything.
-Sources: the type documentation and schema transformers of openai 3.54, anthropic 2.12 and google-genai 3.4.
+Sources: those of `vendor_limits`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from agent_client.bundles.vendor_limits import PROPERTY_NAMES, ROOT_REFUSED
 from agent_client.json_schema.validation import allows_null
 from agent_client.text.sanitize import one_line
 
@@ -19,11 +20,8 @@ Vendor = Literal["openai", "openai_responses", "anthropic", "gemini", "mcp"]
 VENDORS: Final[tuple[Vendor, ...]] = ("openai", "openai_responses", "anthropic", "gemini", "mcp")
 Json = dict[str, Any]
 
-_PROPERTY_NAME: Final = {
-    "gemini": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}"),
-    "anthropic": re.compile(r"[A-Za-z0-9_.-]{1,64}"),
-}
-_ROOT_FORBIDDEN: Final = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else"})
+# What an export leaves out at the root.
+_ROOT_DROPPED: Final = frozenset(ROOT_REFUSED) | {"const", "if", "then", "else"}
 _NEVER_SENT: Final = frozenset({"$schema", "$id", "$comment"})
 _GEMINI: Final = frozenset(
     {"type", "format", "title", "description", "enum", "items", "minItems", "maxItems", "minLength", "maxLength"}
@@ -113,9 +111,9 @@ def _mcp(name: str, tool: Mapping[str, Any], description: str) -> Json:
 
 def export_schema(schema: Json, vendor: Vendor, *, strict: bool = False) -> Json:
     """The args_schema in the vendor's dialect: an object at the root, known keywords, strict rules where asked."""
-    root = {key: value for key, value in schema.items() if key not in _ROOT_FORBIDDEN}
+    root = {key: value for key, value in schema.items() if key not in _ROOT_DROPPED}
     made: Json = _converted({"type": "object", "properties": {}, **root}, vendor, strict=strict)
-    dropped = sorted(_ROOT_FORBIDDEN & set(schema))
+    dropped = sorted(_ROOT_DROPPED & set(schema))
     if dropped:
         note = f"Further rules ({', '.join(dropped)}) apply to the whole."
         made["description"] = f"{made.get('description', '')} {note}".strip()
@@ -256,7 +254,7 @@ def _fits_strict(schema: Json) -> bool:
 
 def _odd_property(schema: Any, vendor: Vendor) -> str | None:
     """A property name that the vendor refuses, at any level."""
-    allowed = _PROPERTY_NAME.get(vendor)
+    allowed = PROPERTY_NAMES.get(vendor)
     stack = [schema] if allowed is not None else []
     while stack:
         value = stack.pop()

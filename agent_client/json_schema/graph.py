@@ -171,10 +171,6 @@ class SchemaGraph:
         """
         return _Measure().of(self.root).expansions
 
-    def longest_chain(self) -> int:
-        """How many subschemas stand inside each other when references are followed."""
-        return _Measure().of(self.root).chain
-
     def visits(self, depth: int, node: Node | None = None) -> int:
         """An upper bound for the subschemas visited on a value of at most `depth` levels, recursion included.
 

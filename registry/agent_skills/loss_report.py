@@ -29,10 +29,6 @@ class LossReport:
         """Note one about another file, which has no place."""
         self.findings.append(Finding(code, severity_by_code()[code], name[:200], "", None, None, message, hint))
 
-    @property
-    def has_error(self) -> bool:
-        return any(finding.is_error for finding in self.findings)
-
 
 def _escaped(step: str) -> str:
     return step[:200].replace("~", "~0").replace("/", "~1")

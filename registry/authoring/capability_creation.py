@@ -23,7 +23,6 @@ from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.validation.a2ui.surface import dict_or_empty
 
-ArgumentKind = Literal["text", "long text", "number", "whole number", "yes or no", "date", "choice", "list of texts"]
 SUGGESTED_MAX: Final = 6
 TOOLS_MAX: Final = 20
 ARGUMENTS_MAX: Final = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -139,8 +139,3 @@ class ExampleSimilarity:
 def _centroids(vectors: Floats, starts: npt.NDArray[np.int64]) -> Floats:
     sums = np.add.reduceat(vectors, starts, axis=0)
     return np.asarray(sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12), np.float32)
-
-
-def count_utterances(samples: TrainingExamples) -> Mapping[int, int]:
-    """How many samples each class has."""
-    return {number: int(count) for number, count in enumerate(np.bincount(samples.labels, minlength=samples.classes))}

@@ -124,11 +124,6 @@ def get_group(group_id: str) -> GroupPage:
     return GroupPage(_row(group_id, group, len(members)), [GroupMember(one.capability_id, one.name) for one in members])
 
 
-def list_ungrouped() -> list[GroupMember]:
-    """Published capabilities that name no group, by id."""
-    return [GroupMember(one.capability_id, one.name) for one in published_profiles().values() if not one.skill_groups]
-
-
 def create_group(*, group_id: str, by: Actor, **given: Any) -> SkillGroup:
     """As `set_group`, for a group without a description. Raises `StatusConflict` where it has one."""
     with write_transaction():

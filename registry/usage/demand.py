@@ -84,11 +84,6 @@ class MessageGroup:
         return max(0, len(self.rows) - EXAMPLES_SHOWN_MAX)
 
 
-def stores_messages() -> bool:
-    """Whether the registry keeps messages at all."""
-    return bool(settings.KEEP_UNMATCHED_DAYS)
-
-
 def list_unknown_ids(*, dismissed: bool = False) -> QuerySet[UnknownCapabilityRequest]:
     """Ids that are still not there, the most wanted first."""
     there = Capability.objects.filter(status__in=LOADABLE_STATUSES).values("capability_id")

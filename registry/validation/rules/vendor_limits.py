@@ -1,26 +1,20 @@
-"""What OpenAI, Anthropic and Gemini would not take as a plain (non-strict) tool.
+"""Warnings of what a vendor would not take as a plain (non-strict) tool: `agent_client.bundles.vendor_limits`.
 
-Sources: the type documentation and schema transformers of the vendors' Python SDKs (openai 3.54, anthropic 2.12,
-google-genai 3.4). Strict mode has more limits; an export of tools for it applies those.
+Strict mode has more limits; an export of tools for it applies those.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
+from agent_client.bundles.vendor_limits import PROPERTY_NAMES, ROOT_REFUSED
 from agent_client.json_schema.graph import Node, SchemaGraph
 from registry.bundles.problem import Path, RawFinding
-
-_ROOT_FORBIDDEN: Final = ("anyOf", "oneOf", "allOf", "not", "enum")
-_GEMINI_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_ANTHROPIC_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 def check_vendor_limits(graph: SchemaGraph, path: Path) -> Iterator[RawFinding]:
     """Warnings, each naming the vendor and the reason."""
-    for keyword in _ROOT_FORBIDDEN:
+    for keyword in ROOT_REFUSED:
         if keyword in graph.root.schema:
             message = f"OpenAI and Anthropic refuse '{keyword}' at the root of a tool's schema"
             yield _limit((*path, keyword), message, "Move it into a property.", at_key=True)
@@ -35,8 +29,7 @@ def _check_property_name(node: Node, path: Path) -> Iterator[RawFinding]:
     if len(node.path) < 2 or node.path[-2] != "properties":
         return
     name = str(node.path[-1])
-    vendors = ["Gemini"] if not _GEMINI_NAME.fullmatch(name) else []
-    vendors += ["Anthropic"] if not _ANTHROPIC_NAME.fullmatch(name) else []
+    vendors = [vendor.capitalize() for vendor, allowed in PROPERTY_NAMES.items() if not allowed.fullmatch(name)]
     if vendors:
         message = f"{' and '.join(vendors)} would refuse the property name {name[:64]!r}"
         hint = "Begin with a letter; use letters, digits and _ only, at most 64."

@@ -229,7 +229,7 @@ def _check_keys(row: Any, keys: dict[str, type], where: str, required: tuple[str
         if key not in keys:
             raise RuleFileError(f"{where}: {key} is not a key; there are {', '.join(sorted(keys))}")
         if not isinstance(value, keys[key]) or (keys[key] is int and isinstance(value, bool)):
-            raise RuleFileError(f"{where}: {key} must be a {keys[key].__name__}, not {value!r}")
+            raise RuleFileError(f"{where}: {key} must be of type {keys[key].__name__}, not {value!r}")
         if key in _CHOICES and value not in _CHOICES[key]:
             raise RuleFileError(f"{where}: {key} must be one of {', '.join(_CHOICES[key])}, not {value!r}")
         if key in ("requires", "variants") and isinstance(value, list) and not all(isinstance(e, str) for e in value):

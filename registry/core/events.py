@@ -18,7 +18,7 @@ Subject = Literal["capability_id", "git_source", "agent_key", "operator", "webho
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class EventType:
     """A kind of write.
 
     `label` is what a timeline shows; its placeholders are keys of the row's detail. `public` is the event type for
@@ -34,8 +34,8 @@ class Event:
     opt_in: bool = False
 
 
-def _timeline(verb: str, label: str | Promise, *, public: str = "", opt_in: bool = False) -> Event:
-    return Event(verb, label, public, in_timeline=True, opt_in=opt_in)
+def _timeline(verb: str, label: str | Promise, *, public: str = "", opt_in: bool = False) -> EventType:
+    return EventType(verb, label, public, in_timeline=True, opt_in=opt_in)
 
 
 _PUBLIC: Final = (
@@ -45,21 +45,21 @@ _PUBLIC: Final = (
     _timeline("capability.retire", gettext_lazy("Retired"), public="capability.retired"),
     _timeline("capability.restore", gettext_lazy("Restored"), public="capability.restored"),
     # An author saves every few minutes.
-    Event("draft.save", public="draft.saved", opt_in=True),
+    EventType("draft.save", public="draft.saved", opt_in=True),
     _timeline("draft.import", gettext_lazy("Draft imported"), public="draft.saved", opt_in=True),
-    Event("proposal.create", public="proposal.created"),
-    Event("proposal.reject", public="proposal.rejected"),
+    EventType("proposal.create", public="proposal.created"),
+    EventType("proposal.reject", public="proposal.rejected"),
     _timeline("incident.open", gettext_lazy("Incident opened"), public="incident.opened"),
     _timeline("incident.close", gettext_lazy("Incident closed"), public="incident.closed"),
-    Event("git_source.failing", public="git_source.failing", subject="git_source"),
-    Event("git_source.recovered", public="git_source.recovered", subject="git_source"),
-    Event("agent_key.create", public="agent_key.created", subject="agent_key"),
-    Event("agent_key.revoke", public="agent_key.revoked", subject="agent_key"),
-    Event("operator.create", public="operator.created", subject="operator"),
-    Event("operator.disable", public="operator.disabled", subject="operator"),
-    Event("webhook.disable", public="webhook.disabled", subject="webhook"),
-    Event("job.park", public="job.parked", subject="job"),
-    Event("registry.restore", public="registry.restored", subject="registry"),
+    EventType("git_source.failing", public="git_source.failing", subject="git_source"),
+    EventType("git_source.recovered", public="git_source.recovered", subject="git_source"),
+    EventType("agent_key.create", public="agent_key.created", subject="agent_key"),
+    EventType("agent_key.revoke", public="agent_key.revoked", subject="agent_key"),
+    EventType("operator.create", public="operator.created", subject="operator"),
+    EventType("operator.disable", public="operator.disabled", subject="operator"),
+    EventType("webhook.disable", public="webhook.disabled", subject="webhook"),
+    EventType("job.park", public="job.parked", subject="job"),
+    EventType("registry.restore", public="registry.restored", subject="registry"),
 )
 _TIMELINE: Final = (
     _timeline("capability.visibility", gettext_lazy("Made %(visibility)s")),
@@ -76,10 +76,10 @@ _TIMELINE: Final = (
     _timeline("release.fail", gettext_lazy("Planned release not made")),
 )
 _LABELED: Final = (
-    Event("review.comment", gettext_lazy("Commented in the review")),
-    Event("review.reply", gettext_lazy("Answered in the review")),
-    Event("review.resolve", gettext_lazy("Comment resolved")),
-    Event("review.reopen", gettext_lazy("Comment opened again")),
+    EventType("review.comment", gettext_lazy("Commented in the review")),
+    EventType("review.reply", gettext_lazy("Answered in the review")),
+    EventType("review.resolve", gettext_lazy("Comment resolved")),
+    EventType("review.reopen", gettext_lazy("Comment opened again")),
 )
 _AUDITED_ONLY: Final = (
     "agent_key.change",
@@ -135,8 +135,8 @@ _AUDITED_ONLY: Final = (
     "webhook.test",
 )
 
-EVENTS: Final[dict[str, Event]] = {
-    event.verb: event for event in (*_PUBLIC, *_TIMELINE, *_LABELED, *map(Event, _AUDITED_ONLY))
+EVENTS: Final[dict[str, EventType]] = {
+    event.verb: event for event in (*_PUBLIC, *_TIMELINE, *_LABELED, *map(EventType, _AUDITED_ONLY))
 }
 TIMELINE_VERBS: Final = tuple(event.verb for event in EVENTS.values() if event.in_timeline)
 PUBLIC_TYPES: Final = tuple(dict.fromkeys(event.public for event in EVENTS.values() if event.public))

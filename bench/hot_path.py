@@ -207,7 +207,7 @@ def _two_slow_clients(server: Server) -> Iterator[None]:
 
 
 def _report(result: dict[str, Any]) -> None:
-    """Markdown, as docs/performance.md holds it."""
+    """Markdown, as docs/benchmarks.md holds it."""
     print(
         "| cell | server | CPU µs a request (quartiles) | requests a second (quartiles) | product, by CPU (quartiles) |"
     )

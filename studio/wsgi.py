@@ -29,7 +29,7 @@ from registry.usage import usage_counters
 from studio.middleware.proxies import apply_forwarding
 
 # A thread that works something out holds the interpreter for 5 ms at a time by default, and a read that needs a
-# twentieth of a millisecond waits for that at each turn. Measured beside two busy clients: docs/performance.md.
+# twentieth of a millisecond waits for that at each turn. Measured beside two busy clients: docs/benchmarks.md.
 sys.setswitchinterval(0.0002)
 FAST_PATH: Final = FastPath(_django)
 usage_counters.add_source(FAST_PATH.collect)

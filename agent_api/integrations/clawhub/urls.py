@@ -10,7 +10,7 @@ from agent_api.integrations.clawhub import publish_views, read_views
 @csrf_exempt
 def unknown(request: HttpRequest) -> HttpResponse:  # noqa: ARG001 (a view)
     """What this registry does not offer: stars, reports, transfers, plugins ..."""
-    words = "This registry does not offer that; see docs/interop.md"
+    words = "This registry does not offer that; see docs/integrations.md"
     return HttpResponse(words, status=404, content_type="text/plain; charset=utf-8")
 
 

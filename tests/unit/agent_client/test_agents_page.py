@@ -42,7 +42,7 @@ def test_the_first_screen_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_every_test_that_the_coverage_page_names_exists() -> None:
-    page = (ROOT / "docs" / "coverage.md").read_text("utf-8")
+    page = (ROOT / "docs" / "requirements.md").read_text("utf-8")
     named = re.findall(r"`(tests/\S+?\.py)::(\w+)`", page)
     assert len(named) > 50
     faults = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (ROOT / file).read_text("utf-8")]

@@ -1,7 +1,7 @@
 """Every error of the registry, or of the connection to it: one class per code, with the data of the response.
 
 `str(error)` is for logs. `error.user_message()` is what an agent can say to the user: it explains and offers what
-there is (SPEC-SEEDS A), and it never repeats text of unlimited length from the other side.
+there is (docs/requirements.md A), and it never repeats text of unlimited length from the other side.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The prompt: what a model reads about the capabilities in use. The same input gives the same bytes.
 
 `render_prompt` is used by `POST prompt_render` and by `Session.prompt()`, so that an operator sees
-what an agent will read. The order of the sections and their words follow the source documents: loaded capabilities,
+what an agent will read. The order of the sections and their words are fixed (docs/requirements.md A): loaded capabilities,
 tools, skill instructions, what needs something first, user context.
 
 A skill is untrusted text. It is enclosed in a fence whose marker is derived from the bundle's digest and does not occur
@@ -54,7 +54,7 @@ class Prompt:
         return estimate_tokens(self.prompt)
 
     def as_dict(self) -> dict[str, Any]:
-        """The response of `prompt_render` (CONTRACT 4)."""
+        """The response of `prompt_render` (docs/contract.md 4)."""
         return {
             "prompt": self.prompt,
             "characters": self.characters,

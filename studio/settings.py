@@ -1,6 +1,6 @@
 """Django's settings. Every choice an operator has comes from `studio.config.environment`; the rest is fixed here.
 
-Reached through `django.conf` alone. CONTRACT 0 lists the variables.
+Reached through `django.conf` alone. docs/contract.md 0 lists the variables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How the rooms stand to each other (docs/style.md says why), and what a committed file never holds."""
+"""How the packages may import each other (docs/architecture.md says why), and what a committed file never holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rendered bytes as HTTP: content coding, conditional requests and the caching rules of CONTRACT 4."""
+"""Rendered bytes as HTTP: content coding, conditional requests and the caching rules of docs/contract.md 4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pipeline sends: bundles as JSON texts or as a zip (CONTRACT 5)."""
+"""What a pipeline sends: bundles as JSON texts or as a zip (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator API; every path is also the operationId (CONTRACT 5)."""
+"""The operator API; every path is also the operationId (docs/contract.md 5)."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The operator API: what the command line does, for a pipeline with a key of the scope `publish` (CONTRACT 5)."""
+"""The operator API: the verbs of the command line, for keys with the scope `publish` (docs/contract.md 5)."""
 
 from __future__ import annotations
 

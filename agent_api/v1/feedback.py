@@ -1,4 +1,4 @@
-"""`capability_feedback`: agents report outcomes, which change a playbook's confidence (CONTRACT 4)."""
+"""`capability_feedback`: agents report outcomes, which change a playbook's confidence (docs/contract.md 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`capability_install`: redeem an install code (CONTRACT 4)."""
+"""`capability_install`: redeem an install code (docs/contract.md 4)."""
 
 from __future__ import annotations
 

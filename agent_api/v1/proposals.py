@@ -1,4 +1,4 @@
-"""`capability_propose` and `capability_proposal`: bundles for review, and what became of them (CONTRACT 4)."""
+"""`capability_propose` and `capability_proposal`: bundles for review, and what became of them (docs/contract.md 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent's contract: every path is also the operationId (CONTRACT 4)."""
+"""The agent's contract: every path is also the operationId (docs/contract.md 4)."""
 
 from django.urls import path
 

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def is_capability_id(value: object) -> bool:
-    """Whether it is a text that can be the id of a capability (CONTRACT 1.1)."""
+    """Whether it is a text that can be the id of a capability (docs/contract.md 1.1)."""
     return isinstance(value, str) and len(value) <= 64 and CAPABILITY_ID.fullmatch(value) is not None
 
 

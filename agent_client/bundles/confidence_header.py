@@ -1,4 +1,4 @@
-"""A playbook's confidence, written under its H1 for the agent that executes it (SPEC-SEEDS D).
+"""A playbook's confidence, written under its H1 for the agent that executes it (docs/requirements.md D).
 
 The skill doc stays the author's, so that its digest can be recomputed; the header is made for each reading.
 """

@@ -1,4 +1,4 @@
-"""Forms of a bundle: shown as A2UI messages, and what the user did in one as a tool call (A2UI.md 3 and 5)."""
+"""Forms of a bundle: shown as A2UI messages; what the user did in one as a tool call (docs/ui-schemas.md 1 to 4)."""
 
 from __future__ import annotations
 

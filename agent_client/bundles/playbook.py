@@ -1,4 +1,4 @@
-"""A playbook's skill doc as structure, and back to the same text (SPEC-SEEDS D: Goal, Prerequisites, Steps, ...).
+"""The skill doc of a playbook as structure, and back to the same text (docs/requirements.md D).
 
 Writing returns the original text byte for byte: each part keeps the text it was read from, markup included, and its
 properties (`number`, `do`, `check`, ...) are read from there. Create new parts with `Step.of` and

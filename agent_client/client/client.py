@@ -1,4 +1,4 @@
-"""`Registry` and `AsyncRegistry`: a Capability Studio registry over HTTP (CONTRACT 4). Same questions, same rules.
+"""`Registry` and `AsyncRegistry`: a Capability Studio registry over HTTP (docs/contract.md 4).
 
 Both drive the generators of `core.py`; nothing here decides anything.
 """

@@ -216,7 +216,7 @@ def _json(path: Path, absent: Any) -> Any:
 
 
 def _listed(value: Any) -> Any:
-    """A map `{schema_id: definition}` as the list that it stands for (CONTRACT 1.4)."""
+    """A map `{schema_id: definition}` as the list that it stands for (docs/contract.md 1.4)."""
     if not isinstance(value, dict):
         return value
     return [{"schema_id": name, "definition": definition} for name, definition in value.items()]

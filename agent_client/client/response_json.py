@@ -8,7 +8,7 @@ from typing import Any, Final
 from agent_client.client.messages import Response
 from agent_client.errors import AnswerTooLarge, RedirectRefused, RegistryError, ResponseRejected, error_for
 
-# A bundle's documents may have 64 levels (CONTRACT 1); the envelope puts two around them.
+# A bundle's documents may have 64 levels (docs/contract.md 1); the envelope puts two around them.
 LEVELS_MAX: Final = 70
 
 

@@ -1,4 +1,4 @@
-"""Can a capability work here, and if not, what is missing and how is that fixed? (SPEC-SEEDS C)"""
+"""Can a capability work here, and if not, what is missing and how is that fixed? (docs/requirements.md C)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints: which capabilities a message may be about. The model decides, and loads (nebo-introduction-skill.md)."""
+"""Hints: which capabilities a message may be about. The model decides, and loads (docs/requirements.md B)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first meeting (nebo-introduction-skill.md): once, one at a time, and over for good after four messages."""
+"""The first meeting (docs/requirements.md B): once, one at a time, and over for good after four messages."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, Protocol
 
 from agent_client.bundles.bundle import Bundle, Listing
 
-# nebo-introduction-skill.md, "Skill Lifecycle".
+# docs/requirements.md B: the lifecycle of a loaded skill.
 TTL_TURNS: Final = 4
 TTL_TURNS_BY_HAND: Final = 6
 ACTIVE_MAX: Final = 4

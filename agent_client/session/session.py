@@ -1,4 +1,4 @@
-"""`Session`: one conversation of one user with the capabilities of one registry (SPEC-SEEDS A, B, C, E).
+"""`Session`: one conversation of one user with the capabilities of one registry (docs/requirements.md A, B, C, E).
 
 It decides nothing for the model: it finds what a message may be about (hints), keeps what was loaded at the release of
 its first load, drops it after its turns, writes the prompt, and lets tools run only through the gate.

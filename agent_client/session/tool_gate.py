@@ -1,4 +1,4 @@
-"""The gate between a model and the tools: arguments, roles, approvals, results (policy of CONTRACT 1.3).
+"""The gate between a model and the tools: arguments, roles, approvals, results (policy of docs/contract.md 1.3).
 
 A call goes through the gate once. What needs a person's approval waits under its `call_id`, with exactly the arguments
 that the person will see; nothing that the model says later changes them.

@@ -1,4 +1,4 @@
-"""Which intent triggers occur in a message, and where (CONTRACT 4).
+"""Which intent triggers occur in a message, and where (docs/contract.md 4).
 
 A trigger is found as its words in order, each by its stem, joined or not at hyphens: `sign-up` finds "signed up",
 "sign-up" and "signup". Where the other parts of a hyphenated trigger are function words, its content word alone is

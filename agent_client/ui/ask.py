@@ -1,4 +1,4 @@
-"""Ask the user: six widgets as A2UI, or one plain question where there is no screen (A2UI.md 5.5).
+"""Ask the user: six widgets as A2UI, or one plain question where there is no screen (docs/ui-schemas.md 5).
 
 The reply of a form and the words of a person come back through `Ask.read`, as one value of the right type.
 """

@@ -1,4 +1,4 @@
-"""Install codes: anyone who has one may see an unlisted capability (SPEC-SEEDS B)."""
+"""Install codes: anyone who has one may see an unlisted capability (docs/requirements.md B)."""
 
 from __future__ import annotations
 

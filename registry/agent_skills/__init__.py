@@ -1,1 +1,1 @@
-"""The Agent Skills format (a folder with SKILL.md): imported leniently, exported strictly (CONTRACT 5, 6)."""
+"""The Agent Skills format (a folder with SKILL.md): imported leniently, exported strictly (docs/contract.md 5, 6)."""

@@ -1,4 +1,4 @@
-"""A bundle as the files of an Agent Skill, so that taking them in again gives the same meaning (CONTRACT 6).
+"""A bundle as the files of an Agent Skill, so that taking them in again gives the same meaning (docs/contract.md 6).
 
 The text below the front matter is the author's `skill_doc`, byte for byte. What SKILL.md cannot say travels below
 `references/`, where agents can read it and an import finds it again; what SKILL.md says whole has nothing there.

@@ -1,4 +1,4 @@
-"""Any source of one capability as the four bundle files: a bundle as it is, an Agent Skill mapped (CONTRACT 5)."""
+"""Any source of one capability as the four bundle files; an Agent Skill is mapped to them (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`capability_id` and the `name` of an Agent Skill correspond one to one: `_` is `-` (CONTRACT 6)."""
+"""`capability_id` and the `name` of an Agent Skill correspond one to one: `_` is `-` (docs/contract.md 6)."""
 
 from __future__ import annotations
 

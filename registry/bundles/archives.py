@@ -1,4 +1,4 @@
-"""Zips and tars, read under rules that apply to every entry before the first byte of content is taken (CONTRACT 5)."""
+"""Reads zips and tars; limits apply to every entry before the first byte of content (docs/contract.md 5)."""
 
 from __future__ import annotations
 

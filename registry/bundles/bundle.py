@@ -1,4 +1,4 @@
-"""The files in, one frozen `Bundle` out (CONTRACT 1)."""
+"""The files in, one frozen `Bundle` out (docs/contract.md 1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where bundles come from: folders and zips, read with limits, never trusted (CONTRACT 5)."""
+"""Where bundles come from: folders and zips, read with limits, never trusted (docs/contract.md 5)."""
 
 from __future__ import annotations
 

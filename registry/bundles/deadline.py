@@ -1,4 +1,4 @@
-"""How long a check may go on: checked between its steps, so that one input never takes more than CONTRACT 2 says."""
+"""The time limit of a check (docs/contract.md 2), tested between its steps."""
 
 from __future__ import annotations
 

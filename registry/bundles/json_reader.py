@@ -44,7 +44,7 @@ class ParsedJson:
 
 
 def parse_json(text: str) -> ParsedJson:
-    """Read one JSON document under the rules of CONTRACT 1; never raises.
+    """Read one JSON document under the rules of docs/contract.md 1; never raises.
 
     A text with duplicate keys (the last wins) or numbers out of range (they are clamped) stays readable, so that
     the rest of it can still be checked.

@@ -1,4 +1,4 @@
-"""From the author's bytes to the text that we keep: plain UTF-8, LF, no BOM (CONTRACT 1).
+"""From the author's bytes to the text that we keep: plain UTF-8, LF, no BOM (docs/contract.md 1).
 
 Line and column always refer to this text. They are the author's own too: a BOM is not counted, and CRLF and LF end the
 same lines.

@@ -1,4 +1,4 @@
-"""Capabilities as files: those of a bundle or those of an Agent Skill, in a folder or an archive (CONTRACT 5)."""
+"""Capabilities as files of a bundle or of an Agent Skill, in a folder or an archive (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way we can refuse: one class, one stable code, with the data that a caller needs to act (CONTRACT 4)."""
+"""Every refusal: one class, one stable code, with the data that a caller needs to act (docs/contract.md 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which ids are nearest to a misspelt one, cheap enough for ten thousand of them (CONTRACT 4)."""
+"""Which ids are nearest to a misspelt one, cheap enough for ten thousand of them (docs/contract.md 4)."""
 
 from __future__ import annotations
 

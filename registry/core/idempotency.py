@@ -1,4 +1,4 @@
-"""A write that its caller may repeat is done once (CONTRACT 4, `Idempotency-Key`).
+"""A write that its caller may repeat is done once (docs/contract.md 4, `Idempotency-Key`).
 
 The response is stored in the write's transaction: a crash leaves both or neither. Of two calls at the same time the
 second waits for the first, and then has its response.

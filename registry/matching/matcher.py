@@ -1,4 +1,4 @@
-"""Which capability a message asks for: `match`, `ambiguous` or `none`, and why (CONTRACT 4, docs/matching.md).
+"""Which capability a message asks for: `match`, `ambiguous` or `none`, and why (docs/contract.md 4, docs/matching.md).
 
 Three things are put together for each capability: its triggers in the message, the sentences known of it that come
 nearest, and the probability that it is this capability rather than another one.

@@ -1,4 +1,4 @@
-"""`capability_search`: 0.7 of the vector and 0.3 of the keywords (CONTRACT 4, SPEC D), the same on both databases.
+"""`capability_search`: 0.7 of the vector and 0.3 of the keywords (docs/contract.md 4), the same on both databases.
 
 Vectors represent what a capability is for: a playbook's problem, conditions and keywords, else name, description and
 triggers; never the resolution, because people search by problem. A playbook has one more for each sentence of its

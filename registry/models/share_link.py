@@ -1,4 +1,4 @@
-"""Links below which a client that can send no key reads the registry (CONTRACT 6)."""
+"""Links below which a client that can send no key reads the registry (docs/contract.md 6)."""
 
 from __future__ import annotations
 

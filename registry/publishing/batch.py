@@ -1,4 +1,4 @@
-"""Many bundles in one call: what command line and operator API do with what they were given (CONTRACT 5).
+"""Many bundles in one call: what command line and operator API do with what they were given (docs/contract.md 5).
 
 Bundles go one by one; one that is refused never stops the rest.
 """

@@ -1,4 +1,4 @@
-"""The verbs that change what readers see (CONTRACT 3).
+"""The verbs that change what readers see (docs/contract.md 3).
 
 Each one validates before the transaction, and inside it checks again what another writer could have changed. A crash at
 any moment leaves the old state or the new one whole: there is one transaction, and readers follow one pointer.

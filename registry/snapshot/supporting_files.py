@@ -1,4 +1,4 @@
-"""Supporting files of a capability, one at a time: agents fetch what they need of them (SPEC-SEEDS E)."""
+"""Supporting files of a capability, one at a time: agents fetch what they need of them (docs/requirements.md E)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder that an author works in: each save becomes the draft (`bundle import --watch`, SPEC-SEEDS B)."""
+"""A folder that an author works in: each save becomes the draft (`bundle import --watch`, docs/requirements.md B)."""
 
 from __future__ import annotations
 

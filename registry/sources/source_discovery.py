@@ -1,4 +1,4 @@
-"""Where imports come from: folders, archives, a bare SKILL.md and git, searched to any depth (CONTRACT 5)."""
+"""Where imports come from: folders, archives, a bare SKILL.md and git, searched to any depth (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""How much a playbook can be trusted: a score that moves with each outcome (SPEC-SEEDS D). Whole hundredths, so that
-it can be recomputed exactly from the outcomes."""
+"""How much a playbook can be trusted: a score that moves with each outcome (docs/requirements.md D).
+
+Whole hundredths, so that it can be recomputed exactly from the outcomes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback of agents (CONTRACT 4): the stored events, and the confidence that results from them."""
+"""Feedback of agents (docs/contract.md 4): the stored events, and the confidence that results from them."""
 
 from __future__ import annotations
 

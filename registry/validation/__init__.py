@@ -26,8 +26,9 @@ logger = logging.getLogger(__name__)
 RULES_VERSION: Final = "4"
 # Of all codes together; of one code and file see registry.bundles.problem.
 FINDINGS_MAX: Final = 3000
-# CONTRACT 2: one input never takes more than 2 s, of this thread's own work: a machine that is busy with something else
-# refuses nobody's bundle. What has not begun by then is not begun, and what can take long checks between its steps.
+# docs/contract.md 2: one input never takes more than 2 s, of this thread's own work: a machine that is busy with
+# something else refuses nobody's bundle. What has not begun by then is not begun, and what can take long
+# checks between its steps.
 SECONDS_MAX: Final = 1.8
 OUT_OF_TIME: Final = "it ran out of time"
 

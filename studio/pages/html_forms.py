@@ -147,7 +147,7 @@ def _kind(component: Json) -> Kind | None:
 
 
 def _entered(field: HtmlField, given: Sequence[str]) -> Any:
-    """As the widget would have written it into the data (A2UI.md 2)."""
+    """As the widget would have written it into the data (docs/ui-schemas.md 2)."""
     texts = [text[:_TEXT_MAX] for text in given]
     if field.kind == "check":
         return bool(texts)

@@ -6,7 +6,7 @@ from django.urls import register_converter
 
 
 class CapabilityIdConverter:
-    """A capability_id as CONTRACT 1.1 defines it; anything else is a 404."""
+    """A capability_id as docs/contract.md 1.1 defines it; anything else is a 404."""
 
     regex = r"[a-z0-9]+(?:_[a-z0-9]+)*"
 

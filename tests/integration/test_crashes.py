@@ -1,4 +1,4 @@
-"""A process that is killed in the middle of a publish leaves the old state or the new one whole (CONTRACT 3)."""
+"""A process that is killed during a publish leaves the old state or the new one whole (docs/contract.md 3)."""
 
 from __future__ import annotations
 

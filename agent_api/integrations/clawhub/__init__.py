@@ -1,1 +1,1 @@
-"""The ClawHub protocol as its command line speaks it: search, inspect, install, update and publish (CONTRACT 6)."""
+"""The ClawHub protocol of its command line: search, inspect, install, update and publish (docs/contract.md 6)."""

@@ -1,4 +1,4 @@
-"""Work that a write leaves behind: the outbox (DESIGN 2).
+"""Work that a write leaves behind: the outbox (docs/architecture.md).
 
 `enqueue` stores the job in the transaction of its cause, so that neither is there without the other. A worker of either
 kind, the embedded one or Celery's, does the same two things: `claim` a lease, `execute` it. A worker may die at any

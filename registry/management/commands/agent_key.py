@@ -1,4 +1,4 @@
-"""`manage.py agent_key`: keys for agent runtimes (CONTRACT 4)."""
+"""`manage.py agent_key`: keys for agent runtimes (docs/contract.md 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py bundle`: validate, publish, import, export and what else changes a bundle's life (CONTRACT 5)."""
+"""`manage.py bundle`: validate, publish, import, export and what else changes a bundle's life (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py operator`: the people who sign in to the Studio (CONTRACT 5)."""
+"""`manage.py operator`: the people who sign in to the Studio (docs/contract.md 5)."""
 
 from __future__ import annotations
 

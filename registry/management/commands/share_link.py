@@ -1,4 +1,4 @@
-"""`manage.py share_link`: links for clients that can send no key (CONTRACT 5)."""
+"""`manage.py share_link`: links for clients that can send no key (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py skill_group`: what several capabilities have in common (CONTRACT 5)."""
+"""`manage.py skill_group`: what several capabilities have in common (docs/contract.md 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UI schemas: every check of ui_schemas.json, and of the forms that tools name (A2UI.md).
+"""UI schemas: every check of ui_schemas.json, and of the forms that tools name (docs/ui-schemas.md).
 
 What other modules may use is here; `check` says how the parts work together.
 """

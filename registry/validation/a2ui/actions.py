@@ -1,7 +1,7 @@
 """Group 5: does every button lead to a tool, a reply or a dismissal, with the arguments that are needed?
 
 `actions` maps the name of an event to what it does. The `context` of the event has the arguments: their names are the
-tool's, and their sample values must be such as the tool would take (A2UI.md 5.3).
+tool's, and their sample values must be such as the tool would take (docs/ui-schemas.md 3).
 """
 
 from __future__ import annotations

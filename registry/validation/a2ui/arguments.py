@@ -52,7 +52,7 @@ class ArgsSchema:
 
     @property
     def required(self) -> list[str]:
-        """Return the required names, `user_id` left out: the runtime sets that one itself (CONTRACT 1.3)."""
+        """Return the required names, `user_id` left out: the runtime sets that one itself (docs/contract.md 1.3)."""
         named = self.schema.get("required")
         names = named if isinstance(named, list) else []
         return [name for name in names if isinstance(name, str) and name != "user_id"]
@@ -136,7 +136,7 @@ def _compile(schema: dict[str, Any], key: str) -> jsonschema_rs.Validator | None
 
     None where the schema is invalid or needs a stronger regular expression engine: that is reported for tools.json.
     """
-    # All drafts are read as 2020-12 (CONTRACT 1.3), and an own $id would move the references.
+    # All drafts are read as 2020-12 (docs/contract.md 1.3), and an own $id would move the references.
     document = {name: value for name, value in schema.items() if name not in ("$schema", "$id")}
     pointer = key.replace("~", "~0").replace("/", "~1").replace("%", "%25")
     try:

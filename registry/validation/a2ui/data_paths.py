@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-# A2UI.md, section 4: the official pattern.
+# docs/ui-schemas.md 2: the official pattern.
 _SYNTAX = re.compile(r"(?:/(?:[^~/]|~[01])*)*|(?:[^~/]|~[01])+(?:/(?:[^~/]|~[01])*)*")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 

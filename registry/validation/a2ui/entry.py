@@ -1,4 +1,4 @@
-"""Group 1: is an entry of ui_schemas.json built as the format says, and small enough to be checked? (A2UI.md 5.1)"""
+"""Group 1: does an entry of ui_schemas.json have the right shape and size? (docs/ui-schemas.md 1)"""
 
 from __future__ import annotations
 

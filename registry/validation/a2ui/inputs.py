@@ -1,6 +1,6 @@
 """Group 4, the inputs: is the value bound, does the sample suit the widget, and are the options in order?
 
-What each widget writes was tried in the web renderer (A2UI.md, section 3): a form whose sample has another type shows
+What each widget writes was tried in the web renderer (docs/ui-schemas.md 2): a form whose sample has another type shows
 the sample wrong, or overwrites it with a value that its readers do not expect.
 """
 

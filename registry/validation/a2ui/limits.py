@@ -1,9 +1,9 @@
 """How much one file may contain, and how much work one check may do.
 
 How many entries and components there may be, and how long texts, says `schemas/ui_schemas.schema.json`; the first group
-here are the limits that a JSON Schema cannot express (A2UI.md 5.1 and 6): beyond them a2ui-core refuses or a renderer
-hangs. The second group keeps one check inside two seconds whatever the file has: where a bound is met, the entry gets
-`UI_LIMIT_EXCEEDED` rather than a verdict on what was not read.
+here are the limits that a JSON Schema cannot express (docs/ui-schemas.md 6): beyond them a2ui-core refuses or a
+renderer hangs. The second group keeps one check inside two seconds whatever the file has: where a bound is met, the
+entry gets `UI_LIMIT_EXCEEDED` rather than a verdict on what was not read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The whole of A2UI.md section 6 over one ui_schemas.json: which checks run, in which order, and where they stop.
+"""The whole of docs/ui-schemas.md 6 over one ui_schemas.json: which checks run, in which order, and where they stop.
 
 An entry goes through the groups in turn. Shape, components and topology each need the one before, so that an error ends
 the entry there; bindings and actions are independent of each other and both run. Whatever the file has, the work is

@@ -1,4 +1,4 @@
-"""capability.json beyond its shape (CONTRACT 1.1)."""
+"""capability.json beyond its shape (docs/contract.md 1.1)."""
 
 from __future__ import annotations
 

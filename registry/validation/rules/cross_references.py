@@ -1,4 +1,4 @@
-"""Cross-checks of skill.md: what it mentions must exist in the bundle, and the reverse (CONTRACT 1.2)."""
+"""Cross-checks of skill.md: what it mentions must exist in the bundle, and the reverse (docs/contract.md 1.2)."""
 
 from __future__ import annotations
 

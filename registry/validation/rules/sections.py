@@ -1,4 +1,4 @@
-"""Which sections skill.md must have, by profile (CONTRACT 1.2)."""
+"""Which sections skill.md must have, by profile (docs/contract.md 1.2)."""
 
 from __future__ import annotations
 

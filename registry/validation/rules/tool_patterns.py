@@ -1,4 +1,4 @@
-"""The patterns of tool schemas: which can be run, which are left alone, and which are none (CONTRACT 1.3)."""
+"""The patterns of tool schemas: which can be run, which are left alone, and which are none (docs/contract.md 1.3)."""
 
 from __future__ import annotations
 

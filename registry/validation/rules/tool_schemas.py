@@ -1,4 +1,4 @@
-"""Is an author's JSON Schema sound and safe to use? (CONTRACT 1.3: `args_schema` and `result_schema`)
+"""Is an author's JSON Schema sound and safe to use? (docs/contract.md 1.3: `args_schema` and `result_schema`)
 
 Everything here is evaluated by jsonschema-rs, offline and with a linear regex engine, and only after the graph of the
 schema was measured. `jsonschema` would fetch references and can be kept busy for a minute by one pattern.

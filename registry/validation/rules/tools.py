@@ -1,4 +1,4 @@
-"""Tool contracts: names, policies, schemas, and what model vendors would not take (CONTRACT 1.3)."""
+"""Tool contracts: names, policies, schemas, and what model vendors would not take (docs/contract.md 1.3)."""
 
 from __future__ import annotations
 

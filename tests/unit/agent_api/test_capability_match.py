@@ -1,4 +1,4 @@
-"""`capability_match`: which capability a message asks for (CONTRACT 4)."""
+"""`capability_match`: which capability a message asks for (docs/contract.md 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`capability_search`: by meaning and by keyword (CONTRACT 4, SPEC D)."""
+"""`capability_search`: by meaning and by keyword (docs/contract.md 4, docs/requirements.md D)."""
 
 from __future__ import annotations
 

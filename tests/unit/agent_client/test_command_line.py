@@ -224,7 +224,7 @@ def test_help_and_a_missing_verb() -> None:
 
 
 def test_a_bundle_whose_forms_are_a_map_is_installed(tmp_path: Path) -> None:
-    """CONTRACT 1.4: `{schema_id: definition}` stands for the list."""
+    """docs/contract.md 1.4: `{schema_id: definition}` stands for the list."""
     shutil.copytree(EXAMPLES / "weights", tmp_path / "weights")
     forms = json.loads((EXAMPLES / "weights/ui_schemas.json").read_text("utf-8"))
     as_map = {form["schema_id"]: form["definition"] for form in forms}

@@ -1,4 +1,4 @@
-"""`Session`: every rule of SPEC-SEEDS A, B, C and E that one conversation has to keep."""
+"""`Session`: every rule of docs/requirements.md A, B, C and E that one conversation has to keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A playbook as structure and back (SPEC-SEEDS D)."""
+"""A playbook as structure and back (docs/requirements.md D)."""
 
 from __future__ import annotations
 

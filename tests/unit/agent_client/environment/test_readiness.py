@@ -1,4 +1,4 @@
-"""SPEC-SEEDS C: READY, NEED_SETUP, NEED_AUTH, UNAVAILABLE, with what is missing and the mend."""
+"""docs/requirements.md C: READY, NEED_SETUP, NEED_AUTH, UNAVAILABLE, with what is missing and the mend."""
 
 from __future__ import annotations
 

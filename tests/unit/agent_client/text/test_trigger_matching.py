@@ -1,4 +1,4 @@
-"""Which triggers stand in a message, and where (CONTRACT 4, the trigger paragraph)."""
+"""Which triggers stand in a message, and where (docs/contract.md 4, the trigger paragraph)."""
 
 from __future__ import annotations
 

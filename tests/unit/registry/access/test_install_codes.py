@@ -25,7 +25,7 @@ def _code(capability_id: str = "alpha") -> str:
 
 
 def test_the_form_is_the_sources() -> None:
-    """20 characters, dashes at 10 and 15, A-Z and 0-9 (seeds/nebo-introduction-skill.md)."""
+    """20 characters, dashes at 10 and 15, A-Z and 0-9 (docs/requirements.md B)."""
     for code in [new_code() for _ in range(50)] + ["SKILL-F639-PJ5J-WT3W"]:
         assert CODE_PATTERN.fullmatch(code)
         assert (len(code), code[:6], code[10], code[15]) == (20, "SKILL-", "-", "-")

@@ -1,7 +1,7 @@
 """The prompt: what a model reads about the capabilities in use. The same input gives the same bytes.
 
 `render_prompt` is used by `POST prompt_render` and by `Session.prompt()`, so that an operator sees
-what an agent will read. The order of the sections and their words are fixed (docs/requirements.md A): loaded capabilities,
+what an agent will read. Order and words of the sections are fixed (docs/requirements.md A): loaded capabilities,
 tools, skill instructions, what needs something first, user context.
 
 A skill is untrusted text. It is enclosed in a fence whose marker is derived from the bundle's digest and does not occur

@@ -1,4 +1,4 @@
-"""The optional YAML front matter of skill.md: scalars stay text, aliases and tags are refused (docs/contract.md 1.2)."""
+"""Optional YAML front matter of skill.md: scalars stay text; aliases and tags are refused (docs/contract.md 1.2)."""
 
 from __future__ import annotations
 

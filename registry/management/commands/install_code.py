@@ -1,4 +1,4 @@
-"""`manage.py install_code`: codes by which keys see what is not listed (docs/agents.md)."""
+"""`manage.py install_code`: codes by which keys see what is not listed (docs/agent-keys.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py proposal`: what agents have submitted for review (docs/agents.md)."""
+"""`manage.py proposal`: what agents have submitted for review (docs/feedback.md)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,97 @@
+"""Links, anchors, and the pages and sections that code cites exist; no file cites a page that a clone lacks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.servers import ROOT
+
+# Notes from before the first release, which were never in the repository.
+_OTHER_PAGES = re.compile(
+    r"\b(?:CONTRACT|SPEC-SEEDS|DESIGN) [0-9A-E]\b|\b(?:A2UI|CLIENTS|REDESIGN)\.md\b|\bnebo-introduction"
+)
+_CITED = re.compile(r"(?<![\"'\w/.])docs/([\w/-]+\.(?:md|yml|json))(?:[ ]([0-9]+(?:\.[0-9])?|[A-E])\b)?")
+_TEXTS = {
+    ".py",
+    ".md",
+    ".html",
+    ".json",
+    ".yml",
+    ".yaml",
+    ".js",
+    ".ts",
+    ".toml",
+    ".txt",
+    ".service",
+    ".conf",
+    ".example",
+}
+
+
+@cache
+def _files() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    names = [name for name in listed.split("\0") if name and "/vendor/" not in name]
+    return [ROOT / name for name in names if Path(name).suffix in _TEXTS and (ROOT / name).is_file()]
+
+
+def _documents() -> list[Path]:
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "schemas").glob("*.md")])
+
+
+def _prose(path: Path) -> str:
+    """The text of a page without its code blocks."""
+    return re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+@cache
+def _anchors(path: Path) -> set[str]:
+    """The anchors that code hosts give to the headings of a page."""
+    titles = re.findall(r"^#+ (.+)$", _prose(path), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", _documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", _prose(path)):
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_each_page_is_in_the_index() -> None:
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (ROOT / "docs" / "README.md").read_text("utf-8")))
+    pages = {str(path.relative_to(ROOT / "docs")) for path in _documents() if path.is_relative_to(ROOT / "docs")}
+    outside = {"README.md", "agents/forms/README.md"}
+    assert linked == pages - outside
+
+
+def test_pages_and_sections_that_files_cite_exist() -> None:
+    if not _files():
+        pytest.skip("needs a git clone")
+    missing = []
+    for path in _files():
+        for name, section in _CITED.findall(path.read_text("utf-8")):
+            page = ROOT / "docs" / name
+            titles = re.findall(r"^##+ (\S+?)\.? ", page.read_text("utf-8"), re.MULTILINE) if page.exists() else []
+            if not page.exists() or (section and section not in titles):
+                missing.append(f"{path.relative_to(ROOT)}: docs/{name} {section}")
+    assert missing == []
+
+
+def test_no_file_cites_a_page_that_a_clone_lacks() -> None:
+    cited = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in _files()
+        if path != Path(__file__)
+        for found in _OTHER_PAGES.finditer(path.read_text("utf-8"))
+    ]
+    assert cited == []

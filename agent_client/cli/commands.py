@@ -135,7 +135,7 @@ def _uninstall(options: argparse.Namespace) -> int:
 
 
 def _skills_menu(options: argparse.Namespace) -> int:
-    """The menu of agent-skills-mvp-rfc.md 7."""
+    """Run the menu of skills (docs/requirements.md E)."""
     print("Skills\nChoose an action\n")
     print("1. List skills          Tip: type $ in a chat to open this list.")
     print("2. Install skill        From a folder, a git address, an install code or a capability_id.")

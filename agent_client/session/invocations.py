@@ -1,4 +1,4 @@
-"""What a user invokes by name (agent-skills-mvp-rfc.md): `$skill-name args`, several at once, or in plain text."""
+"""What a user invokes by name (docs/requirements.md E): `$skill-name args`, several at once, or in plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skills section of the system prompt (agent-skills-mvp-rfc.md 5 and 6), and the tool by which a model loads."""
+"""The skills section of the system prompt (docs/requirements.md E), and the tool by which a model loads."""
 
 from __future__ import annotations
 

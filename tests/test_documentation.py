@@ -13,7 +13,8 @@ from tests.servers import ROOT
 
 # Notes from before the first release, which were never in the repository.
 _OTHER_PAGES = re.compile(
-    r"\b(?:CONTRACT|SPEC-SEEDS|DESIGN) [0-9A-E]\b|\b(?:A2UI|CLIENTS|REDESIGN)\.md\b|\b(?:nebo-introduction|skill-loading-protocol|agent-skills-mvp)"
+    r"\b(?:CONTRACT|SPEC-SEEDS|DESIGN) [0-9A-E]\b|\b(?:A2UI|CLIENTS|REDESIGN)\.md\b"
+    r"|\b(?:nebo-introduction|skill-loading-protocol|skill-ecosystem|playbook-skill-schema|agent-skills-mvp)"
 )
 _CITED = re.compile(r"(?<![\"'\w/.])docs/([\w/-]+\.(?:md|yml|json))(?:[ ]([0-9]+(?:\.[0-9])?|[A-E])\b)?")
 _TEXTS = {

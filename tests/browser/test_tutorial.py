@@ -1,0 +1,144 @@
+"""docs/tutorial.md, done for real: every label in bold is clicked or filled in, every command is run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.steps import sign_in
+from tests.servers import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+    from tests.servers import Studio
+
+pytestmark = pytest.mark.browser
+
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+PASSWORD = "what-only-the-operator-knows-4"
+
+
+def _section(number: int) -> str:
+    found = re.search(rf"^## {number}\. .*?(?=^## )", TUTORIAL, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    return found[0]
+
+
+def _typed(label: str) -> str:
+    """What the page says to type into a field."""
+    found = re.search(rf"\*\*{re.escape(label)}\*\*: `(.+?)`(?: and, on the next line, `(.+?)`)?[.,;]?", _steps())
+    assert found is not None, label
+    return "\n".join(filter(None, found.groups()))
+
+
+def _steps() -> str:
+    return _section(2) + _section(3)
+
+
+def _labels() -> set[str]:
+    """The labels in bold; those within code are the author's own Markdown."""
+    return set(re.findall(r"\*\*(.+?)\*\*", re.sub(r"`[^`]*`", "", _steps())))
+
+
+class _Hand:
+    """Clicks and types, and remembers the labels that it used."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.used: set[str] = set()
+
+    def click(self, role: str, name: str) -> None:
+        self.used.add(name)
+        self.page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
+
+    def fill(self, label: str) -> Locator:
+        field = self.field(label)
+        field.fill(_typed(label))
+        return field
+
+    def tick(self, label: str) -> None:
+        self.field(label).check()
+
+    def field(self, label: str) -> Locator:
+        self.used.add(label)
+        return self.page.get_by_label(label, exact=True)
+
+
+def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
+    live_studio: Studio, page: Page, tmp_path: Path
+) -> None:
+    first_password = re.search(r"password: (\S+)", live_studio.prepared)
+    assert first_password is not None
+    sign_in(page, live_studio.url, "admin", first_password[1])
+    page.get_by_label("Current password").fill(first_password[1])
+    page.get_by_label("New password", exact=True).fill(PASSWORD)
+    page.get_by_label("New password again").fill(PASSWORD)
+    page.get_by_role("button", name="Change password").click()
+    hand = _Hand(page)
+    _write(hand)
+    _publish(hand)
+    assert hand.used == _labels()
+    _run_commands(live_studio, tmp_path)
+
+
+def _write(hand: _Hand) -> None:
+    hand.click("link", "New capability")
+    hand.fill("Name")
+    hand.fill("What it does, and when to use it")
+    expect(hand.page.get_by_label("Id", exact=True)).to_have_value("plant_care")
+    hand.fill("Phrases that lead to it").press("Enter")
+    hand.fill("Sentences that a user would say")
+    hand.click("button", "Add a tool")
+    hand.fill("Called")
+    hand.fill("Does what")
+    hand.field("It").select_option(label="changes something: a person approves")
+    hand.fill("It needs")
+    hand.fill("meaning")
+    hand.tick("always")
+    hand.tick("Show the user a form for it")
+    hand.click("button", "Create the draft")
+    expect(hand.page.locator("#findings")).to_contain_text("3 warnings")
+    hand.used.add("skill.md")
+    hand.page.get_by_role("tab", name="skill.md").click()
+    hand.fill("Text of Default behavior")
+    hand.fill("Text of Examples")
+    expect(hand.page.locator("#findings")).not_to_contain_text("PLACEHOLDER_LEFT")
+
+
+def _publish(hand: _Hand) -> None:
+    hand.click("button", "Save and review")
+    hand.fill("Note: why this release?")
+    hand.click("button", "Publish")
+    expect(hand.page.get_by_text("Published as revision 1.")).to_be_visible()
+    hand.click("link", "Playground")
+    hand.page.get_by_label("What would a user say?").fill("I watered the fern today")
+    hand.click("button", "Say it")
+    expect(hand.page.get_by_text("plant_care").first).to_be_visible()
+
+
+def _run_commands(studio: Studio, folder: Path) -> None:
+    program = re.search(r"```python\n(.*?)```", TUTORIAL, re.DOTALL)
+    assert program is not None
+    (folder / "plant_agent.py").write_text(program[1], "utf-8")
+    steps = re.findall(r"```console\n\$ (.+)\n((?:.*\n)*?)```", TUTORIAL)
+    assert len(steps) == 5
+    for shown, expected in steps:
+        command = shown.replace("http://127.0.0.1:8000", studio.url).replace(".venv/bin/python", f"'{sys.executable}'")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env={**studio.env, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        printed = re.sub(r"(sha256:|call_)[0-9a-f]+", r"\1...", done.stdout)
+        assert printed.rstrip(" \n") == expected.rstrip("\n"), f"$ {command}\n{done.stderr}"

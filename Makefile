@@ -26,7 +26,7 @@ format:
 # What is generated from the code: the page of findings and the OpenAPI document.
 docs:
 	python3 run.py manage findings_page
-	python3 run.py manage openapi
+	python3 run.py manage openapi > agent_api/openapi.yaml
 
 lock:
 	python3 run.py lock

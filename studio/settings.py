@@ -6,6 +6,7 @@ Reached through `django.conf` alone. docs/contract.md 0 lists the variables.
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from studio.config.secret_key import get_stored_secret_key
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT: StudioEnvironment = read_environment(os.environ, base_dir=BASE_DIR)
 
-# As in pyproject.toml; a test compares the two.
-STUDIO_VERSION = "0.1.0"
+# pyproject.toml is the one place where the version is written.
+STUDIO_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 
 HOST = ENVIRONMENT.host
 PORT = ENVIRONMENT.port
@@ -254,7 +255,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Capability Studio agent API",
     "DESCRIPTION": "List what exists, load what is needed, and get errors that can be acted on.",
-    "VERSION": "1.0.0",
+    "VERSION": STUDIO_VERSION,
     "OAS_VERSION": "3.0.3",
     "POSTPROCESSING_HOOKS": ["agent_api.openapi.document.add_components"],
     "SERVE_INCLUDE_SCHEMA": False,

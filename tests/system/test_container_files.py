@@ -196,6 +196,7 @@ def test_an_image_never_holds(name: str) -> None:
     "name",
     [
         "manage.py",
+        "pyproject.toml",
         "requirements.lock",
         "registry/models/__init__.py",
         "deploy/probe.py",

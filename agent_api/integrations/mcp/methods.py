@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from django.conf import settings
+
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp import prompts, resources, tools
 from agent_api.integrations.mcp.protocol import LEGACY, META, METHOD_NOT_FOUND, VERSIONS, McpCall, McpError
 
-SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": "0.1.0"}
+SERVER: Final = {"name": "capability-studio", "title": "Capability Studio", "version": settings.STUDIO_VERSION}
 CAPABILITIES: Final[dict[str, Any]] = {
     "tools": {},
     "resources": {},

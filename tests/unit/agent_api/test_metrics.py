@@ -194,13 +194,6 @@ def test_no_warm_answer_is_lost_among_threads() -> None:
     assert SERVED_COUNTS[LIST, True] == before + 200_000
 
 
-def test_the_version_is_that_of_the_project() -> None:
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["version"] == django_settings.STUDIO_VERSION
-
-
 def test_the_docs_name_every_metric_and_no_other(client: Client) -> None:
     client.get("/metrics")
     suffix = {"counter": "_total", "info": "_info"}

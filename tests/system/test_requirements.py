@@ -14,8 +14,11 @@ from django.conf import settings
 from django.test import Client
 
 from registry.models import Revision
+from tests import factories
 from tests.factories import bearer, damage, publish
 from tests.servers import ROOT
+
+fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 # Each package and the module that it installs.

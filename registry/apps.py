@@ -1,3 +1,5 @@
+"""The Django app of the registry."""
+
 from django.apps import AppConfig
 
 

@@ -73,6 +73,7 @@ def is_binary(raw: bytes | str) -> bool:
 
 
 def size_bytes(raw: bytes | str) -> int:
+    """The size of a text in UTF-8, in bytes; of bytes, their number."""
     return len(raw) if isinstance(raw, bytes) else len(raw.encode("utf-8", errors="replace"))
 
 

@@ -29,6 +29,7 @@ class Change:
 
 
 def as_mapping(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one: an older revision may have any JSON there."""
     return value if isinstance(value, dict) else {}
 
 
@@ -38,4 +39,5 @@ def as_strings(value: Any) -> list[str]:
 
 
 def as_string(value: Any) -> str:
+    """The value if it is a string, else an empty one."""
     return value if isinstance(value, str) else ""

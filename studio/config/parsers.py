@@ -268,6 +268,7 @@ def _bare_ipv6(host: str) -> str:
 
 
 def format_host(host: str) -> str:
+    """A host as it is written in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 

@@ -86,6 +86,7 @@ def write_table(archive: zipfile.ZipFile, name: str, rows: Iterable[dict[str, An
 
 
 def write_manifest(archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    """Write `manifest.json`, which `open_archive` reads first, into the archive."""
     document = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(manifest)}
     archive.writestr(MANIFEST, json.dumps(document, indent=2) + "\n")
 

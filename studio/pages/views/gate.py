@@ -91,7 +91,7 @@ def _group(word: str, findings: list[Finding]) -> FindingGroup:
 
 
 def group_changes(changes: tuple[Change, ...], words_of: Mapping[str, Any] = _EFFECT_WORDS) -> list[ChangeGroup]:
-    """By weight, the heaviest first."""
+    """Group changes by effect, the most severe group first."""
     groups = []
     for effect in EFFECTS:
         found = tuple(change for change in changes if change.effect == effect)

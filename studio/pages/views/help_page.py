@@ -16,7 +16,7 @@ from studio.pages.permissions import StudioRequest, operator_required
 @operator_required
 @require_safe
 def help_show(request: StudioRequest) -> HttpResponse:
-    """The help page."""
+    """Show the help page: where to look things up, and how to see the first steps again."""
     return render(request, "studio/help/show.html", {"tour": tour.get_tour(request)})
 
 

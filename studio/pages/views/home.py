@@ -34,12 +34,12 @@ def tour_step(request: StudioRequest, step: str) -> HttpResponse:
 @operator_required
 @post_only_from("studio:home")
 def tour_leave(request: StudioRequest) -> HttpResponse:
-    """Take the tour off Home."""
+    """Hide the first steps on Home for this operator."""
     return tour.hide_tour(request, redirect("studio:home"))
 
 
 @operator_required
 @post_only_from("studio:home")
 def tour_show(request: StudioRequest) -> HttpResponse:
-    """Show the tour on Home again."""
+    """Show the first steps on Home again for this operator."""
     return tour.show_tour(request, redirect("studio:home"))

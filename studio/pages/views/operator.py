@@ -118,14 +118,14 @@ def operator_role(request: StudioRequest) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
-    """Deactivate a member."""
+    """Deactivate a member: all sessions end, and sign-ins are refused."""
     return _run(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
 
 
 @admin_required
 @post_only_from("studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
-    """Reactivate a member."""
+    """Reactivate a member, with the same password, role and teams."""
     return _run(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
 
 

@@ -71,7 +71,7 @@ def _set(request: StudioRequest) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.remove_policy, page="studio:release_rule_list")
 def release_rule_delete(request: StudioRequest) -> HttpResponse:
-    """Take a group's rule away."""
+    """Delete the release rule of a skill group; the rule of the registry stays."""
     group_id = get_text(request, "group_id", most=80)
     words = _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id}
     return run_action(

@@ -218,7 +218,7 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
 @operator_required
 @post_only_from("studio:review_show")
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
-    """Reply to a comment."""
+    """Add a reply to a comment of the review."""
     words = get_text(request, "words", most=WORDS_MAX)
     return _on_comment(request, number, review_comments.add_reply, _("Your answer is kept."), words=words)
 
@@ -240,7 +240,7 @@ def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
 @operator_required
 @post_only_from("studio:review_show")
 def review_approve(request: StudioRequest, number: int) -> HttpResponse:
-    """These texts may be published."""
+    """Approve the submitted texts, so that exactly these may be published."""
     if not request.user.can_publish:
         return _refused(request, number, _("approve"))
     done = _("Approved. These very texts can be published now.")
@@ -260,5 +260,5 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
 @operator_required
 @confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
-    """End it without a decision."""
+    """End the review without a decision, by its author or an admin."""
     return _tried(request, number, reviews.withdraw, _("Withdrawn."))

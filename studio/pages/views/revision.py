@@ -29,7 +29,7 @@ EVENTS_SHOWN: Final = 100
 @operator_required
 @require_safe
 def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """All revisions, the newest first."""
+    """Show the history of a capability: all revisions, the newest first."""
     capability = get_capability_or_404(capability_id)
     revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values())
     page = Paginator(revisions, 50).get_page(request.GET.get("page"))

@@ -91,7 +91,7 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
 @publisher_required
 @post_only_from("studio:release_list")
 def release_change(request: StudioRequest) -> HttpResponse:
-    """Reschedule the release."""
+    """Move a scheduled release to another time."""
     due_at, error = _due_at(request)
     if due_at is None:
         messages.error(request, error)
@@ -108,7 +108,7 @@ def release_change(request: StudioRequest) -> HttpResponse:
 @publisher_required
 @confirmed_first(questions.cancel_release, page="studio:release_list")
 def release_cancel(request: StudioRequest) -> HttpResponse:
-    """Cancel the release."""
+    """Cancel a scheduled release; the draft stays."""
 
     def words(release: ScheduledRelease) -> str:
         capability_id = release.capability.capability_id

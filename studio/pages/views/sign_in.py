@@ -121,7 +121,7 @@ class PasswordForm(forms.Form):
 @operator_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def password(request: StudioRequest) -> HttpResponse:
-    """Change one's own password."""
+    """Show the form for a new password of one's own, and change it on POST."""
     form = PasswordForm(request.POST or None)
     try:
         if request.method == "POST" and form.is_valid() and _change(request, form):

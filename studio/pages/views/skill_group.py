@@ -97,7 +97,7 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
 @operator_required
 @require_http_methods(["GET", "HEAD"])
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
-    """One group with its members."""
+    """Show a skill group with its words, examples and members."""
     found = _group_or_404(group_id)
     return _render_page(request, found, _form_of(found))
 

@@ -119,7 +119,7 @@ def _listed(request: StudioRequest, form: SourceForm, *, status: int = 200) -> H
 @admin_required
 @post_only_from("studio:source_list")
 def source_create(request: StudioRequest) -> HttpResponse:
-    """Add a source."""
+    """Follow a repository or another registry; its first sync is due at once."""
     form = SourceForm(request.POST)
     if form.is_valid():
         try:
@@ -190,7 +190,7 @@ def _render_page(
 @admin_required
 @post_only_from("studio:source_show")
 def source_change(request: StudioRequest, number: int) -> HttpResponse:
-    """Follow it in another way."""
+    """Change how a source is followed: as drafts or published, how often, with which key."""
     found = _found_or_404(number)
     form = _way_form(found.source, request.POST)
     if form.is_valid():

@@ -40,7 +40,7 @@ class TeamForm(forms.Form):
 @operator_required
 @require_http_methods(["GET", "HEAD"])
 def team_list(request: StudioRequest) -> HttpResponse:
-    """All teams."""
+    """List the teams, a page at a time, with the form for a new one."""
     return _listed(request, TeamForm())
 
 
@@ -52,7 +52,7 @@ def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> Htt
 @admin_required
 @post_only_from("studio:team_list")
 def team_create(request: StudioRequest) -> HttpResponse:
-    """Create a team."""
+    """Create a team, with the name that was given."""
     form = TeamForm(request.POST)
     if form.is_valid():
         try:

@@ -65,7 +65,7 @@ def usage_show(request: StudioRequest) -> HttpResponse:
 @operator_required
 @require_safe
 def usage_export(request: StudioRequest) -> HttpResponse:
-    """The whole table as CSV."""
+    """Return the whole table of loads as CSV."""
     asked = _options(request)
     others = "capabilities" if asked.by == "key" else "keys"
     head = [*VIEWS[asked.by], "loads", others, "last_day"]

@@ -111,7 +111,7 @@ def _render_page(
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
-    """Another address, or other events."""
+    """Change the URL of a webhook, or the kinds of event that it gets."""
     webhook, form = _webhook_or_404(number), ChangeForm(request.POST)
     if form.is_valid():
         try:
@@ -133,14 +133,14 @@ def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
-    """Send a test event."""
+    """Queue a test event for the webhook; its response appears in the log of deliveries."""
     return _run(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
 
 
 @admin_required
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
-    """Pause a webhook's deliveries."""
+    """Pause the deliveries of a webhook; events meanwhile are not sent later."""
     return _run(
         request, number, _("Deliveries are paused; missed events are not sent later."), webhooks.disable_webhook
     )
@@ -149,14 +149,14 @@ def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
-    """Resume a webhook's deliveries."""
+    """Resume the deliveries of a webhook, from the next event on."""
     return _run(request, number, _("Deliveries are on again; events from now on are sent."), webhooks.enable_webhook)
 
 
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
-    """Send one delivery once more."""
+    """Queue one delivery of the webhook again, with the same id."""
     words = _("It is sent once more, with the same id.")
     found = get_int(request, "delivery") or 0
     return _run(request, number, words, webhooks.redeliver, delivery_id=found)
@@ -165,7 +165,7 @@ def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.replace_webhook_secret, page="studio:webhook_show")
 def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
-    """A new secret, shown once."""
+    """Create a new secret for the webhook and show it once."""
     webhook = _webhook_or_404(number)
     secret = webhooks.rotate_secret(name=webhook.name, by=actor_of(request))
     webhook = _webhook_or_404(number)
@@ -175,7 +175,7 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
 @admin_required
 @confirmed_first(questions.delete_webhook, page="studio:webhook_show", gone="studio:webhook_list")
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
-    """Delete it with its log."""
+    """Delete a webhook with the log of its deliveries."""
     name = _webhook_or_404(number).name
     words = _("The webhook %(name)s is deleted.") % {"name": name}
     return run_action(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.servers import Studio
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
 PASSWORD = "what-only-the-operator-knows-4"
@@ -76,6 +76,9 @@ def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
 ) -> None:
     first_password = re.search(r"password: (\S+)", live_studio.prepared)
     assert first_password is not None
+    for line in ("Operator:  admin   password: ", "Agent key: csk_"):
+        assert line in live_studio.prepared
+        assert line in TUTORIAL
     sign_in(page, live_studio.url, "admin", first_password[1])
     page.get_by_label("Current password").fill(first_password[1])
     page.get_by_label("New password", exact=True).fill(PASSWORD)

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.access import agent_keys, sign_ins
-from registry.catalog import facets
+from registry.access import agent_keys
+from registry.common import caches
 from registry.common.actors import Actor
-from registry.common.rate_limits import FAILURE_THROTTLE, RATE_LIMITER
 from registry.models import AgentKey, Capability, Revision
 from registry.publishing import publication
 from registry.publishing.publication import PublishResult
-from registry.snapshot import STORE, pinned_revisions, skill_artifacts
-from registry.snapshot.response_cache import RESPONSE_CACHE
-from registry.usage import usage_counters
 
 OLGA = Actor("operator", "olga")
 Files = dict[str, str]
@@ -26,32 +21,9 @@ Files = dict[str, str]
 
 def fresh_process() -> Iterator[None]:
     """Forget what a process keeps in memory, before and after: each test is a process that has just begun."""
-    _forget()
+    caches.reset_all()
     yield
-    _forget()
-
-
-def _forget() -> None:
-    STORE.forget()
-    STORE.is_watched = False
-    RESPONSE_CACHE.forget()
-    skill_artifacts.clear_cache()
-    facets.clear_cache()
-    RATE_LIMITER.forget()
-    FAILURE_THROTTLE.forget()
-    sign_ins.forget()
-    pinned_revisions._find.cache_clear()
-    usage_counters._held = usage_counters._Buffer()
-    # Loaded with the first message that is matched, as in a process.
-    if "registry.matching.index" in sys.modules:
-        from registry.matching import capability_profiles, embedders, index, playground_index
-
-        index.PUBLISHED.forget()
-        index.WITH_DRAFTS.forget()
-        playground_index.clear_cache()
-        capability_profiles.clear_cache()
-        index._message_vector.cache_clear()
-        embedders.get_embedder.cache_clear()
+    caches.reset_all()
 
 
 def tool(name: str, kind: str = "read", properties: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from typing import Any, Final, Literal
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError
 
+from registry.common import caches
 from registry.common.actors import SYSTEM, Actor
 from registry.common.rate_limits import FAILURE_THROTTLE, Backoff, RateLimited, network_of
 from registry.core import audit
@@ -177,6 +178,7 @@ def _record_row(account: str, where: AttemptKind, row: _PendingRow) -> None:
     audit.record(by=by, verb="operator.sign_in_failed", subject=account, detail=detail)
 
 
+@caches.register
 def forget() -> None:
     """Drop the rows that are not written yet, as in a new process."""
     with _lock:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from agent_client.environment.readiness import dependency_level
 from registry.bundles.profile import CapabilityProfile, profile_from_json
+from registry.common import caches
 from registry.models import Draft, RegistryState, Revision
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
@@ -77,6 +78,7 @@ def _key_of(row: FacetRow) -> _Key:
     return row.revision_key if row.revision_key is not None else (row.key, row.draft_version)
 
 
+@caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
     global _cached_facets

@@ -15,6 +15,8 @@ from typing import Final
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 
+from registry.common import caches
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseOutage:
@@ -132,6 +134,7 @@ class KnownOutages:
 
 
 KNOWN_OUTAGES: Final = KnownOutages()
+caches.register(KNOWN_OUTAGES.forget)
 
 
 def record_outage(error: BaseException) -> DatabaseOutage:

@@ -16,6 +16,7 @@ from typing import Final, Literal, get_args
 
 from django.conf import settings
 
+from registry.common import caches
 from registry.common.errors import RegistryError
 
 LimitKind = Literal["match", "write", "guess"]
@@ -74,6 +75,7 @@ class RateLimiter:
 
 
 RATE_LIMITER: Final = RateLimiter()
+caches.register(RATE_LIMITER.forget)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ def _fill(bucket: _Bucket, backoff: Backoff) -> None:
 
 
 FAILURE_THROTTLE: Final = FailureThrottle()
+caches.register(FAILURE_THROTTLE.forget)
 
 
 def network_of(address: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from registry.bundles.profile import CapabilityProfile, profile_from_text
+from registry.common import caches
 from registry.models import Capability, Draft, Revision
 from registry.snapshot.snapshot import SnapshotEntry
 
@@ -45,6 +46,7 @@ def published_profiles() -> dict[str, CapabilityProfile]:
     return profiles_of_revisions(dict(rows.values_list("published_revision_id", "capability_id")))
 
 
+@caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
     global _profile_cache

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from django.conf import settings
 
+from registry.common import caches
 from registry.common.errors import RegistryError
 from registry.matching.ngram_index import Floats
 from registry.matching.wordpiece import tokenize
@@ -172,6 +173,9 @@ def get_embedder() -> Embedder | None:
         dimension=settings.EMBEDDING_DIM,
         api_key=settings.EMBEDDER_API_KEY,
     )
+
+
+caches.register(get_embedder.cache_clear)
 
 
 def is_minilm_installed() -> bool:

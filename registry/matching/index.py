@@ -16,6 +16,7 @@ import numpy as np
 
 from agent_client.text.tokenizer import has_words
 from registry.bundles.profile import CapabilityProfile
+from registry.common import caches
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
 from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
@@ -95,6 +96,9 @@ def _message_vector(model_id: str, message: str) -> Floats:  # noqa: ARG001 (a p
     if embedder is None:
         raise EmbedderUnavailable("there is none")
     return np.asarray(embedder.embed([message])[0], np.float32)
+
+
+caches.register(_message_vector.cache_clear)
 
 
 @dataclass
@@ -273,6 +277,8 @@ def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) 
 
 PUBLISHED: Final = MatchIndexCache()
 WITH_DRAFTS: Final = MatchIndexCache(previews=True)
+caches.register(PUBLISHED.forget)
+caches.register(WITH_DRAFTS.forget)
 
 
 def get_index(snapshot: Snapshot, sight: AccessScope) -> MatchIndex:

@@ -7,6 +7,7 @@ import threading
 from dataclasses import replace
 from typing import Final
 
+from registry.common import caches
 from registry.matching.index import PUBLISHED, MatchIndex, MatchIndexCache
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.snapshot import read_drafts
@@ -37,6 +38,7 @@ def _index(snapshot: Snapshot) -> MatchIndex:
         return _made[1]
 
 
+@caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
     global _made

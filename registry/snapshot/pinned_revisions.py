@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from django.db import DatabaseError, InterfaceError
 
-from registry.common import database_errors
+from registry.common import caches, database_errors
 from registry.common.errors import RegistryUnavailable
 from registry.models import Revision
 from registry.snapshot.store import STORE
@@ -38,6 +38,7 @@ def find_pinned_revision(
         raise RegistryUnavailable(database_errors.record_outage(error).words) from error
 
 
+@caches.register
 def clear_cache() -> None:
     """After a restore, keys of rows may belong to others."""
     _find.cache_clear()

@@ -19,7 +19,7 @@ from django.db import DatabaseError, InterfaceError
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import require_valid_revision
-from registry.common import database_errors
+from registry.common import caches, database_errors
 from registry.common.errors import RegistryUnavailable, SkillMalformed
 from registry.core.queries import build_load_response, load_bundle
 from registry.models import Draft, Revision
@@ -155,6 +155,7 @@ def _size(item: RenderedResponse | _Malformed) -> int:
 
 
 RESPONSE_CACHE: Final = ResponseCache()
+caches.register(RESPONSE_CACHE.forget)
 STORE.on_epoch_change.append(RESPONSE_CACHE.forget)
 
 

@@ -17,7 +17,7 @@ from registry.agent_skills.names import skill_name_of
 from registry.bundles.archives import write_zip
 from registry.bundles.bundle import SkillBundle
 from registry.catalog.integrity import require_valid_revision
-from registry.common import database_errors
+from registry.common import caches, database_errors
 from registry.common.errors import RegistryUnavailable, SkillMalformed
 from registry.core.queries import load_bundle
 from registry.models import Revision
@@ -60,6 +60,7 @@ ARTIFACTS: Final = ResponseCache(BYTES_MAX)
 _FACTS: Final[dict[tuple[str, int], SkillFacts]] = {}
 
 
+@caches.register
 def clear_cache() -> None:
     """Begin again, as in a new process."""
     ARTIFACTS.forget()

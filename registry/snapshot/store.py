@@ -13,7 +13,7 @@ from typing import Final
 from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 
-from registry.common import database_errors
+from registry.common import caches, database_errors
 from registry.common.database_errors import DatabaseOutage
 from registry.common.errors import RegistryUnavailable
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
@@ -130,6 +130,12 @@ class SnapshotStore:
 
 
 STORE = SnapshotStore()
+
+
+@caches.register
+def _reset_store() -> None:
+    STORE.forget()
+    STORE.is_watched = False
 
 
 def current_snapshot() -> Snapshot:

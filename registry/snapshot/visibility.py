@@ -15,6 +15,7 @@ from typing import Any, Final
 import orjson
 from django.db.models import QuerySet
 
+from registry.common import caches
 from registry.core.queries import load_bundle
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import FULL_ACCESS, Principal, Snapshot, SnapshotEntry
@@ -77,6 +78,9 @@ def without_write_tools(entry: SnapshotEntry) -> SnapshotEntry:
     digest = entry.read_only_digest or _read_only_digest(entry)
     fields = orjson.loads(entry.rendered) | {"digest": digest}
     return replace(entry, digest=digest, rendered=orjson.dumps(fields), is_read_only=True)
+
+
+caches.register(without_write_tools.cache_clear)
 
 
 def _read_only_digest(entry: SnapshotEntry) -> str:

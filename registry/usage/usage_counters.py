@@ -14,7 +14,7 @@ from django.db import DatabaseError, InterfaceError
 from django.db.models import F
 from django.utils import timezone
 
-from registry.common import database_errors
+from registry.common import caches, database_errors
 from registry.core.transactions import try_write_transaction
 from registry.models import AgentKey, LoadCount, UnknownCapabilityRequest
 from registry.usage import unmatched_messages
@@ -90,6 +90,14 @@ def record_key_use(key_name: str) -> None:
     """A key was used just now."""
     with _lock:
         _held.keys_used[key_name] = timezone.now()
+
+
+@caches.register
+def clear_buffer() -> None:
+    """Drop what was counted and not written yet, as in a new process."""
+    global _held
+    with _lock:
+        _held = _Buffer()
 
 
 def flush() -> None:

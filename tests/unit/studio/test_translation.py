@@ -22,6 +22,7 @@ from registry.publishing import proposals, publication, review_comments, reviews
 from registry.sources import git_import_jobs
 from studio.pages import js_translations
 from tests.factories import OLGA, bundle, publish, tool
+from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.marked_python import FILES, unmarked
@@ -31,12 +32,18 @@ from tests.unit.studio.translation import TEMPLATES, untranslated
 PAGES = sorted(TEMPLATES.rglob("*.html"))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
-def test_every_text_of_a_template_is_marked_and_can_be_extracted(page: Path) -> None:
-    source = page.read_text("utf-8")
-    assert list(untranslated(source)) == []
-    # What makemessages does with it; it refuses a tag within a marked text.
-    extraction.templatize(source, origin=page.name)
+def _in_templates(path: Path) -> str:
+    return str(path.relative_to(TEMPLATES))
+
+
+def test_every_text_of_a_template_is_marked_and_can_be_extracted() -> None:
+    def check(page: Path) -> None:
+        source = page.read_text("utf-8")
+        assert list(untranslated(source)) == []
+        # What makemessages does with it; it refuses a tag within a marked text.
+        extraction.templatize(source, origin=page.name)
+
+    check_each(PAGES, check, name=_in_templates)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +91,11 @@ NO_SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
-def test_every_sentence_of_the_studio_is_marked(file: Path) -> None:
-    assert [found for found in unmarked(file.read_text("utf-8")) if found[1] not in NO_SENTENCES] == []
+def test_every_sentence_of_the_studio_is_marked() -> None:
+    def check(file: Path) -> None:
+        assert [found for found in unmarked(file.read_text("utf-8")) if found[1] not in NO_SENTENCES] == []
+
+    check_each(FILES, check, name=str)
 
 
 def test_a_sentence_that_is_not_marked_is_found() -> None:
@@ -204,24 +213,30 @@ ADDRESSES = [
 ]
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_a_page_shows_nothing_that_was_not_translated(address: str, furnished: None, signed_in: SignIn) -> None:
+def test_a_page_shows_nothing_that_was_not_translated(furnished: None, signed_in: SignIn) -> None:
     client = signed_in("admin")
-    numbers = {noun: model._default_manager.get().pk for noun, model in OF_NUMBER.items() if f"{{{noun}}}" in address}
-    with everything_in_brackets():
-        answer = client.get(address.format(**numbers))
-    assert answer.status_code == (404 if address == "/nowhere/" else 200)
-    assert outside_brackets(answer.content.decode(), CHOSEN) == []
+    numbers = {noun: model._default_manager.get().pk for noun, model in OF_NUMBER.items()}
+
+    def check(address: str) -> None:
+        with everything_in_brackets():
+            answer = client.get(address.format(**numbers))
+        assert answer.status_code == (404 if address == "/nowhere/" else 200)
+        assert outside_brackets(answer.content.decode(), CHOSEN) == []
+
+    check_each(ADDRESSES, check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(TEMPLATES)) for page in PAGES])
-def test_every_moment_is_told_in_the_readers_zone_with_its_name(page: Path) -> None:
+def test_every_moment_is_told_in_the_readers_zone_with_its_name() -> None:
     """By `when`, `since` or `moment_words`; a field that takes one stands beside the name of its zone."""
-    source = page.read_text("utf-8")
-    shown = re.sub(r"value=\"[^\"]*\"", "", source)
-    assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", shown)
-    fields = re.search(r"type=\"(?:datetime-local|date|time)\"", source)
-    assert not fields or "{% time_zone " in source
+
+    def check(page: Path) -> None:
+        source = page.read_text("utf-8")
+        shown = re.sub(r"value=\"[^\"]*\"", "", source)
+        assert not re.search(r"\|ago\b|\|date:[\"'][^\"']*[Hhi]", shown)
+        fields = re.search(r"type=\"(?:datetime-local|date|time)\"", source)
+        assert not fields or "{% time_zone " in source
+
+    check_each(PAGES, check, name=_in_templates)
 
 
 # Keys, names of nodes and what a file holds: Do, Check and Say are words of a playbook, in every language.
@@ -248,10 +263,12 @@ def _said(files: Iterable[Path]) -> set[str]:
     return {one.words for file in files for one in literals(file.read_text("utf-8")) if one.is_said}
 
 
-@pytest.mark.parametrize("file", [*SERVED, *EDITOR], ids=lambda file: file.name)
-def test_no_script_has_a_sentence_of_its_own(file: Path) -> None:
-    shown = [one for one in literals(file.read_text("utf-8")) if one.looks_shown and not one.is_said]
-    assert [one for one in shown if one.words not in NO_WORDS_OF_SCRIPTS and not one.words.startswith("<")] == []
+def test_no_script_has_a_sentence_of_its_own() -> None:
+    def check(file: Path) -> None:
+        shown = [one for one in literals(file.read_text("utf-8")) if one.looks_shown and not one.is_said]
+        assert [one for one in shown if one.words not in NO_WORDS_OF_SCRIPTS and not one.words.startswith("<")] == []
+
+    check_each([*SERVED, *EDITOR], check, name=str)
 
 
 @pytest.mark.parametrize(("part", "files"), [("script", SERVED), ("editor", EDITOR)])

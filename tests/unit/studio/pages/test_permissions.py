@@ -22,6 +22,7 @@ from registry.publishing import proposals, reviews
 from registry.sources import git_import_jobs, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
+from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
@@ -206,69 +207,90 @@ def test_every_address_has_a_rule() -> None:
     assert {pattern.name for pattern in urlpatterns} == set(RULES) | OPEN
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
-def test_a_stranger_is_led_to_the_sign_in(name: str) -> None:
+def test_a_stranger_is_led_to_the_sign_in() -> None:
     written = AuditEvent.objects.count()
-    for method in ("get", "head", "post", "put", "delete", "patch"):
-        answer = getattr(Client(), method)(_address(name))
-        assert answer.status_code == 302, method
-        back_to = _address(name) if method in ("get", "head") else "/"
-        assert answer["Location"] == f"/sign-in/?next={quote(back_to)}", method
-    assert AuditEvent.objects.count() == written
+
+    def check(name: str) -> None:
+        address = _address(name)
+        for method in ("get", "head", "post", "put", "delete", "patch"):
+            answer = getattr(Client(), method)(address)
+            assert answer.status_code == 302, method
+            back_to = address if method in ("get", "head") else "/"
+            assert answer["Location"] == f"/sign-in/?next={quote(back_to)}", method
+        assert AuditEvent.objects.count() == written
+
+    check_each(sorted(RULES), check, isolate=rolled_back)
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("name", sorted(RULES))
-def test_a_role_may_do_what_the_rule_says(name: str, role: str, signed_in: SignIn) -> None:
+def test_a_role_may_do_what_the_rule_says(role: str, signed_in: SignIn) -> None:
     client, written = signed_in(role), AuditEvent.objects.count()
-    for method, least in zip(("get", "post"), RULES[name], strict=True):
-        answer = getattr(client, method)(_address(name))
-        if least is not None and ROLES.index(role) < ROLES.index(least):
-            assert answer.status_code == 403, method
-            assert AuditEvent.objects.count() == written, method
-        elif least is None:
-            assert answer.status_code in (403, 405), method
-        else:
-            assert answer.status_code in (200, 302, 400, 409), method
-            assert "sign-in" not in answer.headers.get("Location", ""), method
+
+    def check(name: str) -> None:
+        address = _address(name)
+        for method, least in zip(("get", "post"), RULES[name], strict=True):
+            answer = getattr(client, method)(address)
+            if least is not None and ROLES.index(role) < ROLES.index(least):
+                assert answer.status_code == 403, method
+                assert AuditEvent.objects.count() == written, method
+            elif least is None:
+                assert answer.status_code in (403, 405), method
+            else:
+                assert answer.status_code in (200, 302, 400, 409), method
+                assert "sign-in" not in answer.headers.get("Location", ""), method
+
+    check_each(sorted(RULES), check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
-def test_no_other_method_is_taken(name: str, signed_in: SignIn) -> None:
+def test_no_other_method_is_taken(signed_in: SignIn) -> None:
     client = signed_in()
-    assert [getattr(client, method)(_address(name)).status_code for method in ("put", "delete", "patch")] == [405] * 3
+
+    def check(name: str) -> None:
+        address = _address(name)
+        assert [getattr(client, method)(address).status_code for method in ("put", "delete", "patch")] == [405] * 3
+
+    check_each(sorted(RULES), check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("name", sorted({*RULES, *OPEN}))
-def test_a_get_never_writes(name: str, signed_in: SignIn) -> None:
+def test_a_get_never_writes(signed_in: SignIn) -> None:
     client = signed_in()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        client.get(_address(name))
-    # PostgreSQL hands rows out of a cursor that is declared for a SELECT.
-    verbs = {re.sub(r"^DECLARE .*? FOR (?=SELECT)", "", query["sql"]).split()[0] for query in queries.captured_queries}
-    assert verbs <= {"SELECT"}
+
+    def check(name: str) -> None:
+        address = _address(name)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        # PostgreSQL hands rows out of a cursor that is declared for a SELECT.
+        found = {re.sub(r"^DECLARE .*? FOR (?=SELECT)", "", query["sql"]) for query in queries.captured_queries}
+        assert {sql.split()[0] for sql in found} <= {"SELECT"}
+
+    check_each(sorted({*RULES, *OPEN}), check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
-def test_a_form_from_elsewhere_is_refused(name: str, signed_in: SignIn) -> None:
+def test_a_form_from_elsewhere_is_refused(signed_in: SignIn) -> None:
     client = signed_in(enforce_csrf_checks=True)
     written = AuditEvent.objects.count()
-    answer = client.post(_address(name), {"note": "x", "name": "x"})
-    assert answer.status_code == 403
-    assert b"This page was too old" in answer.content
-    assert AuditEvent.objects.count() == written
+
+    def check(name: str) -> None:
+        answer = client.post(_address(name), {"note": "x", "name": "x"})
+        assert answer.status_code == 403
+        assert b"This page was too old" in answer.content
+        assert AuditEvent.objects.count() == written
+
+    check_each(sorted(RULES), check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("name", sorted(set(RULES) - {"password"}))
-def test_the_first_password_is_changed_before_anything_else(name: str, signed_in: SignIn) -> None:
+def test_the_first_password_is_changed_before_anything_else(signed_in: SignIn) -> None:
     client = signed_in(must_change_password=True)
     written = AuditEvent.objects.count()
-    for method in ("get", "post"):
-        answer = getattr(client, method)(_address(name))
-        assert (answer.status_code, answer["Location"]) == (302, "/password/")
-    assert AuditEvent.objects.count() == written
+
+    def check(name: str) -> None:
+        address = _address(name)
+        for method in ("get", "post"):
+            answer = getattr(client, method)(address)
+            assert (answer.status_code, answer["Location"]) == (302, "/password/")
+        assert AuditEvent.objects.count() == written
+
+    check_each(sorted(set(RULES) - {"password"}), check, isolate=rolled_back)
 
 
 def test_who_is_disabled_is_shut_out_at_once(signed_in: SignIn) -> None:

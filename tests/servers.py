@@ -5,6 +5,7 @@ Each is a child that a keeper process holds: when the tests end, however they en
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib.util
 import os
@@ -19,6 +20,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -306,11 +308,51 @@ def studio_environment(data_dir: Path, **settings: str) -> dict[str, str]:
     return {**env, "DATA_DIR": str(data_dir), "PORT": port, "PYTHONPATH": str(ROOT), **settings}
 
 
-def start_studio(data_dir: Path, log: Path | None = None, /, **settings: str) -> Studio:
-    """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them."""
+# Settings that preparing a site does not read: sites that differ in nothing else are prepared once and copied.
+_READ_WHEN_SERVING = {
+    "IMPORT_ALLOWED_NETWORKS",
+    "LOG_FORMAT",
+    "PORT",
+    "RATE_LIMITS",
+    "TRUSTED_PROXIES",
+    "WEBHOOK_ALLOWED_NETWORKS",
+}
+# What lies outside of DATA_DIR cannot be copied with it.
+_KEPT_ELSEWHERE = {"DATABASE_URL", "REDIS_URL"}
+Furnish = Callable[[Mapping[str, str]], None]
+
+
+def start_studio(
+    data_dir: Path, log: Path | None = None, /, *, furnish: Furnish | None = None, **settings: str
+) -> Studio:
+    """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them.
+
+    `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that this
+    process has prepared with the same settings, its first key included.
+    """
     env = studio_environment(data_dir, **settings)
-    prepared = run_manage("prepare_site", env=env).stdout
+    if _KEPT_ELSEWHERE & set(settings) or (data_dir.exists() and any(data_dir.iterdir())):
+        prepared = _prepare(env, furnish)
+    else:
+        choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
+        folder, prepared = _prepared_once(choices, furnish)
+        shutil.copytree(folder, data_dir, dirs_exist_ok=True)
     return serve_studio(data_dir, log or data_dir / "server.log", env=env, prepared=prepared)
+
+
+@cache
+def _prepared_once(choices: frozenset[tuple[str, str]], furnish: Furnish | None) -> tuple[Path, str]:
+    """A data directory that nobody serves, and what preparing it has printed."""
+    folder = Path(tempfile.mkdtemp(prefix="prepared-site-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder, _prepare(studio_environment(folder, **dict(choices)), furnish)
+
+
+def _prepare(env: Mapping[str, str], furnish: Furnish | None) -> str:
+    printed = run_manage("prepare_site", env=env).stdout
+    if furnish is not None:
+        furnish(env)
+    return printed
 
 
 def serve_studio(data_dir: Path, log: Path, *, env: dict[str, str], prepared: str = "") -> Studio:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 from tests.browser.steps import PASSWORD, sign_in
-from tests.servers import Studio
+from tests.servers import Studio, run_manage, start_studio
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -18,12 +18,24 @@ if TYPE_CHECKING:
 ROLES = ("viewer", "author", "publisher", "admin")
 
 
-@pytest.fixture(scope="module")
-def studio(live_studio: Studio) -> Studio:
-    """The product with an operator of each role, named as the role is with `the-` before it; all with PASSWORD."""
+def add_operators(env: Mapping[str, str]) -> None:
+    """An operator of each role, named as the role is with `the-` before it; all with PASSWORD."""
     for role in ROLES:
-        live_studio.manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", text=PASSWORD)
-    return live_studio
+        run_manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", env=env, text=PASSWORD)
+
+
+@pytest.fixture(scope="module")
+def studio_settings() -> dict[str, str]:
+    """A module that needs other settings overrides this."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory, studio_settings: dict[str, str]) -> Iterator[Studio]:
+    """The product with an operator of each role."""
+    studio = start_studio(tmp_path_factory.mktemp("studio"), furnish=add_operators, **studio_settings)
+    yield studio
+    studio.stop()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROLES
+from tests.browser.conftest import add_operators
 from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
 from tests.integration.conftest import new_database
 from tests.servers import Studio, start_studio
@@ -42,9 +42,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "postgresql":
         url = new_database(request.getfixturevalue("postgresql_url"))
         more = {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1,localhost", "EXAMPLES": "on"}
-    studio = start_studio(tmp_path_factory.mktemp(request.param), **more)
-    for role in ROLES:
-        studio.manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", text=PASSWORD)
+    studio = start_studio(tmp_path_factory.mktemp(request.param), furnish=add_operators, **more)
     yield studio
     studio.stop()
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROLES
+from tests.browser.conftest import add_operators
 from tests.browser.pictures import folder_for, take
 from tests.browser.steps import PASSWORD, expect_state, open_form, sign_in
 from tests.integration.conftest import new_database
@@ -41,9 +41,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "postgresql":
         url = new_database(request.getfixturevalue("postgresql_url"))
         more |= {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1", "EXAMPLES": "on"}
-    studio = start_studio(tmp_path_factory.mktemp(request.param), **more)
-    for role in ROLES:
-        studio.manage("operator", "create", f"the-{role}", "--role", role, "--password-stdin", text=PASSWORD)
+    studio = start_studio(tmp_path_factory.mktemp(request.param), furnish=add_operators, **more)
     yield studio
     studio.stop()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import httpx
@@ -14,7 +14,6 @@ from tests.browser.conftest import ROLES
 from tests.browser.steps import PASSWORD, sign_in
 from tests.browser.test_looks import _in_every_form, _looks_right
 from tests.receivers import Receiver, status
-from tests.servers import start_studio
 from tests.unit.studio.conftest import PASSWORD as CHOSEN
 
 if TYPE_CHECKING:
@@ -27,11 +26,9 @@ _tries = itertools.count(1)
 
 
 @pytest.fixture(scope="module")
-def live_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    """One that may tell receivers on this machine."""
-    studio = start_studio(tmp_path_factory.mktemp("studio"), WEBHOOK_ALLOWED_NETWORKS="127.0.0.0/8")
-    yield studio
-    studio.stop()
+def studio_settings() -> dict[str, str]:
+    """It may tell receivers on this machine."""
+    return {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
 
 
 def _fresh(name: str) -> str:

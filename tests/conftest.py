@@ -1,19 +1,21 @@
 """Options, databases and servers for every test.
 
 `--all` runs what is marked `slow` too, `--no-skips` makes each skip a failure. The suite's database is SQLite, or
-PostgreSQL with `TEST_DATABASE=postgresql`; on PostgreSQL only tests that use the database run, because the others
-would do the same thing twice. `python3 run.py test` does both.
+PostgreSQL with `TEST_DATABASE=postgresql`; on PostgreSQL only those tests run whose result a database can change.
+`python3 run.py test` does both.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
 import signal
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -31,10 +33,16 @@ hypothesis.settings.load_profile("suite")
 ON_POSTGRESQL = os.environ.get("TEST_DATABASE") == "postgresql"
 # Whole products with a database of their own: the database of the run makes no difference to them.
 OWN_DATABASE = ("system", "browser")
-# What waits for another process, a socket or a clock fails now and then on a busy machine for want of time: it is tried
-# once more, and the closing line counts it. Any other test has no such excuse.
-_WITH_SERVERS = tuple(Path(__file__).parent / folder for folder in ("browser", "integration", "system"))
-_WAITING = {"asyncio", "socket", "subprocess", "threading", "time", "tests.receivers", "tests.servers"}
+_HERE = Path(__file__).parent
+# Views, endpoints and commands translate a request into calls of `registry`, whose own tests run on both databases:
+# what a page shows is the same on either. Of these folders PostgreSQL runs only what is marked `both_databases`, which
+# is each address of the Studio and of the API once, and whatever has queries of its own.
+_SAME_ON_BOTH_DATABASES = tuple(
+    _HERE / "unit" / folder for folder in ("agent_api", "studio", "registry/authoring", "registry/cli")
+)
+# What starts servers fails now and then on a busy machine for want of time: it is tried once more, and the closing line
+# counts it. Any other test has no such excuse, unless it is marked `depends_on_speed` with the reason.
+_WITH_SERVERS = tuple(_HERE / folder for folder in ("browser", "integration", "system"))
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-dev-shm-usage",
@@ -46,6 +54,15 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 
+
+if sys.dont_write_bytecode:
+    # As containers have it. Hundreds of processes are started here, and each would compile the whole of Django again.
+    _bytecode = tempfile.mkdtemp(prefix="studio-tests-bytecode-")
+    atexit.register(shutil.rmtree, _bytecode, ignore_errors=True)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The processes of pytest-xdist inherit it and share the folder.
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = _bytecode
+    sys.dont_write_bytecode = False
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # As in a background job of a shell; the servers that tests interrupt would inherit it.
@@ -66,17 +83,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept_ids])
         items[:] = kept
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in _WITH_SERVERS) or _waits(item):
+        if _is_within(item, _WITH_SERVERS) or item.get_closest_marker("depends_on_speed"):
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-def _waits(item: pytest.Item) -> bool:
-    """Whether the test's module imports what waits for others."""
-    names = vars(getattr(item, "module", None) or object).values()
-    return any(
-        (value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)) in _WAITING
-        for value in names
-    )
+def _is_within(item: pytest.Item, folders: tuple[Path, ...]) -> bool:
+    return any(item.path.is_relative_to(folder) for folder in folders)
 
 
 def _belongs(item: pytest.Item, config: pytest.Config) -> bool:
@@ -85,6 +97,10 @@ def _belongs(item: pytest.Item, config: pytest.Config) -> bool:
     if not ON_POSTGRESQL:
         return item.get_closest_marker("postgres") is None
     if item.get_closest_marker("sqlite") or any(item.get_closest_marker(name) for name in OWN_DATABASE):
+        return False
+    if _is_within(item, _SAME_ON_BOTH_DATABASES) and not any(
+        item.get_closest_marker(name) for name in ("both_databases", "postgres")
+    ):
         return False
     return _uses_database(item)
 

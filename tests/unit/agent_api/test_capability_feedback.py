@@ -14,7 +14,7 @@ from tests.cases import valid_bundle
 from tests.factories import OLGA, bearer, publish
 from tests.shapes import assert_shape
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -160,6 +160,7 @@ def test_long_and_strange_messages_are_answered(api: Any, body_registry: None, m
     _match(api, message)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "body",
     [

@@ -12,7 +12,7 @@ from registry.publishing import proposals, publication
 from tests.factories import OLGA, bearer, bundle, publish, tool
 from tests.shapes import assert_shape
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

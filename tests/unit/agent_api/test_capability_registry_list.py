@@ -165,6 +165,7 @@ def test_what_a_change_took_out_of_the_filter_is_removed(api: Any) -> None:
     assert (_ids(document), document["removed"]) == ([], ["alpha"])
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "query",
     [
@@ -357,6 +358,7 @@ def test_a_key_is_taken_in_any_spelling_of_the_scheme(api: Any, scheme: str) -> 
     assert response.headers["Cache-Control"] == "private, no-cache"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "header",
     ["", "Bearer", "Bearer ", "Bearer x", "Basic eDp5", "Token {}", "{}", "Bearer {}x", "Bearer é", "Bearer \x00"],

@@ -9,7 +9,7 @@ import pytest
 from registry.matching.embedders import get_embedder
 from tests.factories import publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 SEARCH = "capability_search"
 

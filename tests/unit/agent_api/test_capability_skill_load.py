@@ -270,6 +270,7 @@ def test_a_reload_goes_past_what_is_kept(api: Any) -> None:
 # Odd input
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "query",
     [

@@ -12,7 +12,7 @@ from django.test import Client
 from registry.usage import usage_counters
 from tests.factories import bearer, publish
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 LOAD, LIST = "capability_skill_load", "capability_registry_list"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from registry.access.agent_keys import SCOPES
 from studio.config.parsers import Rate
 from tests.factories import agent_key, bearer, publish
+from tests.sweeps import check_each, rolled_back
 
 pytestmark = pytest.mark.django_db
 
@@ -43,43 +45,48 @@ def test_there_are_addresses() -> None:
 
 
 @pytest.mark.usefixtures("closed")
-@pytest.mark.parametrize("path", _paths())
-def test_a_stranger_is_refused_everywhere_but_at_the_description(api: Any, path: str) -> None:
-    for method in _methods(path):
-        response = api.call(method, path, data=b"{}" if method == "POST" else b"", content_type="application/json")
-        if path in OPEN_TO_ALL:
-            assert response.status_code == 200
-        else:
-            assert response.status_code == 401
-            assert response.headers["WWW-Authenticate"].startswith("Bearer")
-            if method != "HEAD":
-                api.error(response, 401, "UNAUTHENTICATED")
+def test_a_stranger_is_refused_everywhere_but_at_the_description(api: Any) -> None:
+    def check(path: str) -> None:
+        for method in _methods(path):
+            response = api.call(method, path, data=b"{}" if method == "POST" else b"", content_type="application/json")
+            if path in OPEN_TO_ALL:
+                assert response.status_code == 200
+            else:
+                assert response.status_code == 401
+                assert response.headers["WWW-Authenticate"].startswith("Bearer")
+                if method != "HEAD":
+                    api.error(response, 401, "UNAUTHENTICATED")
+
+    check_each(_paths(), check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("path", [path for path in _paths() if "/operator/" in path])
-def test_an_operators_path_needs_the_scope_publish_whatever_is_public(api: Any, path: str) -> None:
+def test_an_operators_path_needs_the_scope_publish_whatever_is_public(api: Any) -> None:
     publish()
-    (method,) = _methods(path) - {"HEAD"}
-    options = {"data": b"{}" if method == "POST" else b"", "content_type": "application/json"}
-    api.error(api.call(method, path, **options), 401, "UNAUTHENTICATED")
-    others = [scope for scope in SCOPES if scope != "publish"]
-    response = api.call(method, path, headers=bearer(*others), **options)
-    assert "publish" in api.error(response, 403, "FORBIDDEN")["message"]
-    assert api.call(method, path, headers=bearer("publish"), **options).status_code in (200, 400)
+
+    def check(path: str) -> None:
+        (method,) = _methods(path) - {"HEAD"}
+        options = {"data": b"{}" if method == "POST" else b"", "content_type": "application/json"}
+        api.error(api.call(method, path, **options), 401, "UNAUTHENTICATED")
+        others = [scope for scope in SCOPES if scope != "publish"]
+        response = api.call(method, path, headers=bearer(*others), **options)
+        assert "publish" in api.error(response, 403, "FORBIDDEN")["message"]
+        assert api.call(method, path, headers=bearer("publish"), **options).status_code in (200, 400)
+
+    check_each([path for path in _paths() if "/operator/" in path], check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("path", _paths())
-@pytest.mark.parametrize("method", METHODS)
-def test_a_method_that_a_path_lacks_is_told_in_the_envelope(api: Any, path: str, method: str) -> None:
-    allowed = _methods(path)
-    if method in allowed:
-        return
-    response = api.call(method, path, data=b"{}", content_type="application/json")
-    if method == "HEAD":
-        assert (response.status_code, response.content) == (405, b"")
-    else:
-        api.error(response, 405, "METHOD_NOT_ALLOWED")
-    assert {word.strip() for word in response.headers["Allow"].split(",")} == allowed
+def test_a_method_that_a_path_lacks_is_told_in_the_envelope(api: Any) -> None:
+    def check(cell: tuple[str, str]) -> None:
+        path, method = cell
+        response = api.call(method, path, data=b"{}", content_type="application/json")
+        if method == "HEAD":
+            assert (response.status_code, response.content) == (405, b"")
+        else:
+            api.error(response, 405, "METHOD_NOT_ALLOWED")
+        assert {word.strip() for word in response.headers["Allow"].split(",")} == _methods(path)
+
+    lacking = [(path, method) for path in _paths() for method in METHODS if method not in _methods(path)]
+    check_each(lacking, check, isolate=rolled_back)
 
 
 UNKNOWN = [
@@ -102,10 +109,13 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize("path", UNKNOWN, ids=lambda path: path[:40])
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "OPTIONS"])
-def test_an_unknown_address_is_told_in_the_envelope(api: Any, path: str, method: str) -> None:
-    api.error(api.call(method, path, data=b"{}", content_type="application/json"), 404, "NOT_FOUND")
+def test_an_unknown_address_is_told_in_the_envelope(api: Any) -> None:
+    def check(cell: tuple[str, str]) -> None:
+        path, method = cell
+        api.error(api.call(method, path, data=b"{}", content_type="application/json"), 404, "NOT_FOUND")
+
+    cells = list(product(UNKNOWN, ("GET", "POST", "PUT", "DELETE", "OPTIONS")))
+    check_each(cells, check, name=lambda cell: f"{cell[1]} {cell[0][:40]}", isolate=rolled_back)
 
 
 def test_a_failure_of_ours_tells_nothing_of_its_cause(api: Any, monkeypatch: pytest.MonkeyPatch) -> None:

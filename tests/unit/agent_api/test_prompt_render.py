@@ -92,6 +92,7 @@ def test_a_malformed_one_is_said_as_such(api: Any) -> None:
     api.error(api.post(RENDER, {"capability_ids": ["alpha"]}), 422, "SKILL_MALFORMED")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "body",
     [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.factories import agent_key, publish
 from tests.shapes import assert_shape
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 FUZZ = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -23,7 +23,7 @@ from registry.publishing import publication
 from studio.config.parsers import Rate
 from tests.factories import OLGA, agent_key, bearer, bundle, publish, zip_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 # By POST, and yet nothing is written.
 READS = {"capability_skill_load", "capability_skill_reload", "bundle_validate", "capability_match", "prompt_render"}
 ALL = ("read", "feedback", "propose", "publish")

@@ -282,6 +282,7 @@ def test_an_odd_body_is_refused(api: Any, key: dict[str, str], name: str, body: 
     api.error(api.post(f"operator/{name}", body, headers=key), 400, "INVALID_REQUEST")
 
 
+@pytest.mark.both_databases
 def test_hostile_texts_are_findings_never_crashes(api: Any, key: dict[str, str]) -> None:
     texts = ["", "\0", "[" * 1000, "{", "null", "7", '"x"', "\x1b[31m", "\u202e", "---\na: *x\n---\n", "{" * 100_000]
     body = _batch(*[dict.fromkeys(bundle(tools=[tool("x")]), text) for text in texts])
@@ -292,6 +293,7 @@ def test_hostile_texts_are_findings_never_crashes(api: Any, key: dict[str, str])
         get_draft("alpha")
 
 
+@pytest.mark.both_databases
 def test_files_of_odd_names_are_findings(api: Any, key: dict[str, str]) -> None:
     files = bundle() | {"": "x", "../skill.md": "x", "a\0b": "x", "x" * 5000: "x", "SKILL.md": "x", "\x1b]0;x": "x"}
     response = api.post("operator/bundle_publish", _batch(files), headers=key)

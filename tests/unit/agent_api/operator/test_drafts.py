@@ -10,7 +10,7 @@ from registry.catalog.drafts import get_draft, save_draft
 from registry.models import Draft, Revision
 from tests.factories import OLGA, agent_key, bundle, publish, tool
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

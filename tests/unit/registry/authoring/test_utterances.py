@@ -61,6 +61,7 @@ def test_a_text_that_is_odd_is_mended_first(text: str, words: str) -> None:
     assert drafts.get_draft("odd").files["capability.json"] == text
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("sentence", ["", " \n", "\0", "x" * 81])
 def test_an_odd_sentence_is_refused(sentence: str) -> None:
     publish()

@@ -311,6 +311,7 @@ def test_an_unknown_id_is_told_with_the_nearest(manage: Any) -> None:
 # Odd input
 
 
+@pytest.mark.both_databases
 def test_names_that_are_no_text_never_crash(manage: Any, tmp_path: Path) -> None:
     path = _folder(tmp_path / "a\udcffb", BROKEN | {"x\udcff.txt": "", "\x1b]0;title\x07": ""})
     for arguments in (

@@ -13,7 +13,7 @@ from registry.core.jobs.queue import HANDLERS, Lease
 from registry.core.transactions import write_transaction
 from registry.models import AuditEvent, Job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

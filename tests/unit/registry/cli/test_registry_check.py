@@ -14,7 +14,7 @@ from registry.models import Revision
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, damage, publish, tool
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

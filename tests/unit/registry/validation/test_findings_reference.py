@@ -2,6 +2,7 @@ from pathlib import Path
 
 from registry.validation.codes import list_codes
 from registry.validation.findings_reference import render_findings_page
+from tests.sweeps import check_each
 
 PAGE = Path(__file__).parents[4] / "docs" / "findings.md"
 
@@ -12,8 +13,13 @@ def test_the_committed_page_is_what_the_tables_say() -> None:
 
 def test_every_code_has_its_section_with_cause_example_and_fix() -> None:
     page = PAGE.read_text("utf-8")
-    for code, row in list_codes().items():
+
+    def check(code: str) -> None:
         section = page.split(f"### {code}\n")[1].split("\n#")[0]
-        assert row.cause in section, code
-        assert f"- Example: {row.example}" in section, code
-        assert f"- Fix: {row.fix}" in section, code
+        row = list_codes()[code]
+        assert row.cause in section
+        assert f"- Example: {row.example}" in section
+        assert f"- Fix: {row.fix}" in section
+        assert all(len(text.strip()) > 3 for text in (row.cause, row.fix))
+
+    check_each(sorted(list_codes()), check)

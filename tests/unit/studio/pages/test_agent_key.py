@@ -46,6 +46,7 @@ def test_the_form_proposes_what_most_keys_need(client: Client) -> None:
     assert form_with(client.get("/keys/"), "Make the key").values["scopes"] == ["read", "feedback"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "changes",
     [
@@ -77,6 +78,7 @@ def test_revoking_without_scripts(client: Client) -> None:
     assert AgentKey.objects.get().revoked_by == "operator:the-admin"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", ["", "nobody", "a\0b", "x" * 5000, "<script>alert(1)</script>"])
 def test_revoking_what_is_not_there_says_so(name: str, client: Client) -> None:
     page = client.post("/keys/revoke/", {"name": name}, follow=True).content.decode()
@@ -112,6 +114,7 @@ def test_a_key_has_limits_from_the_form(client: Client) -> None:
     assert "groups: billing, support" in client.get("/keys/").content.decode()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

@@ -21,7 +21,7 @@ from registry.selectors import audit_log
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -102,6 +102,7 @@ def test_a_restore_that_todays_rules_refuse_says_why(client: Client) -> None:
     assert _status() == "retired"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("replaced_by", ["alpha", "nowhere", "a\0b", "x" * 5000, "<b>"])
 def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client) -> None:
     publish()
@@ -111,6 +112,7 @@ def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client
     assert _status() == "published"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("note", ["a\0b", "x" * 100_000, "\u202e<script>alert(1)</script>", "🍎" * 3000])
 def test_an_odd_note_is_kept_as_far_as_it_goes(note: str, client: Client) -> None:
     publish()

@@ -46,6 +46,7 @@ def test_any_good_id_has_its_pages(name: str, client: Client) -> None:
     assert client.get(f"/capabilities/{name}/").context["capability"].capability_id == name
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

@@ -15,7 +15,7 @@ from tests.factories import agent_key, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

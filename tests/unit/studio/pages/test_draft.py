@@ -209,6 +209,7 @@ def test_what_others_wrote_is_text_in_a_conflict(client: Client) -> None:
     assert "<script>alert" not in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("based_on", ["", "0", "99", "-1", "x", "1.0", "9" * 400, "\0", "²", " 1"])
 def test_an_odd_version_is_a_conflict_and_no_error(based_on: str, client: Client) -> None:
     _save(bundle())
@@ -249,6 +250,7 @@ def test_a_body_beyond_the_bound_is_refused_before_it_is_read(client: Client) ->
     assert b"at most 2 MiB" in answer.content
 
 
+@pytest.mark.both_databases
 def test_nul_is_named_and_never_breaks_the_store(client: Client) -> None:
     version = _save(bundle())
     sent = _sent(bundle() | {"skill.md": "# A\0B\n"}, based_on=str(version))

@@ -96,6 +96,7 @@ def test_an_author_is_told_that_errors_come_before_a_review(signed_in: SignIn) -
     assert "Ask for a review" not in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("note", ["", "   ", "\0", "\t\n"])
 def test_a_note_is_asked_for_and_a_tick_is_kept(note: str, client: Client) -> None:
     publish("alpha", [tool("alpha_save", "write")])
@@ -189,6 +190,7 @@ def test_a_fault_of_the_texts_is_still_an_error_with_its_place(client: Client) -
     assert "skill.md:1:1" in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("codes", [["JSON_INVALID"], ["a\0b"], ["x" * 100_000], ["\ud800"]])
 def test_a_tick_that_was_never_offered_lifts_nothing_and_is_not_kept(codes: list[str], client: Client) -> None:
     _draft(bundle())
@@ -197,6 +199,7 @@ def test_a_tick_that_was_never_offered_lifts_nothing_and_is_not_kept(codes: list
     assert AuditEvent.objects.get(verb="capability.publish").detail["acknowledged"] == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("version", ["", "0", "2", "x", "9" * 400, "\0"])
 def test_another_version_than_the_one_looked_at_is_not_published(version: str, client: Client) -> None:
     _draft(bundle())

@@ -19,7 +19,7 @@ from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_an_empty_registry_says_so_in_each_section(signed_in: SignIn) -> None:

@@ -150,6 +150,7 @@ def test_deactivating_and_reactivating(client: Client, signed_in: SignIn) -> Non
     assert Client().login(username="the-viewer", password=PASSWORD)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("verb", ["reset", "role", "disable", "enable"])
 @pytest.mark.parametrize("name", ["", "nobody", "a\0b", "<script>x</script>"])
 def test_who_is_not_there_is_told(verb: str, name: str, client: Client) -> None:

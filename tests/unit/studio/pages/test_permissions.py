@@ -25,7 +25,7 @@ from tests.factories import OLGA, bundle, publish
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ROLES = ("viewer", "author", "publisher", "admin")
 # The least role that may GET and POST; None where that method is none of the page's.

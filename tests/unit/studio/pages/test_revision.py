@@ -92,6 +92,7 @@ def test_rolling_back_without_scripts(client: Client) -> None:
     assert _revision() == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("note", ["", "  ", "\0"])
 def test_a_note_is_asked_for(note: str, client: Client) -> None:
     publish(body="First.")

@@ -49,6 +49,7 @@ def test_it_never_leads_elsewhere(address: str) -> None:
     assert _sign_in(Client(), next=address) == "/"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "values", [{"password": "wrong"}, {"username": "nobody"}, {"username": "a\0b"}, {"username": ""}]
 )
@@ -91,6 +92,7 @@ def test_other_sessions_end_with_the_old_password(signed_in: SignIn) -> None:
     assert (here.get("/capabilities/").status_code, elsewhere.get("/capabilities/").status_code) == (200, 302)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("values", "words"),
     [

@@ -21,7 +21,7 @@ from tests.factories import OLGA, fresh_process
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 URL = "/sign-in/"
 PASSWORD = "a right password"
 FAILED, SIGNED_IN = "operator.sign_in_failed", "operator.sign_in"

@@ -71,6 +71,7 @@ def test_what_is_unticked_is_no_longer_exclusive(publisher: Client) -> None:
     assert SkillGroup.objects.get().is_exclusive is False
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "given",
     [

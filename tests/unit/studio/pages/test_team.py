@@ -80,6 +80,7 @@ def test_viewers_see_teams_and_no_forms(signed_in: SignIn) -> None:
     assert "&lt;b&gt;Owners&lt;/b&gt;" in page
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("name", ["", "x" * 81, "a\0b", "taken"])
 def test_an_odd_name_is_refused_beside_its_field(name: str, client: Client) -> None:
     teams.create_team(name="taken", by=OLGA)
@@ -89,6 +90,7 @@ def test_an_odd_name_is_refused_beside_its_field(name: str, client: Client) -> N
     assert Team.objects.count() == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("verb", "values", "words"),
     [

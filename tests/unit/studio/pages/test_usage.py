@@ -18,7 +18,7 @@ from registry.usage.usage_report import RequestedCapability, count_loads_by_day,
 from tests.factories import OLGA, publish
 from tests.unit.studio.conftest import SignIn
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def _today() -> date:

@@ -132,7 +132,7 @@ _CONNECTING = {
 }
 
 
-def _postgresql(database: Database) -> dict[str, Any]:
+def postgresql_settings(database: Database) -> dict[str, Any]:
     return {
         # Django's own with a bound for every wait.
         "ENGINE": "registry.common.postgresql",
@@ -164,7 +164,7 @@ def _sqlite(data_dir: Path) -> dict[str, Any]:
     }
 
 
-DATABASES = {"default": _postgresql(ENVIRONMENT.database) if ENVIRONMENT.database else _sqlite(DATA_DIR)}
+DATABASES = {"default": postgresql_settings(ENVIRONMENT.database) if ENVIRONMENT.database else _sqlite(DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "registry.Operator"

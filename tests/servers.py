@@ -334,10 +334,16 @@ def start_studio(
     if _KEPT_ELSEWHERE & set(settings) or (data_dir.exists() and any(data_dir.iterdir())):
         prepared = _prepare(env, furnish)
     else:
-        choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
-        folder, prepared = _prepared_once(choices, furnish)
-        shutil.copytree(folder, data_dir, dirs_exist_ok=True)
+        prepared = copy_prepared(data_dir, furnish=furnish, **settings)
     return serve_studio(data_dir, log or data_dir / "server.log", env=env, prepared=prepared)
+
+
+def copy_prepared(data_dir: Path, *, furnish: Furnish | None = None, **settings: str) -> str:
+    """Fill `data_dir` with a copy of what `start_studio` serves; returns what preparing it has printed."""
+    choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
+    folder, prepared = _prepared_once(choices, furnish)
+    shutil.copytree(folder, data_dir, dirs_exist_ok=True)
+    return prepared
 
 
 @cache

@@ -32,13 +32,13 @@ if TEST_DATABASE == "postgresql" and "TEST_DATABASE_URL" not in os.environ:
     os.environ["TEST_DATABASE_URL"] = _server.url
 
 from studio.settings import *  # noqa: E402, F403, TID251 (these are the settings, with a few changed below)
-from studio.settings import DATABASES, _postgresql  # noqa: E402, TID251
+from studio.settings import DATABASES, postgresql_settings  # noqa: E402, TID251
 
 # Production's defaults for SQLite, on either database: what DATABASE_URL changes is tested by itself.
 if TEST_DATABASE == "postgresql":
     from studio.config.parsers import parse_database_url
 
-    DATABASES["default"] = _postgresql(parse_database_url(os.environ["TEST_DATABASE_URL"]))
+    DATABASES["default"] = postgresql_settings(parse_database_url(os.environ["TEST_DATABASE_URL"]))
     # Tests close and drop; a connection that is kept would hold the test database.
     DATABASES["default"]["CONN_MAX_AGE"] = 0
 else:

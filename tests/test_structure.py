@@ -106,6 +106,26 @@ def test_nobody_imports_the_tests() -> None:
     assert not faults, faults
 
 
+# The scanner's tables of rules, which its tests go through one by one.
+_PRIVATE_IN_TESTS = {
+    ("registry.validation.security.scanner", "_LINES"),
+    ("registry.validation.security.scanner", "_PROSE"),
+}
+
+
+def test_tests_import_no_private_name_of_the_product() -> None:
+    """What a test needs is public, or reached through what is."""
+    faults = [
+        f"{path.relative_to(ROOT)}:{node.lineno} imports {node.module}.{alias.name}"
+        for path in _modules("tests")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ROOMS
+        for alias in node.names
+        if alias.name.startswith("_") and (node.module, alias.name) not in _PRIVATE_IN_TESTS
+    ]
+    assert not faults, faults
+
+
 def test_schemas_hold_no_code() -> None:
     assert not list((ROOT / "schemas").rglob("*.py"))
 

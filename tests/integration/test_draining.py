@@ -21,7 +21,7 @@ import pytest
 
 from studio.launcher.serving import server_command
 from tests.factories import bundle
-from tests.servers import ROOT, answers, run_manage, studio_environment
+from tests.servers import ROOT, answers, copy_prepared, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
@@ -65,9 +65,9 @@ class Running:
 @pytest.fixture(params=[GRANIAN, pytest.param(LAUNCHER, marks=pytest.mark.slow)])
 def running(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Running]:
     env = studio_environment(tmp_path, EXAMPLES="off")
+    copy_prepared(tmp_path, EXAMPLES="off")
     command = [sys.executable, str(ROOT / "tests" / "integration" / "launcher.py")]
     if request.param == GRANIAN:
-        run_manage("prepare_site", env=env)
         command = server_command(Path(sys.executable), address="127.0.0.1", port=int(env["PORT"]))
     log = tmp_path / "server.log"
     with log.open("wb") as output:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.integration.conftest import Site
 from tests.integration.launch import Launch
-from tests.servers import ROOT, run_manage, studio_environment
+from tests.servers import ROOT, copy_prepared, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +41,15 @@ def _is_complete(site: Site, said: list[str]) -> None:
     assert any(secrets_in(text)[-2:] == found["good"] for text in said)
 
 
-@pytest.mark.parametrize("step", STEPS)
+# The same code runs on either database; what differs is what becomes of a transaction whose process is killed.
+STEPS_ON_POSTGRESQL = ("example after 4", "print before 2", "commit before 1", "commit after 1")
+
+
+@pytest.mark.parametrize(
+    ("site", "step"),
+    [("sqlite", step) for step in STEPS] + [("postgresql", step) for step in STEPS_ON_POSTGRESQL],
+    indirect=["site"],
+)
 def test_a_first_start_that_is_killed_is_completed_by_the_next(site: Site, step: str) -> None:
     env = {**site.env, "EXAMPLES": "on"}
     command = [sys.executable, str(DESK), "kill", *step.split()]
@@ -62,10 +70,16 @@ def count(database: Path, table: str) -> int:
         return 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+# Each state that a table can be found in once, and each signal while tables are made and while examples are published.
 @pytest.mark.parametrize(
-    ("table", "rows"),
-    [("django_migrations", 5), ("django_migrations", 30), ("registry_operator", 1), ("registry_capability", 2)],
+    ("table", "rows", "number"),
+    [
+        pytest.param("django_migrations", 5, signal.SIGKILL, id="few tables, killed"),
+        pytest.param("django_migrations", 30, signal.SIGINT, id="most tables, interrupted"),
+        pytest.param("registry_operator", 1, signal.SIGKILL, id="operator, killed"),
+        pytest.param("registry_capability", 2, signal.SIGKILL, id="examples, killed"),
+        pytest.param("registry_capability", 2, signal.SIGINT, id="examples, interrupted"),
+    ],
 )
 def test_a_start_that_ends_at_any_state_of_the_database(
     tmp_path: Path, table: str, rows: int, number: signal.Signals
@@ -86,7 +100,7 @@ def test_a_start_that_ends_at_any_state_of_the_database(
 @pytest.mark.parametrize("loss", ["missing", "empty"])
 def test_a_database_that_is_gone_is_no_first_start(tmp_path: Path, loss: str) -> None:
     env = studio_environment(tmp_path)
-    run_manage("prepare_site", env=env)
+    copy_prepared(tmp_path)
     run_manage("backup", "create", "--to", str(tmp_path / "backup.zip"), env=env)
     for path in tmp_path.glob("studio.sqlite3*"):
         path.unlink()

@@ -160,7 +160,8 @@ def _collect(stream: Any, lines: list[str]) -> None:
 
 def copy_tree(target: Path, identity: Identity = OURSELVES) -> Tree:
     shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
-    ours = {*VARIABLES, "DJANGO_SETTINGS_MODULE", "TEST_DATABASE", "TEST_DATABASE_URL", "STUDIO_TEST_COUNTS"}
+    ours = {*VARIABLES, "DJANGO_SETTINGS_MODULE", "PYTHONPYCACHEPREFIX"}
+    ours |= {"TEST_DATABASE", "TEST_DATABASE_URL", "STUDIO_TEST_COUNTS"}
     env = {name: value for name, value in os.environ.items() if name not in ours}
     if identity.uid is not None:
         for path in [target.parent, target, *target.rglob("*")]:

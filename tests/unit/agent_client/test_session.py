@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
+import rfc8785
 
 from agent_client import errors
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
@@ -529,8 +531,6 @@ def test_an_edited_or_damaged_file_is_refused_with_a_sentence() -> None:
 
 
 def test_a_file_with_a_right_checksum_and_odd_content_is_refused() -> None:
-    from agent_client.session.serialization import _checksum
-
     text = _session().to_json()
     odds: list[dict[str, Any]] = [
         {"bundles": [{}]},
@@ -542,7 +542,7 @@ def test_a_file_with_a_right_checksum_and_odd_content_is_refused() -> None:
     for odd in odds:
         document = json.loads(text)
         document["content"] |= odd
-        document["checksum"] = _checksum(document["content"], None)
+        document["checksum"] = f"sha256:{hashlib.sha256(rfc8785.dumps(document['content'])).hexdigest()}"
         with pytest.raises(SessionFileRefused, match="Begin a new session"):
             Session.from_json(json.dumps(document), Shelf(), environment=ALL)
 

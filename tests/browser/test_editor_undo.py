@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import create, open_file, open_form, put, texts_of
+from tests.browser.steps import create, open_file, open_form, put, save, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -50,7 +50,7 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
     create(page, studio.url, f"undo_{next(_numbers)}")
     put(page, "skill.md", SKILL)
     put(page, "tools.json", TOOLS)
-    _saved(page)
+    save(page)
     return page
 
 
@@ -117,7 +117,6 @@ def test_a_removal_is_undone_by_the_button_and_saved(
 ) -> None:
     remove(editor)
     expect(editor.locator("#editor-undo[role=status]").get_by_text(words)).to_be_visible()
-    editor.wait_for_timeout(7_000)
     _notice(editor).get_by_role("button", name="Undo").click()
     assert texts_of(editor)[field] == text
     expect(_notice(editor)).to_be_empty()

@@ -25,6 +25,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]
     kept.stop_all()
 
 
+@pytest.mark.depends_on_speed("counts the processes that are started within four seconds")
 def test_one_that_ends_at_once_is_tried_slowly_and_for_ever(
     kept: Processes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -40,6 +41,7 @@ def test_one_that_ends_at_once_is_tried_slowly_and_for_ever(
     assert len((tmp_path / "starts").read_text()) >= 4
 
 
+@pytest.mark.depends_on_speed("counts the processes that are started within seconds")
 def test_one_that_ran_for_long_begins_with_the_first_pause(
     kept: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +53,7 @@ def test_one_that_ran_for_long_begins_with_the_first_pause(
     assert capsys.readouterr().err.count("again in 0.1 s") >= 2
 
 
+@pytest.mark.depends_on_speed("counts the processes that are started within seconds")
 def test_one_that_cannot_be_started_is_tried_again(kept: Processes, capsys: pytest.CaptureFixture[str]) -> None:
     stop = threading.Event()
     kept.keep("worker", ["/no/such/program"])

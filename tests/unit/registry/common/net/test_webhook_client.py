@@ -178,6 +178,7 @@ def _never(*_arguments: Any, **_options: Any) -> list[Any]:
     return []
 
 
+@pytest.mark.depends_on_speed("an upper bound in seconds, with a thread that hangs")
 def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", _never)
     began = time.monotonic()

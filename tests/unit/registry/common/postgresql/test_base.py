@@ -56,6 +56,7 @@ def test_the_operators_own_options_win(settings: Settings) -> None:
         del connection.settings_dict["OPTIONS"]["options"]
 
 
+@pytest.mark.depends_on_speed("an upper bound of three and a half seconds")
 def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     began = time.monotonic()
     with (

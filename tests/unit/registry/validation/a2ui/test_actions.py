@@ -167,6 +167,7 @@ def test_a_schema_that_explodes_is_never_run() -> None:
     assert errors(form, tools) == []
 
 
+@pytest.mark.depends_on_speed("an upper bound of one second")
 def test_a_schema_that_explodes_with_the_depth_of_the_value_is_never_run() -> None:
     tools = note_tools(extra={"$ref": "#/$defs/tree"})
     branches = [{"properties": {name: {"$ref": "#/$defs/tree"}}} for name in "aa"]

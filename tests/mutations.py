@@ -1,0 +1,142 @@
+"""How many seeded faults the tests notice: `.venv/bin/python -m tests.mutations --count 40 --seed 1`.
+
+Draws modules at random, changes one place in each (a condition is negated, a comparison swapped, a statement removed, a
+constant changed), runs the unit tests of the module's folder on SQLite, and prints which changes were noticed. Works on
+a copy of the checkout in a temporary directory, so that nothing here is ever left changed. A change that survives is a
+missing test, or code that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PACKAGES: Final = ("agent_api", "agent_client", "registry", "studio")
+# Of what starts or serves the product, real processes are the test; commands of Django and migrations have no choices.
+LEFT_OUT: Final = ("migrations", "management", "launcher", "__main__.py", "settings.py", "wsgi.py", "rsgi.py")
+SECONDS_MAX: Final = 240
+_SWAPPED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+def list_places(source: str) -> list[int]:
+    """Which of the nodes inside of the module's functions can be changed, by their order."""
+    nodes = _nodes_in_functions(ast.parse(source))
+    return [place for place, node in enumerate(nodes) if _mutate(copy.copy(node))]
+
+
+def mutate(source: str, place: int) -> tuple[int, str, str]:
+    """`(line, what was changed, changed source)`."""
+    tree = ast.parse(source)
+    node = _nodes_in_functions(tree)[place]
+    line = getattr(node, "lineno", 0)
+    what = _mutate(node)
+    return line, what, ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _nodes_in_functions(tree: ast.Module) -> list[ast.AST]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found = {id(node): node for function in functions for each in function.body for node in ast.walk(each)}
+    return list(found.values())
+
+
+def _mutate(node: ast.AST) -> str:
+    """Change the node in place; says what was done, nothing where there is nothing to change."""
+    if isinstance(node, ast.If | ast.IfExp | ast.While):
+        node.test = ast.UnaryOp(ast.Not(), node.test)
+        return "negated condition"
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in _SWAPPED:
+        was = type(node.ops[0])
+        node.ops = [_SWAPPED[was](), *node.ops[1:]]
+        return f"{was.__name__} became {_SWAPPED[was].__name__}"
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        node.value = ast.Constant(None)
+        return "removed statement"
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        node.value += 1
+        return f"{node.value - 1} became {node.value}"
+    if isinstance(node, ast.Constant) and type(node.value) is bool:
+        node.value = not node.value
+        return f"{not node.value} became {node.value}"
+    return ""
+
+
+def area_of(module: Path) -> list[Path]:
+    """Tests of a module, nearest first: its own, those of its folder, those of the package that it is a part of."""
+    unit = Path("tests/unit")
+    chosen = [unit / module.parent / f"test_{module.name}", unit / module.parent]
+    chosen += [unit.joinpath(*module.parts[:parts]) for parts in (2, 1) if len(module.parts) > parts]
+    found = [path for path in chosen if (ROOT / path).exists()]
+    # Of a package all, but never all of `registry`.
+    return [path for path in found if path != unit / "registry"] or found
+
+
+def run_area(checkout: Path, area: list[Path]) -> str:
+    """`survived` where all tests of the area pass, else `caught` and by which; one that takes too long is caught."""
+    command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+    try:
+        done = subprocess.run(
+            [*command, *map(str, area)], cwd=checkout, capture_output=True, text=True, check=False, timeout=SECONDS_MAX
+        )
+    except subprocess.TimeoutExpired:
+        return "caught by taking too long"
+    if done.returncode == 0:
+        return "survived"
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return f"caught by {failed[0].split(' - ')[0][:120] if failed else 'the import'}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    modules = sorted(
+        path.relative_to(ROOT)
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        if not set(LEFT_OUT) & set(path.relative_to(ROOT).parts)
+    )
+    draw.shuffle(modules)
+    found = {"caught": 0, "survived": 0}
+    with tempfile.TemporaryDirectory(prefix="mutations-") as scratch:
+        checkout = Path(scratch) / "studio"
+        ignore = shutil.ignore_patterns(".git", ".venv", ".data", "node_modules", "__pycache__", ".*_cache")
+        shutil.copytree(ROOT, checkout, ignore=ignore, symlinks=True)
+        for module in modules:
+            area, source = area_of(module), (ROOT / module).read_text("utf-8")
+            places = list_places(source)
+            if not area or not places or sum(found.values()) >= options.count:
+                continue
+            line, what, changed = mutate(source, draw.choice(places))
+            (checkout / module).write_text(changed, "utf-8")
+            verdict = run_area(checkout, area)
+            (checkout / module).write_text(source, "utf-8")
+            found[verdict.split()[0]] += 1
+            print(f"{module}:{line} {what}: {verdict}", flush=True)
+    print(f"{found['caught']} of {sum(found.values())} caught")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

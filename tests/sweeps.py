@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
+import pytest
 from django.db import transaction
 
 from registry.common import caches
@@ -30,7 +31,7 @@ def check_each(
         try:
             with isolate():
                 check(cell)
-        except Exception as error:  # noqa: BLE001 (whatever it is, the other cells are checked too)
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 (whatever it is, the others are checked too)
             failures.append(f"{name(cell)}: {type(error).__name__}: {error}")
     assert count, "there is nothing to check"
     assert not failures, f"{len(failures)} of {count} fail:\n" + "\n".join(failures)

@@ -9,12 +9,16 @@ def test_every_cell_is_checked_and_each_that_fails_is_named() -> None:
         assert cell != "b", "an assertion"
         if cell == "c":
             raise LookupError("an error")
+        if cell == "d":
+            with pytest.raises(LookupError):
+                pass
 
     with pytest.raises(AssertionError) as caught:
-        check_each("abcd", check)
-    assert "2 of 4 fail:\n'b': AssertionError: an assertion" in str(caught.value)
+        check_each("abcde", check)
+    assert "3 of 5 fail:\n'b': AssertionError: an assertion" in str(caught.value)
     assert "\n'c': LookupError: an error" in str(caught.value)
-    check_each("ad", check)
+    assert "\n'd': Failed: DID NOT RAISE" in str(caught.value)
+    check_each("ae", check)
 
 
 def test_a_sweep_without_a_cell_fails() -> None:

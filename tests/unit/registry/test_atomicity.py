@@ -20,6 +20,7 @@ from registry.publishing import proposals, publication
 from registry.usage import feedback
 from registry.validation import validate_bundle
 from tests.factories import OLGA, bundle, publish, tool
+from tests.sweeps import check_each, rolled_back
 
 pytestmark = pytest.mark.django_db
 
@@ -102,37 +103,47 @@ def _failing_after(step: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@pytest.mark.parametrize("name", VERBS)
-def test_a_verb_that_fails_with_its_audit_row_leaves_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_verb_that_fails_with_its_audit_row_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     _prepare()
     before = _everything()
-    monkeypatch.setattr(audit, "record", _failing_after(audit.record))
-    with pytest.raises(_PulledPlugError):
-        VERBS[name]()
-    assert _everything() == before
+
+    def check(name: str) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(audit, "record", _failing_after(audit.record))
+            with pytest.raises(_PulledPlugError):
+                VERBS[name]()
+        assert _everything() == before
+
+    check_each(VERBS, check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("name", VERBS)
-def test_each_verb_writes_one_audit_row_and_the_chain_holds(name: str) -> None:
+def test_each_verb_writes_one_audit_row_and_the_chain_holds() -> None:
     _prepare()
     before = len(_everything()["AuditEvent"])
-    VERBS[name]()
-    assert len(_everything()["AuditEvent"]) == before + 1
-    assert audit.find_chain_break() is None
+
+    def check(name: str) -> None:
+        VERBS[name]()
+        assert len(_everything()["AuditEvent"]) == before + 1
+        assert audit.find_chain_break() is None
+
+    check_each(VERBS, check, isolate=rolled_back)
 
 
-@pytest.mark.parametrize("step", PUBLISHING_STEPS)
-def test_a_publish_that_fails_after_any_step_leaves_nothing(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_publish_that_fails_after_any_step_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     _prepare()
     before = _everything()
-    with monkeypatch.context() as patch:
-        module, _, name = step.rpartition(".")
-        at = import_module(f"registry.{module}")
-        patch.setattr(at, name, _failing_after(getattr(at, name)))
-        with pytest.raises(_PulledPlugError):
-            VERBS["publish"]()
-    assert _everything() == before
-    assert VERBS["publish"]().status == "published"
+
+    def check(step: str) -> None:
+        with monkeypatch.context() as patch:
+            module, _, name = step.rpartition(".")
+            at = import_module(f"registry.{module}")
+            patch.setattr(at, name, _failing_after(getattr(at, name)))
+            with pytest.raises(_PulledPlugError):
+                VERBS["publish"]()
+        assert _everything() == before
+        assert VERBS["publish"]().status == "published"
+
+    check_each(PUBLISHING_STEPS, check, isolate=rolled_back)
 
 
 def test_the_table_refuses_a_tool_name_that_no_check_saw(monkeypatch: pytest.MonkeyPatch) -> None:

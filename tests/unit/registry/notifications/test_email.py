@@ -74,7 +74,7 @@ class _Server(socketserver.ThreadingTCPServer):
 def server(settings: Any) -> Iterator[_Server]:
     """A mail server, and settings that lead to it."""
     with _Server() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address[:2]
         settings.PUBLIC_URL = "https://studio.example.com"

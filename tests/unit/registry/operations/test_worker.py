@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,22 @@ def test_beside_celery_a_job_is_left_to_the_messages_for_a_while(settings: Any) 
     assert Worker().run_due() == 0
     Job.objects.update(run_after=timezone.now() - timedelta(seconds=11))
     assert Worker().run_due() == len(housekeeping.DAILY_JOBS) + 1
+
+
+def test_it_pauses_only_where_nothing_was_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    paused: list[float | None] = []
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            paused.append(timeout)
+            self.set()
+            return True
+
+    has_worked = [True, True, False]
+    monkeypatch.setattr(worker, "serve_lanes", lambda *_: nullcontext())
+    monkeypatch.setattr(Worker, "_try", lambda _: has_worked.pop(0))
+    Worker(stop=Stop()).run()
+    assert (has_worked, paused) == ([], [worker.POLL_SECONDS])
 
 
 def test_stop_takes_effect_between_two_jobs(monkeypatch: pytest.MonkeyPatch) -> None:

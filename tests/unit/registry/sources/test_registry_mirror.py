@@ -349,9 +349,12 @@ def test_what_is_here_from_elsewhere_is_left_alone(there: FakeUpstream) -> None:
     publish("alpha", body="Ours.")
     publish("gamma")
     source_id = _add(there)
+    # Nothing has been read yet.
+    assert _differences(source_id) == {"alpha": "source_changed", "beta": "not_published"}
     assert _sync(source_id) == {"alpha": "foreign", "beta": "published"}
     assert _differences(source_id) == _kept(source_id) == {"alpha": "not_taken_over"}
     there.put("alpha", body="Theirs, again.")
+    assert _differences(source_id) == {"alpha": "not_taken_over"}
     assert _sync(source_id) == {"alpha": "foreign"}
     assert not Draft.objects.exists()
     assert Revision.objects.filter(capability__capability_id="alpha").count() == 1

@@ -18,7 +18,7 @@ def check_each(
     cells: Iterable[Cell],
     check: Callable[[Cell], object],
     *,
-    name: Callable[[Cell], object] = repr,
+    name: Callable[[Cell], object] = lambda cell: repr(cell)[:200],
     isolate: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> None:
     """Call `check` with each cell inside of `isolate()`, and fail once, with each cell that failed and why.

@@ -17,6 +17,7 @@ from registry.validation import validate_bundle
 from tests.cases import valid_bundle, valid_names
 from tests.factories import bundle, tool
 from tests.servers import ROOT
+from tests.sweeps import check_each
 
 NUMBER = {"type": "number", "description": "N.", "minimum": 0, "maximum": 10}
 UNIT = {"type": "string", "description": "U.", "enum": ["kg", "lb"]}
@@ -88,38 +89,49 @@ def _with(**changes: Any) -> dict[str, Any]:
     return {name: {key: item for key, item in value.items() if item is not None} for name, value in properties.items()}
 
 
-@pytest.mark.parametrize(
-    ("properties", "required", "expected"),
-    [
-        (_with(), ["hours"], [("breaks", "`hours` of `a` became required")]),
-        (_with(unit={"enum": ["kg"]}), [], [("breaks", "`unit` of `a` no longer takes lb")]),
-        (_with(unit={"enum": ["kg", "lb", "st"]}), [], [("changes", "`unit` of `a` takes more values")]),
-        (_with(unit={"enum": None}), [], [("changes", "`unit` of `a` takes any value where it had a list")]),
-        (_with(hours={"enum": [1, 2]}), [], [("breaks", "`hours` of `a` takes only 1, 2")]),
-        (_with(hours=None), [], [("breaks", "The argument `hours` of `a` is gone")]),
-        (_with(days={"type": "integer", "description": "D."}), [], [("changes", "The argument `days` of `a` is new")]),
-        (_with(hours={"minimum": 1}), [], [("breaks", "`minimum` of `hours` of `a` is 1 where it was 0")]),
-        (_with(hours={"maximum": 24}), [], [("changes", "`maximum` of `hours` of `a` is 24 where it was 10")]),
-        (_with(hours={"maximum": None}), [], [("changes", "`maximum` of `hours` of `a` is gone")]),
-        (_with(hours={"exclusiveMaximum": 9}), [], [("breaks", "`exclusiveMaximum` of `hours` of `a` is 9")]),
-        (_with(unit={"maxLength": 2}), [], [("breaks", "`maxLength` of `unit` of `a` is 2")]),
-        (_with(hours={"type": "string"}), [], [("breaks", "The type of `hours` of `a` is string where it was number")]),
-        (
-            _with(hours={"type": "integer"}),
-            [],
-            [("breaks", "The type of `hours` of `a` is integer where it was number")],
-        ),
-        (
-            _with(hours={"type": ["number", "null"]}),
-            [],
-            [("changes", "The type of `hours` of `a` is number or null where it was number")],
-        ),
-        (_with(hours={"description": "Hours."}), [], []),
-    ],
-)
-def test_arguments(properties: dict[str, Any], required: list[str], expected: list[tuple[str, str]]) -> None:
-    old = tool("a", properties={"hours": NUMBER, "unit": UNIT}, required=[])
-    assert _changes([old], [tool("a", properties=properties, required=required)]) == expected
+def test_arguments() -> None:
+    def check(cell: tuple[dict[str, Any], list[str], list[tuple[str, str]]]) -> None:
+        properties, required, expected = cell
+        old = tool("a", properties={"hours": NUMBER, "unit": UNIT}, required=[])
+        assert _changes([old], [tool("a", properties=properties, required=required)]) == expected
+
+    check_each(
+        [
+            (_with(), ["hours"], [("breaks", "`hours` of `a` became required")]),
+            (_with(unit={"enum": ["kg"]}), [], [("breaks", "`unit` of `a` no longer takes lb")]),
+            (_with(unit={"enum": ["kg", "lb", "st"]}), [], [("changes", "`unit` of `a` takes more values")]),
+            (_with(unit={"enum": None}), [], [("changes", "`unit` of `a` takes any value where it had a list")]),
+            (_with(hours={"enum": [1, 2]}), [], [("breaks", "`hours` of `a` takes only 1, 2")]),
+            (_with(hours=None), [], [("breaks", "The argument `hours` of `a` is gone")]),
+            (
+                _with(days={"type": "integer", "description": "D."}),
+                [],
+                [("changes", "The argument `days` of `a` is new")],
+            ),
+            (_with(hours={"minimum": 1}), [], [("breaks", "`minimum` of `hours` of `a` is 1 where it was 0")]),
+            (_with(hours={"maximum": 24}), [], [("changes", "`maximum` of `hours` of `a` is 24 where it was 10")]),
+            (_with(hours={"maximum": None}), [], [("changes", "`maximum` of `hours` of `a` is gone")]),
+            (_with(hours={"exclusiveMaximum": 9}), [], [("breaks", "`exclusiveMaximum` of `hours` of `a` is 9")]),
+            (_with(unit={"maxLength": 2}), [], [("breaks", "`maxLength` of `unit` of `a` is 2")]),
+            (
+                _with(hours={"type": "string"}),
+                [],
+                [("breaks", "The type of `hours` of `a` is string where it was number")],
+            ),
+            (
+                _with(hours={"type": "integer"}),
+                [],
+                [("breaks", "The type of `hours` of `a` is integer where it was number")],
+            ),
+            (
+                _with(hours={"type": ["number", "null"]}),
+                [],
+                [("changes", "The type of `hours` of `a` is number or null where it was number")],
+            ),
+            (_with(hours={"description": "Hours."}), [], []),
+        ],
+        check,
+    )
 
 
 def test_a_whole_number_that_becomes_any_number_breaks_nobody() -> None:
@@ -197,58 +209,65 @@ def _words(before: dict[str, Any], after: dict[str, Any], **forms: list[Any]) ->
     return [(change.effect, change.words) for change in compare_bundles(old, new)]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ({"os": ["darwin"]}, {"os": ["darwin", "linux"]}, [("widens", "It works on Linux now")]),
-        ({"os": ["darwin", "linux"]}, {"os": ["linux"]}, [("breaks", "It no longer works on macOS")]),
-        ({"os": ["darwin"]}, {}, [("widens", "It works on every system now")]),
-        (
-            {},
-            {"os": ["linux"]},
-            [("breaks", "It no longer works on macOS"), ("breaks", "It no longer works on Windows")],
-        ),
-        (
-            {"dependencies": {"bins": ["a"]}},
-            {"dependencies": {"bins": ["b"], "permissions": ["camera"]}},
-            [
-                ("breaks", "It needs the program `b` now"),
-                ("widens", "It asks the system for the permission `camera`"),
-                ("changes", "It no longer needs the program `a`"),
-            ],
-        ),
-        (
-            {},
-            {"dependency_level": {"darwin": "builtin", "linux": "external"}},
-            [("changes", "The dependency level is builtin on macOS, external on Linux where it was builtin")],
-        ),
-        ({"priority": 0}, {"priority": 5}, [("changes", "The priority is “5” where it was “0”")]),
-        ({}, {"skill_profile": "agent_skill"}, [("changes", "The profile is “agent_skill” where it was “capability”")]),
-        ({"license": "MIT"}, {}, [("changes", "The licence is gone where it was “MIT”")]),
-        ({}, {"name": "Omega"}, [("changes", "The name is “Omega” where it was “Alpha”")]),
-        ({}, {"description": "Else."}, [("changes", "The description changed")]),
-        ({}, {"skill_groups": ["health"]}, [("changes", "The group `health` is new")]),
-        (
-            {"allowed_tools": "Read Bash"},
-            {"allowed_tools": ["Read", "Write"]},
-            [
-                ("widens", "It may use the agent's own tool `Write`"),
-                ("changes", "It may no longer use the agent's own tool `Bash`"),
-            ],
-        ),
-        (
-            {"utterances": {"should_match": ["a b"]}},
-            {"utterances": {"should_match": ["c d", "e f"], "should_not_match": ["g h"]}},
-            [
-                ("changes", "2 golden sentences are new"),
-                ("changes", "1 golden sentence is gone"),
-                ("changes", "1 sentence that must not lead here is new"),
-            ],
-        ),
-    ],
-)
-def test_what_it_says_of_itself(before: dict[str, Any], after: dict[str, Any], expected: list[tuple[str, str]]) -> None:
-    assert _words(before, after) == expected
+def test_what_it_says_of_itself() -> None:
+    def check(cell: tuple[dict[str, Any], dict[str, Any], list[tuple[str, str]]]) -> None:
+        before, after, expected = cell
+        assert _words(before, after) == expected
+
+    check_each(
+        [
+            ({"os": ["darwin"]}, {"os": ["darwin", "linux"]}, [("widens", "It works on Linux now")]),
+            ({"os": ["darwin", "linux"]}, {"os": ["linux"]}, [("breaks", "It no longer works on macOS")]),
+            ({"os": ["darwin"]}, {}, [("widens", "It works on every system now")]),
+            (
+                {},
+                {"os": ["linux"]},
+                [("breaks", "It no longer works on macOS"), ("breaks", "It no longer works on Windows")],
+            ),
+            (
+                {"dependencies": {"bins": ["a"]}},
+                {"dependencies": {"bins": ["b"], "permissions": ["camera"]}},
+                [
+                    ("breaks", "It needs the program `b` now"),
+                    ("widens", "It asks the system for the permission `camera`"),
+                    ("changes", "It no longer needs the program `a`"),
+                ],
+            ),
+            (
+                {},
+                {"dependency_level": {"darwin": "builtin", "linux": "external"}},
+                [("changes", "The dependency level is builtin on macOS, external on Linux where it was builtin")],
+            ),
+            ({"priority": 0}, {"priority": 5}, [("changes", "The priority is “5” where it was “0”")]),
+            (
+                {},
+                {"skill_profile": "agent_skill"},
+                [("changes", "The profile is “agent_skill” where it was “capability”")],
+            ),
+            ({"license": "MIT"}, {}, [("changes", "The licence is gone where it was “MIT”")]),
+            ({}, {"name": "Omega"}, [("changes", "The name is “Omega” where it was “Alpha”")]),
+            ({}, {"description": "Else."}, [("changes", "The description changed")]),
+            ({}, {"skill_groups": ["health"]}, [("changes", "The group `health` is new")]),
+            (
+                {"allowed_tools": "Read Bash"},
+                {"allowed_tools": ["Read", "Write"]},
+                [
+                    ("widens", "It may use the agent's own tool `Write`"),
+                    ("changes", "It may no longer use the agent's own tool `Bash`"),
+                ],
+            ),
+            (
+                {"utterances": {"should_match": ["a b"]}},
+                {"utterances": {"should_match": ["c d", "e f"], "should_not_match": ["g h"]}},
+                [
+                    ("changes", "2 golden sentences are new"),
+                    ("changes", "1 golden sentence is gone"),
+                    ("changes", "1 sentence that must not lead here is new"),
+                ],
+            ),
+        ],
+        check,
+    )
 
 
 def test_a_section_is_named() -> None:
@@ -305,21 +324,25 @@ VALID: list[SkillBundle] = [
 ]
 
 
-@pytest.mark.parametrize("number", range(len(VALID)))
-def test_a_bundle_differs_in_nothing_from_itself_and_is_held_against_every_other(number: int) -> None:
-    one = VALID[number]
-    assert compare_bundles(one, copy.deepcopy(one)) == []
-    for other in VALID:
-        changes = compare_bundles(one, other)
-        assert other is one or changes
-        effects = [EFFECTS.index(change.effect) for change in changes]
-        assert effects == sorted(effects)
-        # What one direction calls new, the other calls gone.
-        back = {change.words for change in compare_bundles(other, one)}
-        new = {
-            change.words for change in changes if change.words.startswith("The trigger") and "is new" in change.words
-        }
-        assert {words.replace("is new", "is gone") for words in new} <= back
+def test_a_bundle_differs_in_nothing_from_itself_and_is_held_against_every_other() -> None:
+    def check(number: int) -> None:
+        one = VALID[number]
+        assert compare_bundles(one, copy.deepcopy(one)) == []
+        for other in VALID:
+            changes = compare_bundles(one, other)
+            assert other is one or changes
+            effects = [EFFECTS.index(change.effect) for change in changes]
+            assert effects == sorted(effects)
+            # What one direction calls new, the other calls gone.
+            back = {change.words for change in compare_bundles(other, one)}
+            new = {
+                change.words
+                for change in changes
+                if change.words.startswith("The trigger") and "is new" in change.words
+            }
+            assert {words.replace("is new", "is gone") for words in new} <= back
+
+    check_each(range(len(VALID)), check)
 
 
 _JSON = st.recursive(

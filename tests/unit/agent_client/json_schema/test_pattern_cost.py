@@ -8,6 +8,7 @@ import pytest
 
 from agent_client.json_schema.pattern_cost import COST_MAX, drop_expensive_patterns, estimate_cost, read_pattern
 from agent_client.json_schema.validation import find_schema_error
+from tests.sweeps import check_each
 
 # ECMA-262 with the u flag or without; what an engine here does not know is among it.
 LEGAL = [
@@ -21,14 +22,18 @@ GARBAGE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", LEGAL)
-def test_what_ecma_allows_is_a_pattern(pattern: str) -> None:
-    assert read_pattern(pattern).fault == ""
+def test_what_ecma_allows_is_a_pattern() -> None:
+    def check(pattern: str) -> None:
+        assert read_pattern(pattern).fault == ""
+
+    check_each(LEGAL, check)
 
 
-@pytest.mark.parametrize("pattern", GARBAGE)
-def test_garbage_is_none(pattern: str) -> None:
-    assert read_pattern(pattern).fault
+def test_garbage_is_none() -> None:
+    def check(pattern: str) -> None:
+        assert read_pattern(pattern).fault
+
+    check_each(GARBAGE, check)
 
 
 @pytest.mark.parametrize(

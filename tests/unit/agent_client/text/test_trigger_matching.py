@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from agent_client.text.tokenizer import tokenize
 from agent_client.text.trigger_matching import HITS_MAX, TriggerHit, TriggerIndex, content_word
+from tests.sweeps import check_each
 
 
 def _find(message: str, *triggers: str) -> list[tuple[str, str]]:
@@ -18,39 +19,42 @@ def _find(message: str, *triggers: str) -> list[tuple[str, str]]:
     return [(hit.trigger, message[hit.start : hit.end]) for hit in hits]
 
 
-@pytest.mark.parametrize(
-    ("message", "trigger", "found"),
-    [
-        ("I just weighed 187.6 lbs", "weigh-in", "weighed"),
-        ("my weigh-in today", "weigh-in", "weigh-in"),
-        ("my weigh in today", "weigh-in", "weigh in"),
-        ("two weighins", "weigh-in", "weighins"),
-        ("I SIGNED UP", "sign-up", "SIGNED UP"),
-        ("the signup page", "sign-up", "signup"),
-        ("sign-up", "signup", "sign-up"),
-        ("body-weight", "bodyweight", "body-weight"),
-        ("log of my weights", "weight log", None),
-        ("the weight logs", "weight log", "weight logs"),
-        ("unweighed", "weigh", None),
-        ("a lift and lifting", "lift", "lift"),
-        ("downgrading the annual plans", "annual plan", "annual plans"),
-        ("annual, plan", "annual plan", "annual, plan"),
-        ("CAFÉ", "cafe", "CAFÉ"),
-        ("naïve", "naive", "naïve"),
-        ("今天的体重是多少", "体重", "体重"),
-        ("分析这个Excel数据", "excel", "Excel"),
-        ("分析 Excel 数据", "excel", "Excel"),
-        ("ฉันชั่งน้ำหนักวันนี้", "น้ำหนัก", "น้ำหนัก"),
-        ("체중을 기록", "체중을", "체중을"),
-        ("in and out", "weigh-in", None),
-        ("", "weigh-in", None),
-        ("weigh-in", "", None),
-        ("!!", "!!", None),
-    ],
-)
-def test_what_is_found_and_what_is_not(message: str, trigger: str, found: str | None) -> None:
-    expected = [] if found is None else [(trigger, found)]
-    assert _find(message, trigger)[:1] == expected
+def test_what_is_found_and_what_is_not() -> None:
+    def check(cell: tuple[str, str, str | None]) -> None:
+        message, trigger, found = cell
+        expected = [] if found is None else [(trigger, found)]
+        assert _find(message, trigger)[:1] == expected
+
+    check_each(
+        [
+            ("I just weighed 187.6 lbs", "weigh-in", "weighed"),
+            ("my weigh-in today", "weigh-in", "weigh-in"),
+            ("my weigh in today", "weigh-in", "weigh in"),
+            ("two weighins", "weigh-in", "weighins"),
+            ("I SIGNED UP", "sign-up", "SIGNED UP"),
+            ("the signup page", "sign-up", "signup"),
+            ("sign-up", "signup", "sign-up"),
+            ("body-weight", "bodyweight", "body-weight"),
+            ("log of my weights", "weight log", None),
+            ("the weight logs", "weight log", "weight logs"),
+            ("unweighed", "weigh", None),
+            ("a lift and lifting", "lift", "lift"),
+            ("downgrading the annual plans", "annual plan", "annual plans"),
+            ("annual, plan", "annual plan", "annual, plan"),
+            ("CAFÉ", "cafe", "CAFÉ"),
+            ("naïve", "naive", "naïve"),
+            ("今天的体重是多少", "体重", "体重"),
+            ("分析这个Excel数据", "excel", "Excel"),
+            ("分析 Excel 数据", "excel", "Excel"),
+            ("ฉันชั่งน้ำหนักวันนี้", "น้ำหนัก", "น้ำหนัก"),
+            ("체중을 기록", "체중을", "체중을"),
+            ("in and out", "weigh-in", None),
+            ("", "weigh-in", None),
+            ("weigh-in", "", None),
+            ("!!", "!!", None),
+        ],
+        check,
+    )
 
 
 def test_positions_are_code_points() -> None:

@@ -10,6 +10,7 @@ import pytest
 from agent_client.ui.ask import WIDGETS, Ask, ReplyNotUnderstood, ask
 from registry.validation import validate_bundle
 from tests.factories import bundle
+from tests.sweeps import check_each
 
 OPTIONS = ("Research Assistant", "Personal Finance", "Skip for now")
 
@@ -76,26 +77,29 @@ def test_without_a_screen_words_are_enough(widget: Any, words: str, value: Any) 
     assert asked.read(words) == value
 
 
-@pytest.mark.parametrize(
-    ("widget", "reply"),
-    [
-        ("buttons", "0"),
-        ("buttons", "4"),
-        ("buttons", "something else"),
-        ("buttons", ["a", "b"]),
-        ("confirm", "maybe"),
-        ("confirm", 1),
-        ("text_input", " "),
-        ("text_input", None),
-        ("select", []),
-        ("checkbox", "1, 9"),
-        ("checkbox", {"request_id": "another", "value": []}),
-        ("radio", {"value": {"a": 1}}),
-    ],
-)
-def test_what_is_no_answer_is_asked_again(widget: Any, reply: Any) -> None:
-    with pytest.raises(ReplyNotUnderstood):
-        _ask(widget).read(reply)
+def test_what_is_no_answer_is_asked_again() -> None:
+    def check(cell: tuple[Any, Any]) -> None:
+        widget, reply = cell
+        with pytest.raises(ReplyNotUnderstood):
+            _ask(widget).read(reply)
+
+    check_each(
+        [
+            ("buttons", "0"),
+            ("buttons", "4"),
+            ("buttons", "something else"),
+            ("buttons", ["a", "b"]),
+            ("confirm", "maybe"),
+            ("confirm", 1),
+            ("text_input", " "),
+            ("text_input", None),
+            ("select", []),
+            ("checkbox", "1, 9"),
+            ("checkbox", {"request_id": "another", "value": []}),
+            ("radio", {"value": {"a": 1}}),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from registry.bundles.bundle_reader import SourceBundle
 from registry.validation import validate_bundle
 from registry.validation.codes import list_codes
 from tests.factories import bundle, tool
+from tests.sweeps import check_each
 
 MIB = 1024 * 1024
 PLAIN = "---\nname: pdf-tools\ndescription: Work with PDF files.\n---\n\n# PDF\n\nUse the tools.\n"
@@ -116,49 +117,59 @@ def test_the_nebo_kind() -> None:
     assert found["metadata"] == {"nebo": '{"other":"1"}', "version": "0.1.4"}
 
 
-@pytest.mark.parametrize(
-    ("front_matter", "expected"),
-    [
-        (
-            'metadata: {"moltbot":{"emoji":"🔊","os":["macos"],"requires":{"bins":["so"],"env":["K"]},"install":[]}}',
-            {
-                "emoji": "🔊",
-                "os": ["darwin"],
-                "dependencies": {"bins": ["so"], "env": ["K"]},
-                "metadata": {"moltbot": '{"install":[]}'},
-            },
-        ),
-        ("metadata:\n  openclaw: {emoji: x}", {"emoji": "x"}),
-        (
-            XIAODAZI,
-            {
-                "os": ["win32"],
-                "dependency_level": "external",
-                "dependencies": {"bins": ["es"], "python": ["pypdf"], "env": ["KEY"]},
-                "metadata": {"xiaodazi": '{"user_facing":"true"}'},
-            },
-        ),
-        (
-            "os: common\ndependency_level: builtin\nskill_group: productivity",
-            {"os": ["common"], "dependency_level": "builtin", "skill_groups": ["productivity"]},
-        ),
-        # What does not fit is kept as it was.
-        ("priority: high", {"metadata": {"priority": "high"}}),
-        ("triggers: [" + "x" * 81 + "]", {"metadata": {"triggers": json.dumps(["x" * 81])}}),
-        ("metadata:\n  moltbot: {requires: {env: [A=b]}}", {"metadata": {"moltbot": '{"requires":{"env":["A=b"]}}'}}),
-        ("metadata:\n  moltbot: {os: [beos]}\n  nebo: t", {"metadata": {"moltbot": '{"os":["beos"]}', "nebo": "t"}}),
-        ("allowed-tools: {a: b}", {"metadata": {"allowed-tools": '{"a":"b"}'}}),
-        ("version: 2\nmetadata:\n  version: '1'", {"metadata": {"version": "1", "front_matter_version": "2"}}),
-        ("metadata: a text", {"metadata": {"metadata": "a text"}}),
-        ("metadata:", {}),
-        ("compatibility:\n  - git\n  - jq", {"compatibility": "git; jq"}),
-    ],
-)  # fmt: skip
-def test_dialects_lose_nothing(front_matter: str, expected: dict[str, Any]) -> None:
-    found = _capability(_take(_named(front_matter)))
-    assert (
-        found
-        == {"capability_id": "x", "name": "x", "description": "Does x.", "skill_profile": "agent_skill"} | expected
+def test_dialects_lose_nothing() -> None:
+    def check(cell: tuple[str, dict[str, Any]]) -> None:
+        front_matter, expected = cell
+        found = _capability(_take(_named(front_matter)))
+        assert (
+            found
+            == {"capability_id": "x", "name": "x", "description": "Does x.", "skill_profile": "agent_skill"} | expected
+        )
+
+    check_each(
+        [
+            (
+                'metadata: {"moltbot":{"emoji":"🔊","os":["macos"],'
+                '"requires":{"bins":["so"],"env":["K"]},"install":[]}}',
+                {
+                    "emoji": "🔊",
+                    "os": ["darwin"],
+                    "dependencies": {"bins": ["so"], "env": ["K"]},
+                    "metadata": {"moltbot": '{"install":[]}'},
+                },
+            ),
+            ("metadata:\n  openclaw: {emoji: x}", {"emoji": "x"}),
+            (
+                XIAODAZI,
+                {
+                    "os": ["win32"],
+                    "dependency_level": "external",
+                    "dependencies": {"bins": ["es"], "python": ["pypdf"], "env": ["KEY"]},
+                    "metadata": {"xiaodazi": '{"user_facing":"true"}'},
+                },
+            ),
+            (
+                "os: common\ndependency_level: builtin\nskill_group: productivity",
+                {"os": ["common"], "dependency_level": "builtin", "skill_groups": ["productivity"]},
+            ),
+            # What does not fit is kept as it was.
+            ("priority: high", {"metadata": {"priority": "high"}}),
+            ("triggers: [" + "x" * 81 + "]", {"metadata": {"triggers": json.dumps(["x" * 81])}}),
+            (
+                "metadata:\n  moltbot: {requires: {env: [A=b]}}",
+                {"metadata": {"moltbot": '{"requires":{"env":["A=b"]}}'}},
+            ),
+            (
+                "metadata:\n  moltbot: {os: [beos]}\n  nebo: t",
+                {"metadata": {"moltbot": '{"os":["beos"]}', "nebo": "t"}},
+            ),
+            ("allowed-tools: {a: b}", {"metadata": {"allowed-tools": '{"a":"b"}'}}),
+            ("version: 2\nmetadata:\n  version: '1'", {"metadata": {"version": "1", "front_matter_version": "2"}}),
+            ("metadata: a text", {"metadata": {"metadata": "a text"}}),
+            ("metadata:", {}),
+            ("compatibility:\n  - git\n  - jq", {"compatibility": "git; jq"}),
+        ],
+        check,
     )
 
 
@@ -275,20 +286,26 @@ KEPT: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("code", "text"), REFUSED)
-def test_what_cannot_be_read_is_refused_with_the_cause(code: str, text: str | bytes) -> None:
-    taken = _take(text)
-    assert taken.files is None
-    found = next(finding for finding in taken.findings if finding.code == code)
-    assert (found.severity, found.file) == ("error", "SKILL.md")
+def test_what_cannot_be_read_is_refused_with_the_cause() -> None:
+    def check(cell: tuple[str, str | bytes]) -> None:
+        code, text = cell
+        taken = _take(text)
+        assert taken.files is None
+        found = next(finding for finding in taken.findings if finding.code == code)
+        assert (found.severity, found.file) == ("error", "SKILL.md")
+
+    check_each(REFUSED, check)
 
 
-@pytest.mark.parametrize(("code", "text", "options"), KEPT)
-def test_what_can_be_read_is_kept_with_a_warning(code: str, text: str, options: dict[str, Any]) -> None:
-    taken = _take(text, **options)
-    assert taken.files is not None
-    assert code in _codes(taken)
-    assert {finding.severity for finding in taken.findings} == {"warning"}
+def test_what_can_be_read_is_kept_with_a_warning() -> None:
+    def check(cell: tuple[str, str, dict[str, Any]]) -> None:
+        code, text, options = cell
+        taken = _take(text, **options)
+        assert taken.files is not None
+        assert code in _codes(taken)
+        assert {finding.severity for finding in taken.findings} == {"warning"}
+
+    check_each(KEPT, check)
 
 
 def test_every_code_of_an_import_is_raised() -> None:

@@ -10,6 +10,7 @@ import pytest
 from registry.authoring.field_locator import FormLocation, locate_field
 from registry.validation import Finding, validate_bundle
 from tests.factories import bundle, to_json, tool
+from tests.sweeps import check_each
 
 
 def _finding(file: str, pointer: str, *, code: str = "FIELD_INVALID", subject: str = "") -> Finding:
@@ -20,52 +21,55 @@ def _place(file: str, pointer: str, **more: str) -> FormLocation | None:
     return locate_field(_finding(file, pointer, **more), "")
 
 
-@pytest.mark.parametrize(
-    ("file", "pointer", "field"),
-    [
-        ("capability.json", "/name", "/name"),
-        ("capability.json", "/intent_triggers", "/intent_triggers"),
-        ("capability.json", "/intent_triggers/3", "/intent_triggers"),
-        ("capability.json", "/utterances/should_not_match/0", "/utterances/should_not_match"),
-        ("capability.json", "/dependencies/env/0", "/dependencies/env"),
-        ("capability.json", "/os/1", "/os"),
-        ("capability.json", "/metadata/owner", "/metadata/owner"),
-        ("capability.json", "/metadata/a~1b", "/metadata/a~1b"),
-        # What holds fields leads to the first of them.
-        ("capability.json", "/dependencies", "/dependencies/bins"),
-        ("capability.json", "/playbook", "/playbook/problem"),
-        ("tools.json", "/0", "/0"),
-        ("tools.json", "/tools/12", "/tools/12"),
-        ("tools.json", "/0/name", "/0/name"),
-        ("tools.json", "/0/policy", "/0/policy/kind"),
-        ("tools.json", "/tools/1/policy/kind", "/tools/1/policy/kind"),
-        ("tools.json", "/0/policy/allowed_roles/2", "/0/policy/allowed_roles"),
-        ("tools.json", "/0/ui", "/0/ui/form"),
-        ("tools.json", "/0/ui/result", "/0/ui/result"),
-        ("tools.json", "/0/args_schema/properties/limit", "/0/args_schema/properties/limit"),
-        ("tools.json", "/0/args_schema/properties/limit/type", "/0/args_schema/properties/limit/type"),
-        ("tools.json", "/0/args_schema/properties/limit/type/1", "/0/args_schema/properties/limit/type"),
-        ("tools.json", "/0/args_schema/properties/limit/format", "/0/args_schema/properties/limit/type"),
-        ("tools.json", "/0/args_schema/properties/tags/items", "/0/args_schema/properties/tags/type"),
-        ("tools.json", "/0/args_schema/properties/tags/items/type", "/0/args_schema/properties/tags/type"),
-        ("tools.json", "/0/args_schema/properties/kind/enum/1", "/0/args_schema/properties/kind/enum"),
-        ("tools.json", "/0/args_schema/properties/kind/examples/0", "/0/args_schema/properties/kind/examples"),
-        ("tools.json", "/0/result_schema/properties/a/description", "/0/result_schema/properties/a/description"),
-        # An argument may be called as a word of JSON Schema is, or hold groups of arguments.
-        ("tools.json", "/0/args_schema/properties/type", "/0/args_schema/properties/type"),
-        ("tools.json", "/0/args_schema/properties/properties/type", "/0/args_schema/properties/properties/type"),
-        (
-            "tools.json",
-            "/0/args_schema/properties/rows/items/properties/day/type",
-            "/0/args_schema/properties/rows/items/properties/day/type",
-        ),
-        ("ui_schemas.json", "/0", "/0"),
-        ("ui_schemas.json", "/0/title", "/0/title"),
-        ("ui_schemas.json", "/WeightForm.v1", "/WeightForm.v1"),
-    ],
-)
-def test_a_place_has_the_field_that_writes_it(file: str, pointer: str, field: str) -> None:
-    assert _place(file, pointer) == FormLocation(field, is_written=True)
+def test_a_place_has_the_field_that_writes_it() -> None:
+    def check(cell: tuple[str, str, str]) -> None:
+        file, pointer, field = cell
+        assert _place(file, pointer) == FormLocation(field, is_written=True)
+
+    check_each(
+        [
+            ("capability.json", "/name", "/name"),
+            ("capability.json", "/intent_triggers", "/intent_triggers"),
+            ("capability.json", "/intent_triggers/3", "/intent_triggers"),
+            ("capability.json", "/utterances/should_not_match/0", "/utterances/should_not_match"),
+            ("capability.json", "/dependencies/env/0", "/dependencies/env"),
+            ("capability.json", "/os/1", "/os"),
+            ("capability.json", "/metadata/owner", "/metadata/owner"),
+            ("capability.json", "/metadata/a~1b", "/metadata/a~1b"),
+            # What holds fields leads to the first of them.
+            ("capability.json", "/dependencies", "/dependencies/bins"),
+            ("capability.json", "/playbook", "/playbook/problem"),
+            ("tools.json", "/0", "/0"),
+            ("tools.json", "/tools/12", "/tools/12"),
+            ("tools.json", "/0/name", "/0/name"),
+            ("tools.json", "/0/policy", "/0/policy/kind"),
+            ("tools.json", "/tools/1/policy/kind", "/tools/1/policy/kind"),
+            ("tools.json", "/0/policy/allowed_roles/2", "/0/policy/allowed_roles"),
+            ("tools.json", "/0/ui", "/0/ui/form"),
+            ("tools.json", "/0/ui/result", "/0/ui/result"),
+            ("tools.json", "/0/args_schema/properties/limit", "/0/args_schema/properties/limit"),
+            ("tools.json", "/0/args_schema/properties/limit/type", "/0/args_schema/properties/limit/type"),
+            ("tools.json", "/0/args_schema/properties/limit/type/1", "/0/args_schema/properties/limit/type"),
+            ("tools.json", "/0/args_schema/properties/limit/format", "/0/args_schema/properties/limit/type"),
+            ("tools.json", "/0/args_schema/properties/tags/items", "/0/args_schema/properties/tags/type"),
+            ("tools.json", "/0/args_schema/properties/tags/items/type", "/0/args_schema/properties/tags/type"),
+            ("tools.json", "/0/args_schema/properties/kind/enum/1", "/0/args_schema/properties/kind/enum"),
+            ("tools.json", "/0/args_schema/properties/kind/examples/0", "/0/args_schema/properties/kind/examples"),
+            ("tools.json", "/0/result_schema/properties/a/description", "/0/result_schema/properties/a/description"),
+            # An argument may be called as a word of JSON Schema is, or hold groups of arguments.
+            ("tools.json", "/0/args_schema/properties/type", "/0/args_schema/properties/type"),
+            ("tools.json", "/0/args_schema/properties/properties/type", "/0/args_schema/properties/properties/type"),
+            (
+                "tools.json",
+                "/0/args_schema/properties/rows/items/properties/day/type",
+                "/0/args_schema/properties/rows/items/properties/day/type",
+            ),
+            ("ui_schemas.json", "/0", "/0"),
+            ("ui_schemas.json", "/0/title", "/0/title"),
+            ("ui_schemas.json", "/WeightForm.v1", "/WeightForm.v1"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,26 +90,29 @@ def test_what_no_field_writes_is_shown_in_its_row(file: str, pointer: str, row: 
     assert _place(file, pointer) == FormLocation(row, is_written=False)
 
 
-@pytest.mark.parametrize(
-    ("file", "pointer"),
-    [
-        ("capability.json", ""),
-        ("capability.json", "/capability_id"),
-        ("capability.json", "/unknown"),
-        ("capability.json", "/names"),
-        ("capability.json", "/dependency_level/darwin"),
-        ("capability.json", "/dependencies/binaries"),
-        ("capability.json", "/metadata"),
-        ("tools.json", ""),
-        ("tools.json", "/tols"),
-        ("tools.json", "/tools"),
-        ("skill.md", "Title/Examples"),
-        ("references/units.md", ""),
-        ("Tools.json", "/0/name"),
-    ],
-)
-def test_what_the_forms_do_not_show_has_no_place(file: str, pointer: str) -> None:
-    assert _place(file, pointer) is None
+def test_what_the_forms_do_not_show_has_no_place() -> None:
+    def check(cell: tuple[str, str]) -> None:
+        file, pointer = cell
+        assert _place(file, pointer) is None
+
+    check_each(
+        [
+            ("capability.json", ""),
+            ("capability.json", "/capability_id"),
+            ("capability.json", "/unknown"),
+            ("capability.json", "/names"),
+            ("capability.json", "/dependency_level/darwin"),
+            ("capability.json", "/dependencies/binaries"),
+            ("capability.json", "/metadata"),
+            ("tools.json", ""),
+            ("tools.json", "/tols"),
+            ("tools.json", "/tools"),
+            ("skill.md", "Title/Examples"),
+            ("references/units.md", ""),
+            ("Tools.json", "/0/name"),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

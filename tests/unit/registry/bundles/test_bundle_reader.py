@@ -22,6 +22,7 @@ from registry.common.errors import SourceUnreadable
 from registry.sources.source_discovery import discover_bundles, discover_in_archive
 from registry.validation import validate_bundle
 from tests.factories import Files, bundle, tool, zip_of
+from tests.sweeps import check_each
 
 ALPHA, BETA = bundle("alpha"), bundle("beta", [tool("beta_list")])
 
@@ -174,26 +175,28 @@ def _refusal(data: bytes) -> str:
     return caught.value.message
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "/skill.md",
-        "/etc/passwd",
-        "../skill.md",
-        "a/../skill.md",
-        "a/..",
-        "./skill.md",
-        "a\\skill.md",
-        "..\\skill.md",
-        "C:/skill.md",
-        "c:skill.md",
-        "a//skill.md",
-        "//skill.md",
-        "\\\\host\\skill.md",
-    ],
-)
-def test_a_path_that_leads_elsewhere_is_refused(name: str) -> None:
-    assert "refused" in _refusal(zip_of(ALPHA | {name: "x"}))
+def test_a_path_that_leads_elsewhere_is_refused() -> None:
+    def check(name: str) -> None:
+        assert "refused" in _refusal(zip_of(ALPHA | {name: "x"}))
+
+    check_each(
+        [
+            "/skill.md",
+            "/etc/passwd",
+            "../skill.md",
+            "a/../skill.md",
+            "a/..",
+            "./skill.md",
+            "a\\skill.md",
+            "..\\skill.md",
+            "C:/skill.md",
+            "c:skill.md",
+            "a//skill.md",
+            "//skill.md",
+            "\\\\host\\skill.md",
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from registry.bundles.json_locations import build_pointer, locate_pointers, string_offset
 from registry.bundles.json_reader import parse_json
 from registry.bundles.problem import Path
+from tests.sweeps import check_each
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 scalars = (
@@ -68,29 +69,32 @@ def test_an_offset_inside_a_string_leads_to_its_character(content: str, ascii_on
         assert json.loads(f'"{rest}"').startswith(character)
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "place"),
-    [
-        ("", "JSON_INVALID", 0),
-        ("[1,]", "JSON_INVALID", 3),
-        ("[1, NaN]", "JSON_INVALID", 4),
-        ("[-Infinity]", "JSON_INVALID", 1),
-        ("{'a': 1}", "JSON_INVALID", 1),
-        ("[1] x", "JSON_INVALID", 4),
-        ('["a\nb"]', "JSON_INVALID", 3),
-        ("[" * 65 + "]" * 65, "JSON_TOO_DEEP", 64),
-        ('{"a": 1, "a": 2}', "JSON_DUPLICATE_KEY", 9),
-        ("[9007199254740992]", "JSON_NUMBER_OUT_OF_RANGE", 1),
-        ("[" + "9" * 5000 + "]", "JSON_NUMBER_OUT_OF_RANGE", 1),
-        ("[1e999]", "JSON_NUMBER_OUT_OF_RANGE", 1),
-        ('["\\udc00"]', "JSON_LONE_SURROGATE", 1),
-        ('["\\u0000"]', "TEXT_NUL", 1),
-        ("[\0]", "TEXT_NUL", 1),
-    ],
-)
-def test_breach_of_the_strict_rules_is_named_with_its_place(text: str, code: str, place: int) -> None:
-    [fault] = parse_json(text).faults
-    assert (fault.code, fault.offset) == (code, place)
+def test_breach_of_the_strict_rules_is_named_with_its_place() -> None:
+    def check(cell: tuple[str, str, int]) -> None:
+        text, code, place = cell
+        [fault] = parse_json(text).faults
+        assert (fault.code, fault.offset) == (code, place)
+
+    check_each(
+        [
+            ("", "JSON_INVALID", 0),
+            ("[1,]", "JSON_INVALID", 3),
+            ("[1, NaN]", "JSON_INVALID", 4),
+            ("[-Infinity]", "JSON_INVALID", 1),
+            ("{'a': 1}", "JSON_INVALID", 1),
+            ("[1] x", "JSON_INVALID", 4),
+            ('["a\nb"]', "JSON_INVALID", 3),
+            ("[" * 65 + "]" * 65, "JSON_TOO_DEEP", 64),
+            ('{"a": 1, "a": 2}', "JSON_DUPLICATE_KEY", 9),
+            ("[9007199254740992]", "JSON_NUMBER_OUT_OF_RANGE", 1),
+            ("[" + "9" * 5000 + "]", "JSON_NUMBER_OUT_OF_RANGE", 1),
+            ("[1e999]", "JSON_NUMBER_OUT_OF_RANGE", 1),
+            ('["\\udc00"]', "JSON_LONE_SURROGATE", 1),
+            ('["\\u0000"]', "TEXT_NUL", 1),
+            ("[\0]", "TEXT_NUL", 1),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from registry.bundles.supporting_files import COUNT_MAX, RESERVED, is_in_folder, path_error
 from registry.validation import validate_bundle
 from tests.factories import bundle
+from tests.sweeps import check_each
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 KEPT = {"references/units.md": "# Units\n\nOne stone is 6.35 kg.\n", "scripts/a/run.py": "print(1)\n"}
@@ -35,19 +36,34 @@ def test_what_stands_elsewhere_is_left_out(name: str) -> None:
     assert name not in report.files
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "references/", "references//a.md", "references/../skill.md", "references/./a", "references/a:b.md",
-        "references/a\\b", "references/ a.md", "references/a.md ", "references/a\n.md", "references/.hidden",
-        "references/" + "x" * 200, f"references/{'ä' * 130}", *sorted(RESERVED), "references/Tools.json",
-    ],
-)  # fmt: skip
-def test_odd_paths_are_refused(path: str) -> None:
-    assert is_in_folder(path)
-    assert path_error(path)
-    (finding,) = [one for one in validate_bundle({**bundle(), path: "x"}).findings if one.code == "FILE_PATH_INVALID"]
-    assert (finding.severity, finding.file) == ("error", path)
+def test_odd_paths_are_refused() -> None:
+    def check(path: str) -> None:
+        assert is_in_folder(path)
+        assert path_error(path)
+        (finding,) = [
+            one for one in validate_bundle({**bundle(), path: "x"}).findings if one.code == "FILE_PATH_INVALID"
+        ]
+        assert (finding.severity, finding.file) == ("error", path)
+
+    check_each(
+        [
+            "references/",
+            "references//a.md",
+            "references/../skill.md",
+            "references/./a",
+            "references/a:b.md",
+            "references/a\\b",
+            "references/ a.md",
+            "references/a.md ",
+            "references/a\n.md",
+            "references/.hidden",
+            "references/" + "x" * 200,
+            f"references/{'ä' * 130}",
+            *sorted(RESERVED),
+            "references/Tools.json",
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from registry.cli.text_output import WIDTH_MAX, TerminalStyle, escape_controls, format_findings, format_summary
 from registry.validation import Finding
+from tests.sweeps import check_each
 
 
 def _finding(column: int, line: int = 1, file: str = "skill.md", **more: str) -> Finding:
@@ -29,26 +30,29 @@ def _arrow(text: str, column: int) -> tuple[str, int]:
     return shown.removeprefix("  1 | "), len(arrow) - len("    | ") - 1
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "cells"),
-    [
-        ("abc", 1, 0),
-        ("abc", 3, 2),
-        ("abc", 4, 3),
-        ("", 1, 0),
-        ("äöü", 3, 2),  # one cell each
-        ("日本x", 3, 4),  # two cells each
-        ("👋x", 2, 2),
-        ("e\u0301x", 3, 1),  # a combining accent takes none
-        ("❤\ufe0fx", 3, 1),  # nor does a variation selector
-        ("ที่x", 4, 1),  # nor do Thai marks
-        ("\tx", 2, 1),  # a tab is shown as one space
-        ("a\x1bx", 3, 9),  # shown as <U+001B>
-        ("\u202ex", 2, 8),
-    ],
-)
-def test_the_arrow_stands_under_its_column(text: str, column: int, cells: int) -> None:
-    assert _arrow(text, column)[1] == cells
+def test_the_arrow_stands_under_its_column() -> None:
+    def check(cell: tuple[str, int, int]) -> None:
+        text, column, cells = cell
+        assert _arrow(text, column)[1] == cells
+
+    check_each(
+        [
+            ("abc", 1, 0),
+            ("abc", 3, 2),
+            ("abc", 4, 3),
+            ("", 1, 0),
+            ("äöü", 3, 2),  # one cell each
+            ("日本x", 3, 4),  # two cells each
+            ("👋x", 2, 2),
+            ("e\u0301x", 3, 1),  # a combining accent takes none
+            ("❤\ufe0fx", 3, 1),  # nor does a variation selector
+            ("ที่x", 4, 1),  # nor do Thai marks
+            ("\tx", 2, 1),  # a tab is shown as one space
+            ("a\x1bx", 3, 9),  # shown as <U+001B>
+            ("\u202ex", 2, 8),
+        ],
+        check,
+    )
 
 
 def test_a_long_line_is_cut_around_the_place() -> None:

@@ -59,6 +59,7 @@ from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules
 from registry.usage import feedback
 from tests.factories import OLGA, bundle, publish, tool
+from tests.sweeps import check_each, rolled_back
 
 pytestmark = pytest.mark.django_db
 
@@ -278,13 +279,15 @@ def test_every_constraint_has_a_case_here() -> None:
     assert set(_declared()) <= set(BREAKS)
 
 
-@pytest.mark.parametrize("name", BREAKS)
-def test_a_constraint_bites(name: str) -> None:
-    with pytest.raises(IntegrityError) as caught, transaction.atomic():
-        BREAKS[name]()
-    # PostgreSQL names the constraint, SQLite the columns of a unique one.
-    message = str(caught.value).lower()
-    assert name.rpartition(".")[2].lower() in message or "pkey" in message or _columns_of(name) in message
+def test_a_constraint_bites() -> None:
+    def check(name: str) -> None:
+        with pytest.raises(IntegrityError) as caught, transaction.atomic():
+            BREAKS[name]()
+        # PostgreSQL names the constraint, SQLite the columns of a unique one.
+        message = str(caught.value).lower()
+        assert name.rpartition(".")[2].lower() in message or "pkey" in message or _columns_of(name) in message
+
+    check_each(BREAKS, check, isolate=rolled_back)
 
 
 def _columns_of(name: str) -> str:

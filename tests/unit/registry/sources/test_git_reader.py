@@ -16,6 +16,7 @@ from registry.sources.git_reader import is_git_url, parse_git_url
 from registry.sources.source_discovery import discover_bundles
 from registry.validation import validate_bundle
 from tests.git_https import Backend, commit, git, make_certificate, served
+from tests.sweeps import check_each
 
 SKILL = "---\nname: {name}\ndescription: y\n---\nText.\n"
 
@@ -34,32 +35,34 @@ def test_a_source_is_taken_apart(source: str, expected: tuple[Any, ...]) -> None
     assert (found.url, found.host, found.port, found.ref, found.folder) == expected
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "http://git.example/b",
-        "git://git.example/b",
-        "ssh://git@git.example/b",
-        "git@git.example:a/b.git",
-        "file:///etc",
-        "ext::sh -c id",
-        "https://user:password@git.example/b",
-        "https://git.example/b@--upload-pack=id",
-        "https://git.example/b@a..b",
-        "https://git.example/b@a:b",
-        "https://git.example/b#../x",
-        "https://git.example/b#a//b",
-        "https://git.example/b#a\\b",
-        "https://git.example/b?x=1",
-        "https://git.example:99999/b",
-        "https:///b",
-        "https://git.example/b c",
-    ],
-)
-def test_other_forms_are_refused(source: str) -> None:
-    assert is_git_url(source) or source.startswith("ext::")
-    with pytest.raises(SourceUnreadable):
-        discover_bundles(source)
+def test_other_forms_are_refused() -> None:
+    def check(source: str) -> None:
+        assert is_git_url(source) or source.startswith("ext::")
+        with pytest.raises(SourceUnreadable):
+            discover_bundles(source)
+
+    check_each(
+        [
+            "http://git.example/b",
+            "git://git.example/b",
+            "ssh://git@git.example/b",
+            "git@git.example:a/b.git",
+            "file:///etc",
+            "ext::sh -c id",
+            "https://user:password@git.example/b",
+            "https://git.example/b@--upload-pack=id",
+            "https://git.example/b@a..b",
+            "https://git.example/b@a:b",
+            "https://git.example/b#../x",
+            "https://git.example/b#a//b",
+            "https://git.example/b#a\\b",
+            "https://git.example/b?x=1",
+            "https://git.example:99999/b",
+            "https:///b",
+            "https://git.example/b c",
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]", "[::ffff:10.0.0.1]"])

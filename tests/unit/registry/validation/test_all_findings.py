@@ -13,6 +13,7 @@ from registry import validation
 from registry.bundles.problem import EXAMINED_MAX, PER_CODE_MAX, RawFinding, limit_findings
 from registry.validation import Finding, validate_bundle
 from tests.cases import valid_bundle
+from tests.sweeps import check_each
 
 MINIMAL = valid_bundle("minimal")
 WITH_TOOLS = valid_bundle("with_tools")
@@ -112,11 +113,13 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(validation, "SECONDS_MAX", 60.0)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_of_each_kind_all_are_told(name: str) -> None:
-    found = _found(name, 250)
-    assert len(found) == 250
-    assert not any("more of this kind" in finding.message for finding in found)
+def test_of_each_kind_all_are_told() -> None:
+    def check(name: str) -> None:
+        found = _found(name, 250)
+        assert len(found) == 250
+        assert not any("more of this kind" in finding.message for finding in found)
+
+    check_each(KINDS, check)
 
 
 @pytest.mark.parametrize("name", KINDS)

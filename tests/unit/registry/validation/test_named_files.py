@@ -12,6 +12,7 @@ from registry.bundles.finding import Finding
 from registry.bundles.supporting_files import COUNT_MAX, list_named_paths, path_error, paths_named_in, split_path
 from registry.validation import validate_bundle
 from tests.factories import Files, bundle
+from tests.sweeps import check_each
 
 FORMS, RULES = "# Forms\n", "# Rules\n"
 
@@ -80,16 +81,18 @@ ODD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ODD)
-def test_an_odd_path_is_refused_where_it_is_named(name: str) -> None:
-    assert path_error(name)
-    files = _marked(name)
-    (finding,) = _found(files, "FILE_PATH_INVALID")
-    assert (finding.severity, finding.file, finding.pointer) == (
-        "error", "capability.json", "/metadata/supporting_files",
-    )  # fmt: skip
-    assert not validate_bundle(files).ok
-    assert list_named_paths(files["capability.json"]) == frozenset()
+def test_an_odd_path_is_refused_where_it_is_named() -> None:
+    def check(name: str) -> None:
+        assert path_error(name)
+        files = _marked(name)
+        (finding,) = _found(files, "FILE_PATH_INVALID")
+        assert (finding.severity, finding.file, finding.pointer) == (
+            "error", "capability.json", "/metadata/supporting_files",
+        )  # fmt: skip
+        assert not validate_bundle(files).ok
+        assert list_named_paths(files["capability.json"]) == frozenset()
+
+    check_each(ODD, check)
 
 
 @pytest.mark.parametrize("name", ["Tools.json", "SKILL.md", "../secret", ".env"])

@@ -13,6 +13,7 @@ from registry.models import Revision
 from registry.validation import Finding
 from registry.validation.codes import list_codes
 from tests.factories import publish
+from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
@@ -70,12 +71,15 @@ def test_the_gallery_shows_every_component_twice(client: Client) -> None:
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("path", sorted(TEMPLATES.glob("studio/**/*.html")), ids=lambda path: path.name)
-def test_what_is_translated_can_be_read(path: Path) -> None:
+def test_what_is_translated_can_be_read() -> None:
     """`{% translate %}` without i18n is an error that only the first reader would see."""
-    text = path.read_text("utf-8")
-    if re.search(r"{% (blocktranslate|translate) ", text):
-        assert re.search(r"{% load [^%]*\bi18n\b", text)
+
+    def check(path: Path) -> None:
+        text = path.read_text("utf-8")
+        if re.search(r"{% (blocktranslate|translate) ", text):
+            assert re.search(r"{% load [^%]*\bi18n\b", text)
+
+    check_each(sorted(TEMPLATES.glob("studio/**/*.html")), check, isolate=rolled_back)
 
 
 def test_moments_say_their_zone(client: Client) -> None:

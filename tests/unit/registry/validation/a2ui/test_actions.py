@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.sweeps import check_each
 from tests.unit.registry.validation.a2ui.forms import (
     ADDED,
     Entry,
@@ -109,34 +110,37 @@ def test_the_user_is_set_by_the_runtime() -> None:
     assert check(note_form(), tools) == []
 
 
-@pytest.mark.parametrize(
-    ("schema", "value", "is_taken"),
-    [
-        ({"type": "integer"}, "5", True),
-        ({"type": "integer"}, "5.5", False),
-        ({"type": "number", "exclusiveMinimum": 0}, ["187.6"], True),
-        ({"type": "number", "exclusiveMinimum": 0}, "0", False),
-        ({"type": "boolean"}, "true", True),
-        ({"type": "boolean"}, "yes", False),
-        ({"type": "string"}, ["a"], True),
-        ({"type": "string"}, ["a", "b"], False),
-        ({"type": "string", "minLength": 2}, "", True),
-        ({"type": "array", "items": {"type": "integer"}}, ["1", "2"], True),
-        ({"type": "array", "items": {"type": "integer"}}, ["1", "x"], False),
-        ({"$ref": "#/$defs/size"}, "5", True),
-        ({"$ref": "#/$defs/size"}, "50", False),
-        ({"$ref": "#/properties/text"}, "x", True),
-        ({"pattern": "^a+$", "type": "string"}, "b", False),
-        (True, "x", True),
-    ],
-)
-def test_samples_are_coerced_and_held_against_the_tool(schema: Any, value: Any, is_taken: bool) -> None:
-    tools = note_tools(extra=schema)
-    tools[0]["args_schema"]["$defs"] = {"size": {"type": "integer", "maximum": 9}}
-    form = note_form()
-    context(form)["extra"] = {"path": "/extra"}
-    data(form)["extra"] = value
-    assert errors(form, tools) == ([] if is_taken else [("UI_ACTION_ARG_TYPE", f"{CONTEXT}/extra")])
+def test_samples_are_coerced_and_held_against_the_tool() -> None:
+    def check(cell: tuple[Any, Any, bool]) -> None:
+        schema, value, is_taken = cell
+        tools = note_tools(extra=schema)
+        tools[0]["args_schema"]["$defs"] = {"size": {"type": "integer", "maximum": 9}}
+        form = note_form()
+        context(form)["extra"] = {"path": "/extra"}
+        data(form)["extra"] = value
+        assert errors(form, tools) == ([] if is_taken else [("UI_ACTION_ARG_TYPE", f"{CONTEXT}/extra")])
+
+    check_each(
+        [
+            ({"type": "integer"}, "5", True),
+            ({"type": "integer"}, "5.5", False),
+            ({"type": "number", "exclusiveMinimum": 0}, ["187.6"], True),
+            ({"type": "number", "exclusiveMinimum": 0}, "0", False),
+            ({"type": "boolean"}, "true", True),
+            ({"type": "boolean"}, "yes", False),
+            ({"type": "string"}, ["a"], True),
+            ({"type": "string"}, ["a", "b"], False),
+            ({"type": "string", "minLength": 2}, "", True),
+            ({"type": "array", "items": {"type": "integer"}}, ["1", "2"], True),
+            ({"type": "array", "items": {"type": "integer"}}, ["1", "x"], False),
+            ({"$ref": "#/$defs/size"}, "5", True),
+            ({"$ref": "#/$defs/size"}, "50", False),
+            ({"$ref": "#/properties/text"}, "x", True),
+            ({"pattern": "^a+$", "type": "string"}, "b", False),
+            (True, "x", True),
+        ],
+        check,
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from registry.validation.a2ui import check_tool_ui, check_ui_schemas
 from registry.validation.codes import list_codes
+from tests.sweeps import check_each
 from tests.unit.registry.validation.a2ui.a2ui_core import refusal
 from tests.unit.registry.validation.a2ui.forms import REPOSITORY, SAMPLES, SEVERITIES, sample
 
@@ -33,33 +34,37 @@ def test_the_valid_forms_have_no_finding() -> None:
     assert found_in(sample("valid/ui_schemas.json"), sample("valid/tools.json"), "") == []
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
-def test_a_recorded_case_gives_what_is_expected(path: Path) -> None:
-    case = json.loads(path.read_text(encoding="utf-8"))
+def test_a_recorded_case_gives_what_is_expected() -> None:
+    def check(path: Path) -> None:
+        case = json.loads(path.read_text(encoding="utf-8"))
 
-    found = found_in(case["ui_schemas"], case["tools"], case.get("skill_md", ""))
+        found = found_in(case["ui_schemas"], case["tools"], case.get("skill_md", ""))
 
-    expected = [each for each in case["expect"] if each["code"] not in ELSEWHERE]
-    assert [(code, place, severity) for code, _, place, severity in found] == sorted(
-        (each["code"], each["path"], each["severity"]) for each in expected
-    )
+        expected = [each for each in case["expect"] if each["code"] not in ELSEWHERE]
+        assert [(code, place, severity) for code, _, place, severity in found] == sorted(
+            (each["code"], each["path"], each["severity"]) for each in expected
+        )
+
+    check_each(RECORDED, check)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_gives_what_is_expected(path: Path) -> None:
-    case = json.loads(path.read_text(encoding="utf-8"))
-    files = case["replace"]
-    written = files["ui_schemas.json"]
-    if case["case"] == "ui_file_not_json":
-        with pytest.raises(ValueError, match=r"Expecting|trailing"):
-            json.loads(written)
-        return
+def test_an_example_gives_what_is_expected() -> None:
+    def check(path: Path) -> None:
+        case = json.loads(path.read_text(encoding="utf-8"))
+        files = case["replace"]
+        written = files["ui_schemas.json"]
+        if case["case"] == "ui_file_not_json":
+            with pytest.raises(ValueError, match=r"Expecting|trailing"):
+                json.loads(written)
+            return
 
-    entries = json.loads(written) if isinstance(written, str) else written
-    found = found_in(entries, files["tools.json"], files["skill.md"])
+        entries = json.loads(written) if isinstance(written, str) else written
+        found = found_in(entries, files["tools.json"], files["skill.md"])
 
-    expected = [each for each in case["expect"] if each["code"] not in ELSEWHERE]
-    assert found == sorted((each["code"], each["file"], each["pointer"], each["severity"]) for each in expected)
+        expected = [each for each in case["expect"] if each["code"] not in ELSEWHERE]
+        assert found == sorted((each["code"], each["file"], each["pointer"], each["severity"]) for each in expected)
+
+    check_each(EXAMPLES, check)
 
 
 def test_every_code_has_an_example_and_every_example_a_code() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from registry.matching.embedders import get_embedder
-from tests.factories import publish
+from studio.config.parsers import Rate
+from tests.factories import bearer, publish
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -118,3 +119,14 @@ def test_odd_arguments_are_refused(api: Any, query: dict[str, str]) -> None:
 
 def test_who_may_not(api: Any, closed: None) -> None:
     api.error(api.get(SEARCH, {"q": "x"}), 401, "UNAUTHENTICATED")
+
+
+def test_searches_and_messages_have_one_limit_per_key(api: Any, settings: Any) -> None:
+    settings.RATE_LIMITS = {"match": Rate(count=2, seconds=60)}
+    key = bearer("read")
+    api.ok(api.get(SEARCH, {"q": "refund"}, headers=key), "search")
+    api.ok(api.post("capability_match", {"message": "refund"}, headers=key), "match")
+    refused = api.get(SEARCH, {"q": "refund"}, headers=key)
+    api.error(refused, 429, "RATE_LIMITED")
+    assert int(refused.headers["Retry-After"]) >= 1
+    api.ok(api.get(SEARCH, {"q": "refund"}, headers=bearer("read")), "search")

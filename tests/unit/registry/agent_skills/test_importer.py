@@ -129,8 +129,10 @@ def test_dialects_lose_nothing() -> None:
     check_each(
         [
             (
-                'metadata: {"moltbot":{"emoji":"🔊","os":["macos"],'
-                '"requires":{"bins":["so"],"env":["K"]},"install":[]}}',
+                (
+                    'metadata: {"moltbot":{"emoji":"🔊","os":["macos"],'
+                    '"requires":{"bins":["so"],"env":["K"]},"install":[]}}'
+                ),
                 {
                     "emoji": "🔊",
                     "os": ["darwin"],

@@ -322,9 +322,7 @@ _KEPT_ELSEWHERE = {"DATABASE_URL", "REDIS_URL"}
 Furnish = Callable[[Mapping[str, str]], None]
 
 
-def start_studio(
-    data_dir: Path, log: Path | None = None, /, *, furnish: Furnish | None = None, **settings: str
-) -> Studio:
+def start_studio(data_dir: Path, log: Path | None = None, furnish: Furnish | None = None, /, **settings: str) -> Studio:
     """Prepare `data_dir` (tables, examples, static files) and serve it; settings as an operator gives them.
 
     `furnish` gets the environment of the site and adds to it. An empty `data_dir` becomes a copy of a site that this
@@ -334,11 +332,11 @@ def start_studio(
     if _KEPT_ELSEWHERE & set(settings) or (data_dir.exists() and any(data_dir.iterdir())):
         prepared = _prepare(env, furnish)
     else:
-        prepared = copy_prepared(data_dir, furnish=furnish, **settings)
+        prepared = copy_prepared(data_dir, furnish, **settings)
     return serve_studio(data_dir, log or data_dir / "server.log", env=env, prepared=prepared)
 
 
-def copy_prepared(data_dir: Path, *, furnish: Furnish | None = None, **settings: str) -> str:
+def copy_prepared(data_dir: Path, furnish: Furnish | None = None, /, **settings: str) -> str:
     """Fill `data_dir` with a copy of what `start_studio` serves; returns what preparing it has printed."""
     choices = frozenset((name, value) for name, value in settings.items() if name not in _READ_WHEN_SERVING)
     folder, prepared = _prepared_once(choices, furnish)

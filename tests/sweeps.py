@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TypeVar
+from typing import Any
 
 import pytest
 from django.db import transaction
 
 from registry.common import caches
 
-Cell = TypeVar("Cell")
-
 
 def check_each(
-    cells: Iterable[Cell],
-    check: Callable[[Cell], object],
+    cells: Iterable[Any],
+    check: Callable[[Any], object],
     *,
-    name: Callable[[Cell], object] = lambda cell: repr(cell)[:200],
+    name: Callable[[Any], object] = lambda cell: repr(cell)[:200],
     isolate: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> None:
     """Call `check` with each cell inside of `isolate()`, and fail once, with each cell that failed and why.

@@ -33,7 +33,7 @@ def studio_settings() -> dict[str, str]:
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory, studio_settings: dict[str, str]) -> Iterator[Studio]:
     """The product with an operator of each role."""
-    studio = start_studio(tmp_path_factory.mktemp("studio"), furnish=add_operators, **studio_settings)
+    studio = start_studio(tmp_path_factory.mktemp("studio"), None, add_operators, **studio_settings)
     yield studio
     studio.stop()
 

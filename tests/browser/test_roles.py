@@ -41,7 +41,7 @@ def studio(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "postgresql":
         url = new_database(request.getfixturevalue("postgresql_url"))
         more |= {"DATABASE_URL": url, "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "127.0.0.1", "EXAMPLES": "on"}
-    studio = start_studio(tmp_path_factory.mktemp(request.param), furnish=add_operators, **more)
+    studio = start_studio(tmp_path_factory.mktemp(request.param), None, add_operators, **more)
     yield studio
     studio.stop()
 

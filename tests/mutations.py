@@ -101,7 +101,7 @@ def run_area(checkout: Path, area: list[Path]) -> str:
         return "caught by taking too long"
     if done.returncode == 0:
         return "survived"
-    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED tests", "ERROR tests"))]
     return f"caught by {failed[0].split(' - ')[0][:120] if failed else 'the import'}"
 
 

@@ -133,6 +133,7 @@ _CONNECTING = {
 
 
 def postgresql_settings(database: Database) -> dict[str, Any]:
+    """Django's entry of DATABASES for a server that DATABASE_URL names: every wait for it ends."""
     return {
         # Django's own with a bound for every wait.
         "ENGINE": "registry.common.postgresql",

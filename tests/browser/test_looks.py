@@ -100,7 +100,8 @@ from django.utils import timezone
 from registry.catalog import drafts
 from registry.publishing import review_comments, reviews, release_rules, scheduled_releases
 from registry.common.actors import Actor
-from registry.models import Capability, DemandMiss, Draft, GitImport, LoadCount, Revision, UnmatchedMessage
+from registry.models import Capability, Draft, GitImport, LoadCount, Revision, UnknownCapabilityRequest
+from registry.models import UnmatchedMessage
 olga, paul = Actor("operator", "olga"), Actor("operator", "paul")
 for number in range(1, 16):
     LoadCount.objects.create(
@@ -109,11 +110,11 @@ for number in range(1, 16):
     )
 for name, said in (("weight", "how heavy am I today"), ("x" * 64, "w" * 190), ("sleep", "how heavy is my cat today")):
     asked = {f"key {number} " + "k" * 30: number for number in range(1, 6)}
-    DemandMiss.objects.create(capability_id=name, count=7, askers=asked)
+    UnknownCapabilityRequest.objects.create(capability_id=name, count=7, requested_by=asked)
     UnmatchedMessage.objects.create(
-        form=name, text=said, decision="none", nearest="weights", count=3, askers={"": 3}
+        form=name, text=said, decision="none", nearest="weights", count=3, requested_by={"": 3}
     )
-DemandMiss.objects.create(
+UnknownCapabilityRequest.objects.create(
     capability_id="away", count=1, dismissed_at=timezone.now(), dismissed_by=str(olga), dismissed_count=1
 )
 finding = {"code": "IMPORT_KEY_MOVED", "severity": "info", "file": "SKILL.md", "line": 4, "column": 1, "hint": "",

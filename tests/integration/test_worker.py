@@ -88,7 +88,7 @@ class Desk:
             "concurrency_key": "",
             "run_after": past,
         }
-        row |= {"tries": 4, "max_attempts": 5, "fencing_token": 0, "last_error": "", "created_at": past, **columns}
+        row |= {"attempts": 4, "max_attempts": 5, "fencing_token": 0, "last_error": "", "created_at": past, **columns}
         words = f"INSERT INTO registry_job ({', '.join(row)}) VALUES ({{}}) RETURNING id"
         if self.site.kind == "sqlite":
             values = [str(value) if isinstance(value, datetime) else value for value in row.values()]
@@ -105,7 +105,7 @@ class Desk:
             return int(found[0])
 
     def row(self, job_id: int) -> dict[str, Any]:
-        columns = ("state", "tries", "fencing_token", "last_error")
+        columns = ("state", "attempts", "fencing_token", "last_error")
         (row,) = self.rows(f"SELECT {', '.join(columns)} FROM registry_job WHERE id = {int(job_id)}")
         return dict(zip(columns, row, strict=True))
 
@@ -113,7 +113,10 @@ class Desk:
     def written(self) -> int:
         """How often a slow job wrote what comes of it."""
         return sum(
-            count for (count,) in self.rows("SELECT count FROM registry_demandmiss WHERE capability_id = 'slow'")
+            count
+            for (count,) in self.rows(
+                "SELECT count FROM registry_unknowncapabilityrequest WHERE capability_id = 'slow'"
+            )
         )
 
     def wait_for(self, job_id: int, state: str, seconds: float = 20) -> dict[str, Any]:
@@ -192,7 +195,7 @@ def test_a_job_whose_worker_is_killed_is_done_once_by_another(desk: Desk) -> Non
     killed_at = time.monotonic()
     desk.start(*EMBEDDED)
     row = desk.wait_for(job_id, "done")
-    assert (row["tries"], row["fencing_token"]) == (2, 2)
+    assert (row["attempts"], row["fencing_token"]) == (2, 2)
     assert len(set(desk.begun())) == 2
     assert desk.written == 1
     # Not before the lease of 2 s was over.
@@ -221,7 +224,7 @@ def test_a_job_that_takes_longer_than_a_lease_renews_it(desk: Desk) -> None:
         desk.start(*EMBEDDED)
     job_id = desk.enqueue(seconds=4, renew=True)
     row = desk.wait_for(job_id, "done")
-    assert (row["tries"], len(desk.begun()), desk.written) == (1, 1, 1)
+    assert (row["attempts"], len(desk.begun()), desk.written) == (1, 1, 1)
 
 
 def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
@@ -250,7 +253,7 @@ def test_a_poison_job_is_parked_after_its_tries(desk: Desk) -> None:
     desk.start(*EMBEDDED)
     poison, after = desk.enqueue("poison", word="hemlock"), desk.enqueue()
     row = desk.wait_for(poison, "parked")
-    assert row["tries"] == 5
+    assert row["attempts"] == 5
     assert "RuntimeError: poisoned by hemlock" in row["last_error"]
     assert desk.site.run("job_desk.py", "parked") == {"parked": [f"job {poison}"], "audit_broken": False}
     desk.wait_for(after, "done")
@@ -264,7 +267,7 @@ ODD_PAYLOADS = (
 FOLLOWED = ("import.git", "git_source.sync", "release.publish", "webhook.deliver")
 
 
-@pytest.mark.parametrize("concurrency_key", ["", "import"], ids=["alone", "in a lane"])
+@pytest.mark.parametrize("concurrency_key", ["", "import"], ids=["alone", "with a concurrency key"])
 def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, concurrency_key: str) -> None:
     odd_payloads = ODD_PAYLOADS if desk.site.kind == "sqlite" else [one for one in ODD_PAYLOADS if "ud800" not in one]
     odd = [
@@ -274,7 +277,7 @@ def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, conc
     ]
     until = datetime.now(UTC).replace(tzinfo=None) - timedelta(minutes=1)
     # As a worker leaves it that died at its last try.
-    died = {"concurrency_key": concurrency_key, "state": "running", "tries": 5, "lease_expires_at": until}
+    died = {"concurrency_key": concurrency_key, "state": "running", "attempts": 5, "lease_expires_at": until}
     odd += [desk.insert(kind=kind, **died) for kind in FOLLOWED]
     log = desk.start(*EMBEDDED)
     after = desk.enqueue()
@@ -302,7 +305,7 @@ def test_celery_does_a_job_that_it_is_told_of(redis_desk: Desk) -> None:
     log = _celery(redis_desk)
     job_id = redis_desk.enqueue()
     row = redis_desk.wait_for(job_id, "done")
-    assert (row["tries"], redis_desk.written) == (1, 1)
+    assert (row["attempts"], redis_desk.written) == (1, 1)
     assert f"job {job_id} slow done" in log.read_text()
 
 
@@ -343,7 +346,7 @@ def test_a_celery_worker_that_is_killed_leaves_its_job_to_the_sweep(redis_desk: 
         os.kill(pid, signal.SIGKILL)
     redis_desk.start(*EMBEDDED)
     row = redis_desk.wait_for(job_id, "done")
-    assert (row["tries"], redis_desk.written) == (2, 1)
+    assert (row["attempts"], redis_desk.written) == (2, 1)
 
 
 def test_a_redis_that_is_away_refuses_no_write(request: pytest.FixtureRequest, tmp_path: Path) -> None:

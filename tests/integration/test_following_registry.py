@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing
@@ -75,16 +74,6 @@ def _match(studio: Studio, message: str) -> dict[str, Any]:
     return found
 
 
-def _match_of_both(upstream: Studio, downstream: Studio, message: str, *, first: str) -> dict[str, Any]:
-    """What both answer, `first` before all others, once each has heard of its last publish and has made its vectors."""
-    deadline = time.monotonic() + 60
-    while True:
-        found = [_match(studio, message) for studio in (upstream, downstream)]
-        if found[0] == found[1] and [one["capability_id"] for one in found[0]["matches"]][:1] == [first]:
-            return found[0]
-        assert time.monotonic() < deadline, found
-
-
 def _publish(studio: Studio, tmp_path: Path, capability_id: str, **fields: Any) -> None:
     folder = tmp_path / "bundles" / capability_id
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,21 +104,25 @@ def test_a_mirror_has_the_same_digests_and_tells_what_is_retired(
     assert _drift(downstream) == {"tea": "gone_from_source"}
 
 
-def test_the_same_message_gets_the_same_answer_from_both(upstream: Studio, downstream: Studio, tmp_path: Path) -> None:
-    said = ["is the kettle already singing", "has the kettle begun to whistle", "listen whether the kettle sings"]
-    _publish(upstream, tmp_path, "tea", utterances={"should_match": said})
-    _publish(upstream, tmp_path, "choir", description="People who sing together.")
+def test_utterances_stay_in_the_registry_that_has_them(upstream: Studio, downstream: Studio, tmp_path: Path) -> None:
+    said = ["is the kettle already singing"]
+    _publish(upstream, tmp_path, "tea", utterances={"should_match": said}, triggers=["brew some tea"])
     _follow(downstream, upstream)
     _sync(downstream)
     assert _digests(downstream) == _digests(upstream)
-    both = (upstream, downstream)
-    assert _match_of_both(*both, "Is the kettle singing?", first="tea")["decision"] == "match"
-    _match_of_both(*both, "please listen whether the kettle whistles", first="tea")
-    _match_of_both(*both, "who sings", first="choir")
-    # A sentence that somebody adds there later, from the playground or the demand board, comes along as well.
-    _publish(upstream, tmp_path, "tea", utterances={"should_match": [*said, "did the whistling pot go off"]})
-    assert _sync(downstream) == {"tea": "published"}
-    _match_of_both(*both, "did the whistling pot go off already", first="tea")
+    for name, studio, expected in (("there", upstream, {"should_match": said}), ("here", downstream, None)):
+        studio.manage("bundle", "export", "tea", "--to", str(tmp_path / name))
+        (exported,) = (tmp_path / name).rglob("capability.json")
+        assert json.loads(exported.read_text("utf-8")).get("utterances") == expected, name
+    matches = [_match(studio, "Please brew some tea")["matches"] for studio in (upstream, downstream)]
+    assert [one[0]["capability_id"] for one in matches] == ["tea", "tea"]
+    _publish(
+        upstream,
+        tmp_path,
+        "tea",
+        utterances={"should_match": [*said, "did the whistling pot go off"]},
+        triggers=["brew some tea"],
+    )
     assert _sync(downstream) == {}
 
 

@@ -4,6 +4,8 @@ from django.apps import AppConfig
 
 
 class RegistryConfig(AppConfig):
+    """Registers the handlers and subscribers of `registry/wiring.py` once every app is loaded."""
+
     name = "registry"
     default_auto_field = "django.db.models.BigAutoField"
 

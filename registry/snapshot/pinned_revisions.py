@@ -15,6 +15,8 @@ from registry.snapshot.store import STORE
 
 @dataclass(frozen=True, slots=True)
 class PinnedRevision:
+    """The row id of a revision that a reader named, and its number in its capability."""
+
     revision_id: int
     number: int
 

@@ -1,6 +1,6 @@
 """Django's settings. Every choice an operator has comes from `studio.config.environment`; the rest is fixed here.
 
-Reached through `django.conf` alone. docs/contract.md 0 lists the variables.
+Reached through `django.conf` alone. docs/settings.md says what each variable is for.
 """
 
 from __future__ import annotations
@@ -33,27 +33,21 @@ PUBLIC_URL = ENVIRONMENT.public_url
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
 TRUSTED_PROXIES = ENVIRONMENT.trusted_proxies
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.cors_allowed_origins
-# Whether the first start publishes the bundles in examples/.
 EXAMPLES = ENVIRONMENT.examples
 AGENT_API_PUBLIC_READ = ENVIRONMENT.agent_api_public_read
 RATE_LIMITS = ENVIRONMENT.rate_limits
-# Where webhooks may go beside public addresses, and the only ones that they may reach by plain http.
 WEBHOOK_ALLOWED_NETWORKS = ENVIRONMENT.webhook_allowed_networks
 IMPORT_ALLOWED_NETWORKS = ENVIRONMENT.import_allowed_networks
-# For so many days; 0 keeps none (registry/usage/demand.py).
 KEEP_UNMATCHED_DAYS = ENVIRONMENT.keep_unmatched_days
 ACCESS_LOG = ENVIRONMENT.access_log
 # 0 means no limit. They hold where requests are answered: commands and migrations may take their time.
 DATABASE_STATEMENT_TIMEOUT_SECONDS = ENVIRONMENT.statement_timeout_seconds
 DATABASE_LOCK_TIMEOUT_SECONDS = ENVIRONMENT.lock_timeout_seconds
-# Sentence vectors for matching and search (registry/matching/embedders.py).
 EMBEDDER = ENVIRONMENT.embedder
 EMBEDDER_MODEL = ENVIRONMENT.embedder_model
 EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
 EMBEDDING_DIM = ENVIRONMENT.embedding_dim
-# For whatever is not answered in the event loop (studio/server/application.py).
 WEB_THREADS = ENVIRONMENT.web_threads
-# Celery's broker; None means the embedded worker polls the database.
 REDIS_URL = ENVIRONMENT.redis_url
 
 INSTALLED_APPS = [

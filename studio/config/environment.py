@@ -1,4 +1,4 @@
-"""Every setting that an operator can make, read from environment variables.
+"""The table of settings that an operator can make, and how they are read from environment variables.
 
 Standard library only: `run.py` reads the environment before anything is installed, `studio.settings` reads the same
 values for Django. `read_environment` checks all variables before it fails, so that one start shows every problem.
@@ -8,10 +8,11 @@ A variable that is empty or blank counts as not set, because compose files pass 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from studio.config.email_url import MailServer, parse_email_address, parse_email_url
@@ -27,8 +28,6 @@ from studio.config.parsers import (
     parse_allowed_hosts,
     parse_boolean,
     parse_database_url,
-    parse_days,
-    parse_dimension,
     parse_directory,
     parse_embedder,
     parse_host,
@@ -36,46 +35,12 @@ from studio.config.parsers import (
     parse_networks,
     parse_origin,
     parse_origins,
-    parse_port,
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
-    parse_threads,
-    parse_timeout_seconds,
+    whole_number,
 )
 
-VARIABLES = (
-    "HOST",
-    "PORT",
-    "DATA_DIR",
-    "STATIC_DIR",
-    "DATABASE_URL",
-    "REDIS_URL",
-    "SECRET_KEY",
-    "DEBUG",
-    "ALLOWED_HOSTS",
-    "PUBLIC_URL",
-    "TRUSTED_PROXIES",
-    "CORS_ALLOWED_ORIGINS",
-    "EXAMPLES",
-    "AGENT_API_PUBLIC_READ",
-    "RATE_LIMITS",
-    "WEBHOOK_ALLOWED_NETWORKS",
-    "IMPORT_ALLOWED_NETWORKS",
-    "EMAIL_URL",
-    "EMAIL_FROM",
-    "KEEP_UNMATCHED_DAYS",
-    "LOG_FORMAT",
-    "ACCESS_LOG",
-    "DATABASE_STATEMENT_TIMEOUT_SECONDS",
-    "DATABASE_LOCK_TIMEOUT_SECONDS",
-    "EMBEDDER",
-    "EMBEDDER_MODEL",
-    "EMBEDDER_API_KEY",
-    "EMBEDDING_DIM",
-    "WEB_THREADS",
-)
-LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 Value = TypeVar("Value")
 
 
@@ -91,8 +56,42 @@ class ConfigurationError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """One variable, and its row in docs/settings.md; `default_text` replaces a default that is not its own text."""
+
+    variable: str
+    parse: Callable[[str], Any]
+    default: Any
+    default_text: str
+    purpose: str
+
+
+def _setting(
+    variable: str,
+    parse: Callable[[str], Value],
+    default: Value | Callable[[StudioEnvironment], Value],
+    *,
+    default_text: str = "",
+    purpose: str,
+) -> Value:
+    """A row of the table, of the type that `parse` makes. A default may follow the values of the rows above it."""
+    return cast("Value", field(metadata={"setting": Setting(variable, parse, default, default_text, purpose)}))
+
+
+def _own_hosts(above: StudioEnvironment) -> tuple[str, ...]:
+    """This machine's own names. An address that stands for every interface is nobody's name."""
+    own = () if above.host in {"0.0.0.0", "::"} else (format_host(above.host),)  # noqa: S104 (compared, not bound)
+    return ("localhost", "127.0.0.1", "[::1]", *own)
+
+
+_seconds = whole_number(0, 3600, "30", unit="whole seconds", zero="no limit")
+
+
+# A row of few lines reads better than one cell a line.
+# fmt: off
+@dataclass(frozen=True, slots=True)
 class StudioEnvironment:
-    """All settings, checked one by one and against each other.
+    """All settings, checked one by one and against each other: the one place where a setting is made.
 
     `secret_key` is None where one is to be generated and kept in `data_dir`; `database` is None for SQLite there;
     `mail_server` is None where mail is printed; `rate_limits` holds no entry for what is not limited; a timeout of 0
@@ -100,36 +99,84 @@ class StudioEnvironment:
     stop nothing.
     """
 
-    host: str
-    port: int
-    data_dir: Path
-    static_dir: Path
-    database: Database | None
-    redis_url: str | None
-    secret_key: str | None
-    debug: bool
-    allowed_hosts: tuple[str, ...]
-    public_url: str | None
-    trusted_proxies: tuple[Network, ...]
-    cors_allowed_origins: tuple[str, ...]
-    examples: bool
-    agent_api_public_read: bool
-    rate_limits: Mapping[str, Rate]
-    webhook_allowed_networks: tuple[Network, ...]
-    import_allowed_networks: tuple[Network, ...]
-    mail_server: MailServer | None
-    mail_from: str
-    keep_unmatched_days: int
-    log_format: LogFormat
-    access_log: bool
-    statement_timeout_seconds: int
-    lock_timeout_seconds: int
-    embedder: str
-    embedder_model: str
-    embedder_api_key: str
-    embedding_dim: int
-    web_threads: int
-    warnings: tuple[str, ...]
+    data_dir: Path = _setting("DATA_DIR", parse_directory, Path(".data"),
+        purpose="all files of the embedded default: database, secret key, static files")
+    static_dir: Path = _setting("STATIC_DIR", parse_directory, Path("static"), default_text="`static` in `DATA_DIR`",
+        purpose="the collected static files; may be read-only where `manage.py prepare_site --static` was run "
+                "before, as in an image's build")
+    database: Database | None = _setting("DATABASE_URL", parse_database_url, None,
+        purpose="PostgreSQL, `postgresql://user:password@host/name?sslmode=require`; without it SQLite in `DATA_DIR`")
+    redis_url: str | None = _setting("REDIS_URL", parse_redis_url, None,
+        purpose="Celery's broker; without it the embedded worker polls the database ([jobs.md](jobs.md))")
+    secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
+        default_text="generated once, stored in `DATA_DIR`", purpose="signs sessions; required with `DATABASE_URL`")
+    debug: bool = _setting("DEBUG", parse_boolean, default=False,
+        purpose="developers only; on with a `HOST` that is not loopback stops the start")
+    host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")
+    port: int = _setting("PORT", whole_number(1, 65535, "PORT=8001"), 8000, purpose="port to listen on")
+    allowed_hosts: tuple[str, ...] = _setting("ALLOWED_HOSTS", parse_allowed_hosts, _own_hosts,
+        default_text="loopback, `HOST`, the host of `PUBLIC_URL`",
+        purpose="comma-separated host names; required with `DATABASE_URL`")
+    public_url: str | None = _setting("PUBLIC_URL", parse_origin, None,
+        purpose="the origin that users see, such as `https://studio.example.com`: allowed host, trusted origin, "
+                "secure cookies, absolute links")
+    trusted_proxies: tuple[Network, ...] = _setting("TRUSTED_PROXIES", parse_networks, (),
+        purpose="addresses or networks whose `X-Forwarded-*` headers count")
+    cors_allowed_origins: tuple[str, ...] = _setting("CORS_ALLOWED_ORIGINS", parse_origins, (),
+        purpose="origins whose pages may call the agent API")
+    agent_api_public_read: bool = _setting("AGENT_API_PUBLIC_READ", parse_boolean,
+        lambda above: above.database is None and is_loopback(above.host),
+        default_text="on only where `HOST` is loopback and no `DATABASE_URL` is set", purpose="reads without a key")
+    examples: bool = _setting("EXAMPLES", parse_boolean, lambda above: above.database is None,
+        default_text="on without `DATABASE_URL`",
+        purpose="publish the examples into an empty registry at the first start")
+    webhook_allowed_networks: tuple[Network, ...] = _setting("WEBHOOK_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that webhooks may reach beside public ones, by plain `http` too "
+                "([webhooks.md](webhooks.md))")
+    import_allowed_networks: tuple[Network, ...] = _setting("IMPORT_ALLOWED_NETWORKS", parse_networks, (),
+        purpose="addresses or networks that `bundle import` and followed sources may fetch from beside public ones; "
+                "other registries there by plain http too")
+    mail_server: MailServer | None = _setting("EMAIL_URL", parse_email_url, None, default_text="`console`",
+        purpose="the server that sends e-mails to members, such as "
+                "`smtp+starttls://user:password@mail.example.com:587`; also `smtps://` and `smtp://`; `console`: "
+                "printed by the worker ([reviews.md](reviews.md#e-mail-notifications))")
+    mail_from: str = _setting("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>",
+        purpose="the sender of e-mails")
+    keep_unmatched_days: int = _setting("KEEP_UNMATCHED_DAYS",
+        whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0,
+        purpose="the number of days (at most 365) that messages that `capability_match` could not match are stored "
+                "for the demand board, cut to 200 characters and without addresses, long numbers and keys; `0` "
+                "stores none and deletes stored ones ([operate.md](operate.md#demand-board-data-retention))")
+    rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
+        default_text="`match=6000/min,write=600/min,guess=20/min`", purpose="`off`, or pairs like these")
+    statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,
+        purpose="PostgreSQL ends a statement of a request after so long; `0`: never")
+    lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10,
+        purpose="PostgreSQL ends a request's wait for another's lock after so long; `0`: never")
+    log_format: LogFormat = _setting("LOG_FORMAT", parse_log_format, "text",
+        purpose="`json`: one object per line on stderr ([operate.md](operate.md))")
+    web_threads: int = _setting("WEB_THREADS", whole_number(1, 64, "4", shown=60), 4,
+        purpose="threads of each web process for everything that its event loop does not handle; from 1 to 64")
+    access_log: bool = _setting("ACCESS_LOG", parse_boolean, lambda above: above.log_format == "json",
+        default_text="on with `LOG_FORMAT=json`",
+        purpose="a line for each request that Django answers; warm lists and loads leave none")
+    embedder: str = _setting("EMBEDDER", parse_embedder, "auto",
+        purpose="sentence vectors for matching and search: `minilm` (a model that comes as a package), `none`, or "
+                "the URL of an endpoint in OpenAI's form; `auto` is `minilm` where its packages are installed "
+                "([matching.md](matching.md))")
+    embedder_model: str = _setting("EMBEDDER_MODEL", str, "text-embedding-3-small", purpose="the endpoint's model")
+    embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")
+    embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768,
+        purpose="how many numbers a vector of the endpoint has; one of another length is refused")
+    warnings: tuple[str, ...] = ()
+# fmt: on
+
+
+# By the attribute that holds the value, in the order of docs/settings.md.
+SETTINGS: Mapping[str, Setting] = {
+    row.name: row.metadata["setting"] for row in fields(StudioEnvironment) if "setting" in row.metadata
+}
+VARIABLES = tuple(setting.variable for setting in SETTINGS.values())
 
 
 def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnvironment:
@@ -137,107 +184,44 @@ def read_environment(environ: Mapping[str, str], *, base_dir: Path) -> StudioEnv
 
     Raises ConfigurationError with all problems at once.
     """
-    reader = _VariableReader(environ)
-    host = reader.read("HOST", parse_host, "127.0.0.1")
-    database = reader.read("DATABASE_URL", parse_database_url, None)
-    secret_key = reader.read("SECRET_KEY", parse_secret_key, None)
-    public_url = reader.read("PUBLIC_URL", parse_origin, None)
-    allowed_hosts = reader.read("ALLOWED_HOSTS", parse_allowed_hosts, None)
-    data_dir = reader.read("DATA_DIR", parse_directory, base_dir / ".data")
-    debug = reader.read("DEBUG", parse_boolean, False)  # noqa: FBT003 (the default of a value, not a switch)
-    reader.check_production(is_postgresql=reader.is_set("DATABASE_URL"))
-    reader.check_debug(debug=debug, host=host)
-    embedded = not reader.is_set("DATABASE_URL")
-    log_format: LogFormat = reader.read("LOG_FORMAT", parse_log_format, "text")
-    environment = StudioEnvironment(
-        host=host,
-        port=reader.read("PORT", parse_port, 8000),
-        data_dir=data_dir,
-        static_dir=reader.read("STATIC_DIR", parse_directory, data_dir / "static"),
-        database=database,
-        redis_url=reader.read("REDIS_URL", parse_redis_url, None),
-        secret_key=secret_key,
-        debug=debug,
-        allowed_hosts=_all_hosts(allowed_hosts, host, public_url),
-        public_url=public_url,
-        trusted_proxies=reader.read("TRUSTED_PROXIES", parse_networks, ()),
-        cors_allowed_origins=reader.read("CORS_ALLOWED_ORIGINS", parse_origins, ()),
-        examples=reader.read("EXAMPLES", parse_boolean, embedded),
-        agent_api_public_read=reader.read("AGENT_API_PUBLIC_READ", parse_boolean, embedded and is_loopback(host)),
-        rate_limits=reader.read("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
-        webhook_allowed_networks=reader.read("WEBHOOK_ALLOWED_NETWORKS", parse_networks, ()),
-        import_allowed_networks=reader.read("IMPORT_ALLOWED_NETWORKS", parse_networks, ()),
-        mail_server=reader.read("EMAIL_URL", parse_email_url, None),
-        mail_from=reader.read("EMAIL_FROM", parse_email_address, "Capability Studio <studio@localhost>"),
-        keep_unmatched_days=reader.read("KEEP_UNMATCHED_DAYS", parse_days, 0),
-        log_format=log_format,
-        access_log=reader.read("ACCESS_LOG", parse_boolean, log_format == "json"),
-        statement_timeout_seconds=reader.read("DATABASE_STATEMENT_TIMEOUT_SECONDS", parse_timeout_seconds, 30),
-        lock_timeout_seconds=reader.read("DATABASE_LOCK_TIMEOUT_SECONDS", parse_timeout_seconds, 10),
-        embedder=reader.read("EMBEDDER", parse_embedder, "auto"),
-        embedder_model=reader.read("EMBEDDER_MODEL", str, "text-embedding-3-small"),
-        embedder_api_key=reader.read("EMBEDDER_API_KEY", str, ""),
-        embedding_dim=reader.read("EMBEDDING_DIM", parse_dimension, 768),
-        web_threads=reader.read("WEB_THREADS", parse_threads, 4),
-        warnings=tuple(_warnings(environ, secret_key)),
-    )
-    if reader.problems:
-        raise ConfigurationError(*reader.problems)
-    return environment
+    given = {name: text.strip() for name, text in environ.items() if text.strip()}
+    read = SimpleNamespace()
+    problems = []
+    for name, setting in SETTINGS.items():
+        setattr(read, name, setting.default(read) if callable(setting.default) else setting.default)
+        if setting.variable in given:
+            try:
+                setattr(read, name, setting.parse(given[setting.variable]))
+            except ValueError as error:
+                problems.append(f"{setting.variable} {error}")
+    problems += _contradictions(given, read)
+    if problems:
+        raise ConfigurationError(*problems)
+    # A directory that was given is absolute: it replaces what it is joined to.
+    read.data_dir = base_dir / read.data_dir
+    read.static_dir = read.data_dir / read.static_dir
+    public_host = (format_host(urlsplit(read.public_url).hostname or ""),) if read.public_url else ()
+    read.allowed_hosts = tuple(dict.fromkeys((*read.allowed_hosts, *public_host)))
+    return StudioEnvironment(**vars(read), warnings=tuple(_warnings(environ, read.secret_key)))
 
 
-class _VariableReader:
-    """Reads variables one by one and collects the invalid ones."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        self._environ = environ
-        self.problems: list[str] = []
-
-    def is_set(self, variable: str) -> bool:
-        return bool(self._environ.get(variable, "").strip())
-
-    def read(self, variable: str, parse: Callable[[str], Value], default: Value) -> Value:
-        """The parsed value; the default if it is not set or invalid (then the problem is recorded)."""
-        if not self.is_set(variable):
-            return default
-        try:
-            return parse(self._environ[variable].strip())
-        except ValueError as error:
-            self.problems.append(f"{variable} {error}")
-            return default
-
-    def check_production(self, *, is_postgresql: bool) -> None:
-        """With DATABASE_URL several hosts may serve: a key made on each, or a guessed host name, would be wrong."""
-        if not is_postgresql:
-            return
-        if not self.is_set("SECRET_KEY"):
-            self.problems.append(
-                "SECRET_KEY is missing: with DATABASE_URL set it is required, the same on every host. "
-                f"Make one with: {GENERATE_KEY}"
-            )
-        if not self.is_set("ALLOWED_HOSTS"):
-            self.problems.append(
-                "ALLOWED_HOSTS is missing: with DATABASE_URL set it is required. "
-                "Name the hosts that clients use, for example ALLOWED_HOSTS=studio.example.com"
-            )
-
-    def check_debug(self, *, debug: bool, host: str) -> None:
-        if debug and not is_loopback(host):
-            self.problems.append(
-                f"DEBUG is on while HOST is '{host}': error pages with settings and source would be open to the "
-                "network. Use DEBUG=off, or HOST=127.0.0.1"
-            )
-
-
-def _all_hosts(given: tuple[str, ...] | None, host: str, public_url: str | None) -> tuple[str, ...]:
-    """What the Host header may say: what was given, or this machine's own names; always the public address's host."""
-    hosts = list(LOOPBACK_HOSTS if given is None else given)
-    # An address that stands for every interface is nobody's name.
-    if given is None and host not in {"0.0.0.0", "::"}:  # noqa: S104 (compared, not bound)
-        hosts.append(format_host(host))
-    if public_url is not None:
-        hosts.append(format_host(urlsplit(public_url).hostname or ""))
-    return tuple(dict.fromkeys(hosts))
+def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator[str]:
+    # With DATABASE_URL several hosts may serve: a key made on each, or a guessed host name, would be wrong.
+    if "DATABASE_URL" in given and "SECRET_KEY" not in given:
+        yield (
+            "SECRET_KEY is missing: with DATABASE_URL set it is required, the same on every host. "
+            f"Make one with: {GENERATE_KEY}"
+        )
+    if "DATABASE_URL" in given and "ALLOWED_HOSTS" not in given:
+        yield (
+            "ALLOWED_HOSTS is missing: with DATABASE_URL set it is required. "
+            "Name the hosts that clients use, for example ALLOWED_HOSTS=studio.example.com"
+        )
+    if read.debug and not is_loopback(read.host):
+        yield (
+            f"DEBUG is on while HOST is '{read.host}': error pages with settings and source would be open to the "
+            "network. Use DEBUG=off, or HOST=127.0.0.1"
+        )
 
 
 # Names that other programs set and that look like ours.

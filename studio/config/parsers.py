@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -104,18 +104,18 @@ def parse_log_format(text: str) -> LogFormat:
         raise ValueError(f"is '{text}': expected text or json, for example json") from None
 
 
-def parse_timeout_seconds(text: str) -> int:
-    """Whole seconds up to an hour; 0 means no limit."""
-    if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= 3600:
-        return int(text)
-    raise ValueError(f"is '{text}': expected whole seconds from 0 (no limit) to 3600, for example 30")
+def whole_number(
+    low: int, high: int, example: str, *, unit: str = "a whole number", zero: str = "", shown: int | None = None
+) -> Callable[[str], int]:
+    """A parser of plain digits; its message repeats what came, cut to `shown` characters."""
 
+    def parse(text: str) -> int:
+        if re.fullmatch(rf"[0-9]{{1,{len(str(high))}}}", text) and low <= int(text) <= high:
+            return int(text)
+        start = f"{low} ({zero})" if zero else low
+        raise ValueError(f"is '{text[:shown]}': expected {unit} from {start} to {high}, for example {example}")
 
-def parse_port(text: str) -> int:
-    """A TCP port from 1 to 65535."""
-    if re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) <= 65535:
-        return int(text)
-    raise ValueError(f"is '{text}': expected a whole number from 1 to 65535, for example PORT=8001")
+    return parse
 
 
 _HOST_NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*", re.ASCII)
@@ -327,24 +327,3 @@ def parse_embedder(text: str) -> str:
         f"is '{text[:60]}': expected auto, minilm, none or the URL of an embeddings endpoint, "
         "for example https://models.example.com/v1/embeddings"
     )
-
-
-def parse_dimension(text: str) -> int:
-    """How many numbers a vector has."""
-    if re.fullmatch(r"[0-9]{1,4}", text) and 1 <= int(text) <= 4096:
-        return int(text)
-    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 4096, for example 768")
-
-
-def parse_days(text: str) -> int:
-    """Whole days up to a year; 0 means none."""
-    if re.fullmatch(r"[0-9]{1,3}", text) and int(text) <= 365:
-        return int(text)
-    raise ValueError(f"is '{text[:60]}': expected whole days from 0 (none) to 365, for example 30")
-
-
-def parse_threads(text: str) -> int:
-    """How many threads a web process has."""
-    if re.fullmatch(r"[0-9]{1,2}", text) and 1 <= int(text) <= 64:
-        return int(text)
-    raise ValueError(f"is '{text[:60]}': expected a whole number from 1 to 64, for example 4")

@@ -7,7 +7,8 @@ import getpass
 import itertools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
@@ -35,6 +36,11 @@ def add_format_choices(parser: argparse.ArgumentParser, formats: list[str]) -> N
     for action in parser._actions:  # noqa: SLF001 (argparse offers no other way to widen an option)
         if action.dest == "format":
             action.choices = formats
+
+
+def format_moment(at: datetime | None) -> str | None:
+    """To the second, as rows show it."""
+    return at.isoformat(timespec="seconds") if at else None
 
 
 def _text(value: str) -> str:
@@ -131,12 +137,12 @@ class SubcommandBase(BaseCommand):
         if self.wants_json:
             self.document({"error": {"code": "INVALID_REQUEST", "message": words}})
 
-    def tell(self, row: dict[str, Any], words: str, options: dict[str, Any]) -> int:
-        """Print what was done, as a document or in a line, as requested; returns the exit code of success."""
+    def tell(self, document: dict[str, Any], words: str | Iterable[str], options: dict[str, Any]) -> int:
+        """Print the document or, as text, a line or several, as requested; returns the exit code of success."""
         if options["format"] == "json":
-            self.document(row)
+            self.document(document)
         else:
-            self.line(escape_controls(words))
+            self.lines(map(escape_controls, [words] if isinstance(words, str) else words))
         return 0
 
     def complain(self, error: RegistryError) -> None:
@@ -149,5 +155,9 @@ class SubcommandBase(BaseCommand):
         """The one JSON document of a call; a path that is not text in the system's encoding shows U+FFFD there."""
         self.stdout.write(_text(json.dumps(value, indent=2, ensure_ascii=False)))
 
-    def line(self, text: str = "") -> None:
+    def lines(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.line(text)
+
+    def line(self, text: str) -> None:
         self.stdout.write(text)

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from registry.access import agent_keys
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.models import AgentKey
 
 
@@ -43,37 +42,22 @@ class Command(SubcommandBase):
             preview=options["preview"],
             expires_at=options["expires"],
         )
-        if options["format"] == "json":
-            self.document({"name": row.name, "scopes": row.scopes, "key": key})
-        else:
-            self.line(key)
-        return 0
+        return self.tell({"name": row.name, "scopes": row.scopes, "key": key}, key, options)
 
     def rotate(self, options: dict[str, Any]) -> int:
         overlap = timedelta(hours=min(options["overlap_hours"], 10_000))
         row, key = agent_keys.rotate_key(name=options["name"], by=is_terminal(), overlap=overlap)
-        return self.tell({"name": row.name, "key": key, "old_key_until": _moment(row.previous_until)}, key, options)
+        until = format_moment(row.previous_until)
+        return self.tell({"name": row.name, "key": key, "old_key_until": until}, key, options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(key) for key in AgentKey.objects.all()]
-        if options["format"] == "json":
-            self.document({"keys": rows})
-            return 0
-        for row in rows:
-            state = "revoked" if row["revoked_at"] else f"last used {row['last_used_at'] or 'never'}"
-            state += f", ends {row['expires_at']}" if row["expires_at"] else ""
-            self.line(
-                f"{escape_controls(row['name'])}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}"
-            )
-        return 0
+        return self.tell({"keys": rows}, map(_line, rows), options)
 
     def revoke(self, options: dict[str, Any]) -> int:
         row = agent_keys.revoke_key(name=options["name"], by=is_terminal())
-        if options["format"] == "json":
-            self.document({"name": row.name, "revoked_at": row.revoked_at.isoformat() if row.revoked_at else None})
-        else:
-            self.line(f"{escape_controls(row.name)}: revoked")
-        return 0
+        revoked_at = row.revoked_at.isoformat() if row.revoked_at else None
+        return self.tell({"name": row.name, "revoked_at": revoked_at}, f"{row.name}: revoked", options)
 
 
 def _row(key: AgentKey) -> dict[str, Any]:
@@ -84,15 +68,17 @@ def _row(key: AgentKey) -> dict[str, Any]:
         "groups": key.groups,
         "read_only_tools": key.read_only_tools,
         "preview": key.preview,
-        "created_at": _moment(key.created_at),
-        "expires_at": _moment(key.expires_at),
-        "last_used_at": _moment(key.last_used_at),
-        "revoked_at": _moment(key.revoked_at),
+        "created_at": format_moment(key.created_at),
+        "expires_at": format_moment(key.expires_at),
+        "last_used_at": format_moment(key.last_used_at),
+        "revoked_at": format_moment(key.revoked_at),
     }
 
 
-def _moment(at: datetime | None) -> str | None:
-    return at.isoformat(timespec="seconds") if at is not None else None
+def _line(row: dict[str, Any]) -> str:
+    state = "revoked" if row["revoked_at"] else f"last used {row['last_used_at'] or 'never'}"
+    state += f", ends {row['expires_at']}" if row["expires_at"] else ""
+    return f"{row['name']}  {row['hint']}…  {','.join(row['scopes'])}{_limits(row)}  {state}"
 
 
 def _day(text: str) -> datetime:

@@ -22,7 +22,7 @@ from registry.common.errors import RegistryError, SourceUnreadable
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch, publication
-from registry.publishing.batch import BatchResult, ValidationResult
+from registry.publishing.batch import BatchResult
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.sources.source_discovery import discover_bundles
 from registry.validation import Finding
@@ -109,21 +109,10 @@ class Command(SubcommandBase):
             bundles = read.in_order([entry.as_dict() for entry in checked], _unread)
             self.document({"bundles": bundles, "errors": errors + len(unreadable), "warnings": warnings})
         else:
-            self._print_validated(checked)
+            paint = TerminalStyle(sys.stdout)
+            self.lines(line for entry in checked for line in text_output.format_validation(entry, paint))
         self._print_unreadable(unreadable, options)
         return 1 if errors or unreadable else 0
-
-    def _print_validated(self, checked: Sequence[ValidationResult]) -> None:
-        paint = TerminalStyle(sys.stdout)
-        for entry in checked:
-            for line in text_output.format_validation(entry, paint):
-                self.line(line)
-
-    def _print_findings(self, path: str, findings: Sequence[Finding], files: Any) -> None:
-        paint = TerminalStyle(sys.stdout)
-        for finding in findings:
-            for line in text_output.format_findings(finding, path, files, paint):
-                self.line(line)
 
     def _print_unreadable(self, unreadable: Sequence[SourceUnreadable], options: dict[str, Any]) -> None:
         for error in unreadable:
@@ -211,13 +200,12 @@ class Command(SubcommandBase):
 
     def _print_result(self, result: BatchResult, *, with_diff: bool) -> None:
         paint = TerminalStyle(sys.stdout)
-        self._print_findings(result.path, result.findings, result.files)
+        for finding in result.findings:
+            self.lines(text_output.format_findings(finding, result.path, result.files, paint))
         if result.gate is not None:
-            for line in text_output.format_changes(result.gate.changes, paint):
-                self.line(line)
+            self.lines(text_output.format_changes(result.gate.changes, paint))
             for diff in result.gate.diffs if with_diff else ():
-                for line in text_output.format_diff(diff.lines, paint):
-                    self.line(line)
+                self.lines(text_output.format_diff(diff.lines, paint))
         self.line(_result_words(result, paint))
         if result.gate is not None and result.gate.to_acknowledge:
             codes = " ".join(f"--acknowledge {code}" for code in result.gate.to_acknowledge)
@@ -225,18 +213,15 @@ class Command(SubcommandBase):
 
     def list(self, options: dict[str, Any]) -> int:
         rows = queries.list_capabilities()
-        if options["format"] == "json":
-            fields = ("capability_id", "name", "status", "revision", "digest")
-            self.document({"capabilities": [{field: getattr(row, field) for field in fields} for row in rows]})
-            return 0
+        fields = ("capability_id", "name", "status", "revision", "digest")
         width = max((len(row.capability_id) for row in rows), default=0)
+        lines = []
         for row in rows:
             revision = f"revision {row.revision}" if row.revision else "never published"
             draft = ", draft" if row.has_draft else ""
-            self.line(f"{row.capability_id:<{width}}  {row.status:<10}  {revision}{draft}  {escape_controls(row.name)}")
-        if not rows:
-            self.line("No capabilities yet. Publish one: bundle publish examples/weights")
-        return 0
+            lines.append(f"{row.capability_id:<{width}}  {row.status:<10}  {revision}{draft}  {row.name}")
+        words = lines or "No capabilities yet. Publish one: bundle publish examples/weights"
+        return self.tell({"capabilities": [{key: getattr(row, key) for key in fields} for row in rows]}, words, options)
 
     def export(self, options: dict[str, Any]) -> int:
         if bool(options["capability_id"]) == options["all"] or (options["all"] and options["draft"]):
@@ -255,7 +240,7 @@ class Command(SubcommandBase):
         done = exporter.export_capability(capability, format_=format_, draft=options["draft"])
         exporter.write_export(done, target)
         document = {"capability_id": done.capability_id, "path": str(target), "files": sorted(done.files)}
-        return self._done(document, f"{done.capability_id}: written to {escape_controls(str(target))}", options)
+        return self.tell(document, f"{done.capability_id}: written to {target}", options)
 
     def _export_all(self, target: Path, format_: exporter.Format, options: dict[str, Any]) -> int:
         target.mkdir(parents=True, exist_ok=True)
@@ -265,9 +250,9 @@ class Command(SubcommandBase):
             folders[done.folder] = done.capability_id
         others = exporter.unmanaged_folders(target, set(folders))
         document = {"path": str(target), "capabilities": list(folders.values()), "not_in_the_registry": others}
-        words = f"{len(folders)} capabilities written to {escape_controls(str(target))}"
-        left = f". Not in the registry, and left alone: {', '.join(map(escape_controls, others))}" if others else ""
-        return self._done(document, words + left, options)
+        words = f"{len(folders)} capabilities written to {target}"
+        left = f". Not in the registry, and left alone: {', '.join(others)}" if others else ""
+        return self.tell(document, words + left, options)
 
     def rollback(self, options: dict[str, Any]) -> int:
         outcome = publication.rollback(
@@ -299,11 +284,8 @@ class Command(SubcommandBase):
             by=is_terminal(),
             note=options["note"],
         )
-        if options["format"] == "json":
-            self.document({"capability_id": options["capability_id"], "visibility": options["visibility"]})
-        else:
-            self.line(f"{options['capability_id']}: {options['visibility']}")
-        return 0
+        row = {key: options[key] for key in ("capability_id", "visibility")}
+        return self.tell(row, "{capability_id}: {visibility}".format_map(row), options)
 
     def retire(self, options: dict[str, Any]) -> int:
         capability = publication.retire(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
@@ -312,20 +294,13 @@ class Command(SubcommandBase):
     def discard_draft(self, options: dict[str, Any]) -> int:
         drafts.discard_draft(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
         document = {"capability_id": options["capability_id"], "status": "discarded"}
-        return self._done(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
+        return self.tell(document, f"{options['capability_id']}: draft discarded, kept for 30 days", options)
 
     def _status(self, capability: Capability, options: dict[str, Any]) -> int:
         replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
         document = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
         words = f"{capability.capability_id}: {capability.status}"
-        return self._done(document, words + (f", replaced by {replaced_by}" if replaced_by else ""), options)
-
-    def _done(self, document: dict[str, Any], words: str, options: dict[str, Any]) -> int:
-        if options["format"] == "json":
-            self.document(document)
-        else:
-            self.line(words)
-        return 0
+        return self.tell(document, words + (f", replaced by {replaced_by}" if replaced_by else ""), options)
 
 
 def _note(parser: argparse.ArgumentParser) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from argparse import ArgumentParser
-from datetime import datetime
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
 
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.common.errors import InvalidRequest
 from registry.models import GitSource, GitSourceItem
 from registry.sources import drift as source_drift
@@ -107,38 +107,24 @@ class Command(SubcommandBase):
 
     def list(self, options: dict[str, Any]) -> int:
         sources = source_sync.list_sources()
-        if options["format"] == "json":
-            self.document({"git_sources": [_row(source) for source in sources]})
-            return 0
-        for source in sources:
-            self.line(escape_controls(f"{source.pk}  {source.spec}  {source.mode}  {_state(source)}"))
-            for item in source.items.exclude(detail=""):
-                self.line(escape_controls(f"   {item.status}  {item.capability_id or item.path}: {item.detail}"))
-        return 0
+        rows = [_row(source) for source in sources]
+        return self.tell({"git_sources": rows}, itertools.chain.from_iterable(map(_lines, rows)), options)
 
     def sync(self, options: dict[str, Any]) -> int:
         synced = source_sync.sync_source(source_id=options["id"], by=is_terminal())
-        if options["format"] == "json":
-            rows = [_item(item) for item in synced.taken]
-            self.document({"commit": synced.commit, "taken": rows, "unchanged": synced.unchanged})
-        else:
-            for item in synced.taken:
-                more = f": {item.detail}" if item.detail else ""
-                self.line(escape_controls(f"{item.capability_id or item.path}  {item.status}{more}"))
-            self.line(f"{len(synced.taken)} imported, {synced.unchanged} unchanged, at {_short(synced.commit)}")
-        return 1 if any(item.status == "refused" for item in synced.taken) else 0
+        rows = [_item(item) for item in synced.taken]
+        lines = [f"{_name(row)}  {row['status']}{row['detail'] and ': '}{row['detail']}" for row in rows]
+        lines.append(f"{len(rows)} imported, {synced.unchanged} unchanged, at {_short(synced.commit)}")
+        self.tell({"commit": synced.commit, "taken": rows, "unchanged": synced.unchanged}, lines, options)
+        return 1 if any(row["status"] == "refused" for row in rows) else 0
 
     def drift(self, options: dict[str, Any]) -> int:
+        keys = ("capability_id", "path", "difference", "words")
         found = source_drift.compare_with_source(options["id"])
-        if options["format"] == "json":
-            keys = ("capability_id", "path", "difference", "words")
-            self.document({"drift": [{key: getattr(entry, key) for key in keys} for entry in found]})
-        else:
-            for entry in found:
-                self.line(escape_controls(f"{entry.capability_id or entry.path}  {entry.difference}: {entry.words}"))
-            if not found:
-                self.line("The source and the registry agree")
-        return 1 if found else 0
+        rows = [{key: getattr(entry, key) for key in keys} for entry in found]
+        lines = [f"{_name(row)}  {row['difference']}: {row['words']}" for row in rows]
+        self.tell({"drift": rows}, lines or "The source and the registry agree", options)
+        return 1 if rows else 0
 
     def remove(self, options: dict[str, Any]) -> int:
         source = source_sync.remove_source(source_id=options["id"], by=is_terminal())
@@ -146,7 +132,7 @@ class Command(SubcommandBase):
 
 
 def _old_secret(source: GitSource) -> dict[str, Any]:
-    return {"old_secret_until": _moment(source.previous_hook_secret_until if source.has_two_secrets else None)}
+    return {"old_secret_until": format_moment(source.previous_hook_secret_until if source.has_two_secrets else None)}
 
 
 def _old_secret_words(source: GitSource) -> str:
@@ -176,22 +162,22 @@ def _key(options: dict[str, Any]) -> str | None:
     return sys.stdin.readline().strip() if options["key_stdin"] else None
 
 
-def _state(source: GitSource) -> str:
-    if source.failures:
-        return f"failed {source.failures} times: {source.last_error}"
-    return (
-        f"at {_short(source.commit)}, read {_moment(source.last_synced_at)}"
-        if source.last_synced_at
-        else "not read yet"
-    )
+def _lines(row: dict[str, Any]) -> Iterator[str]:
+    state = f"at {_short(row['commit'])}, read {row['looked_at']}" if row["looked_at"] else "not read yet"
+    if row["failures"]:
+        state = f"failed {row['failures']} times: {row['last_error']}"
+    yield f"{row['id']}  {row['source']}  {row['mode']}  {state}"
+    for item in row["bundles"]:
+        if item["detail"]:
+            yield f"   {item['status']}  {_name(item)}: {item['detail']}"
+
+
+def _name(row: dict[str, Any]) -> str:
+    return str(row["capability_id"] or row["path"])
 
 
 def _short(commit: str) -> str:
     return commit if commit.startswith("revision ") else commit[:12]
-
-
-def _moment(at: datetime | None) -> str | None:
-    return at.isoformat(timespec="seconds") if at else None
 
 
 def _row(source: GitSource) -> dict[str, Any]:
@@ -205,9 +191,9 @@ def _row(source: GitSource) -> dict[str, Any]:
         "has_key": bool(source.read_key),
         "has_secret": bool(source.hook_secret),
         **_old_secret(source),
-        "last_push": {"at": _moment(source.pushed_at), "words": source.push_result} if source.pushed_at else None,
+        "last_push": {"at": format_moment(source.pushed_at), "words": source.push_result} if source.pushed_at else None,
         "commit": source.commit,
-        "looked_at": _moment(source.last_synced_at),
+        "looked_at": format_moment(source.last_synced_at),
         "failures": source.failures,
         "last_error": source.last_error,
         "bundles": [_item(item) for item in source.items.all()],
@@ -221,5 +207,5 @@ def _item(item: GitSourceItem) -> dict[str, Any]:
         "status": item.status,
         "there": item.upstream_state,
         "detail": item.detail,
-        "taken_at": _moment(item.imported_at),
+        "taken_at": format_moment(item.imported_at),
     }

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import install_codes
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.core.queries import get_capability
 from registry.models import Capability
 
@@ -33,12 +32,7 @@ class Command(SubcommandBase):
 
     def _tell(self, capability: Capability, options: dict[str, Any], *, with_redemptions: bool = False) -> int:
         found = install_codes.list_redemptions(capability)
-        rows = [{"key": row.key.name, "at": row.at.isoformat(timespec="seconds")} for row in found]
-        if options["format"] == "json":
-            known = {"capability_id": capability.capability_id, "install_code": capability.install_code}
-            self.document({**known, "visibility": capability.visibility, "redemptions": rows})
-            return 0
-        self.line(capability.install_code)
-        for row in rows if with_redemptions else []:
-            self.line(escape_controls(f"{row['at']}  {row['key']}"))
-        return 0
+        rows = [{"key": row.key.name, "at": format_moment(row.at)} for row in found]
+        row = {key: getattr(capability, key) for key in ("capability_id", "install_code", "visibility")}
+        lines = ["{at}  {key}".format_map(each) for each in rows if with_redemptions]
+        return self.tell({**row, "redemptions": rows}, [capability.install_code, *lines], options)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.core.jobs import admin
 from registry.models import Job
 
@@ -27,24 +26,14 @@ class Command(SubcommandBase):
 
     def list(self, options: dict[str, Any]) -> int:
         found = admin.list_jobs(state=options["state"], limit=options["limit"])
-        if options["format"] == "json":
-            self.document({"jobs": [_row(job) for job in found]})
-            return 0
-        for job in found:
-            self.line(_line(job))
-        return 0
+        rows = [_row(job) for job in found]
+        return self.tell({"jobs": rows}, map(_line, rows), options)
 
     def show(self, options: dict[str, Any]) -> int:
         job = admin.get_job(options["id"])
         row = {**_row(job), "payload": job.payload, "last_error": job.last_error}
-        if options["format"] == "json":
-            self.document(row)
-            return 0
-        for key, value in row.items():
-            self.line(f"{key}: {escape_controls(str(value).rstrip()) if key != 'last_error' else ''}".rstrip())
-        for line in job.last_error.splitlines():
-            self.line(f"  {escape_controls(line)}")
-        return 0
+        lines = [f"{key}: {value if key != 'last_error' else ''}".rstrip() for key, value in row.items()]
+        return self.tell(row, lines + [f"  {line}" for line in job.last_error.splitlines()], options)
 
     def retry(self, options: dict[str, Any]) -> int:
         return self._tell(admin.retry_job(job_id=options["id"], by=is_terminal()), options)
@@ -53,11 +42,7 @@ class Command(SubcommandBase):
         return self._tell(admin.cancel_job(job_id=options["id"], by=is_terminal()), options)
 
     def _tell(self, job: Job, options: dict[str, Any]) -> int:
-        if options["format"] == "json":
-            self.document(_row(job))
-        else:
-            self.line(f"job {job.pk}: {job.state}")
-        return 0
+        return self.tell(_row(job), f"job {job.pk}: {job.state}", options)
 
 
 def _row(job: Job) -> dict[str, Any]:
@@ -67,16 +52,13 @@ def _row(job: Job) -> dict[str, Any]:
         "state": job.state,
         "tries": job.attempts,
         "tries_max": job.max_attempts,
-        "run_after": job.run_after.isoformat(timespec="seconds"),
-        "created_at": job.created_at.isoformat(timespec="seconds"),
-        "finished_at": job.finished_at.isoformat(timespec="seconds") if job.finished_at else None,
+        "run_after": format_moment(job.run_after),
+        "created_at": format_moment(job.created_at),
+        "finished_at": format_moment(job.finished_at),
         "error": job.last_error.strip().rpartition("\n")[2][:500],
     }
 
 
-def _line(job: Job) -> str:
-    at = job.created_at.isoformat(timespec="seconds")
-    error = job.last_error.strip().rpartition("\n")[2][:200]
-    return escape_controls(
-        f"{job.pk}  {at}  {job.kind}  {job.state}  tries {job.attempts}/{job.max_attempts}  {error}".rstrip()
-    )
+def _line(row: dict[str, Any]) -> str:
+    line = "{id}  {created_at}  {kind}  {state}  tries {tries}/{tries_max}  {error:.200}"
+    return line.format_map(row).rstrip()

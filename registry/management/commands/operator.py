@@ -41,12 +41,8 @@ class Command(SubcommandBase):
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(operator) for operator in Operator.objects.order_by("username")]
-        if options["format"] == "json":
-            self.document({"operators": rows})
-            return 0
-        for row in rows:
-            self.line(f"{row['name']}  {row['role']}{'' if row['is_active'] else '  disabled'}")
-        return 0
+        lines = (f"{row['name']}  {row['role']}{'' if row['is_active'] else '  disabled'}" for row in rows)
+        return self.tell({"operators": rows}, lines, options)
 
     def passwd(self, options: dict[str, Any]) -> int:
         operator = operators.set_password(username=options["name"], password=_read_password(options), by=is_terminal())
@@ -61,11 +57,7 @@ class Command(SubcommandBase):
         return self._tell(operator, "disabled", options)
 
     def _tell(self, operator: Operator, words: str, options: dict[str, Any]) -> int:
-        if options["format"] == "json":
-            self.document(_row(operator))
-        else:
-            self.line(f"{operator.username}: {words}")
-        return 0
+        return self.tell(_row(operator), f"{operator.username}: {words}", options)
 
 
 def _password_option(parser: Any) -> None:

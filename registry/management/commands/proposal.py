@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls, format_summary
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
+from registry.cli.text_output import format_summary
 from registry.models import Proposal
 from registry.publishing import proposals
 
@@ -32,56 +32,28 @@ class Command(SubcommandBase):
     def list(self, options: dict[str, Any]) -> int:
         status = "" if options["status"] == "all" else options["status"]
         found = [_row(each) for each in proposals.list_proposals(status=status, limit=max(0, options["limit"]))]
-        if options["format"] == "json":
-            self.document({"proposals": found})
-            return 0
-        for row in found:
-            near = ", ".join(each["capability_id"] for each in row["near_duplicates"])
-            line = f"{row['proposal_id']}  {row['created_at']}  {row['capability_id']}  {row['status']}  {row['key']}"
-            self.line(escape_controls(f"{line}  like {near}" if near else line))
-        return 0
+        return self.tell({"proposals": found}, map(_line, found), options)
 
     def show(self, options: dict[str, Any]) -> int:
         proposal = proposals.get_proposal(options["id"])
-        report = proposals.validate_proposal(proposal)
-        if options["format"] == "json":
-            findings = [finding.as_dict() for finding in report.findings]
-            self.document({**_row(proposal), "findings": findings, "files": proposal.files})
-            return 0
-        for key, value in _row(proposal).items():
-            if value not in (None, "", []):
-                self.line(f"{key}: {escape_controls(str(value))}")
-        self.line(f"findings: {format_summary(report.findings)}")
-        for finding in report.findings:
-            self.line(
-                escape_controls(
-                    f"  {finding.severity}[{finding.code}] {finding.file}{finding.pointer}: {finding.message}"
-                )
-            )
+        row, found = _row(proposal), proposals.validate_proposal(proposal).findings
+        lines = [f"{key}: {value}" for key, value in row.items() if value not in (None, "", [])]
+        lines.append(f"findings: {format_summary(found)}")
+        lines += [f"  {each.severity}[{each.code}] {each.file}{each.pointer}: {each.message}" for each in found]
         for name, text in proposal.files.items():
-            self.line(f"--- {name}")
-            for line in text.splitlines():
-                self.line(f"  {escape_controls(line)}")
-        return 0
+            lines += [f"--- {name}", *(f"  {line}" for line in text.splitlines())]
+        document = {**row, "findings": [finding.as_dict() for finding in found], "files": proposal.files}
+        return self.tell(document, lines, options)
 
     def accept(self, options: dict[str, Any]) -> int:
         draft = proposals.accept_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
         capability_id = draft.capability.capability_id
-        if options["format"] == "json":
-            self.document({"capability_id": capability_id, "draft_version": draft.version})
-        else:
-            self.line(
-                f"{capability_id}: draft {draft.version}. Publish it with: bundle publish --draft {capability_id}"
-            )
-        return 0
+        words = f"{capability_id}: draft {draft.version}. Publish it with: bundle publish --draft {capability_id}"
+        return self.tell({"capability_id": capability_id, "draft_version": draft.version}, words, options)
 
     def reject(self, options: dict[str, Any]) -> int:
         proposal = proposals.reject_proposal(proposal_id=options["id"], by=is_terminal(), note=options["note"])
-        if options["format"] == "json":
-            self.document(_row(proposal))
-        else:
-            self.line(f"{proposal.proposal_id}: rejected")
-        return 0
+        return self.tell(_row(proposal), f"{proposal.proposal_id}: rejected", options)
 
 
 def _row(proposal: Proposal) -> dict[str, Any]:
@@ -91,10 +63,16 @@ def _row(proposal: Proposal) -> dict[str, Any]:
         "status": proposal.status,
         "key": proposal.key_name,
         "note": proposal.note,
-        "created_at": proposal.created_at.isoformat(timespec="seconds"),
+        "created_at": format_moment(proposal.created_at),
         "near_duplicates": proposal.near_duplicates,
-        "decided_at": proposal.decided_at.isoformat(timespec="seconds") if proposal.decided_at else None,
+        "decided_at": format_moment(proposal.decided_at),
         "decided_by": proposal.decided_by,
         "decision_note": proposal.decision_note,
         "revision": proposal.published_revision,
     }
+
+
+def _line(row: dict[str, Any]) -> str:
+    near = ", ".join(each["capability_id"] for each in row["near_duplicates"])
+    line = "{proposal_id}  {created_at}  {capability_id}  {status}  {key}".format_map(row)
+    return f"{line}  like {near}" if near else line

@@ -52,11 +52,7 @@ class Command(SubcommandBase):
 
     def show(self, options: dict[str, Any]) -> int:
         first_run = defaults.get_first_run()
-        if options["format"] == "json":
-            self.document({"first_run": first_run or None})
-        else:
-            self.line(f"first_run: {first_run or 'nothing'}")
-        return 0
+        return self.tell({"first_run": first_run or None}, f"first_run: {first_run or 'nothing'}", options)
 
     def check_stored(self, options: dict[str, Any]) -> int:
         check = recheck.recheck_drafts if options["drafts"] else recheck.recheck_published
@@ -70,16 +66,11 @@ class Command(SubcommandBase):
             self.document({"bundles": bundles, "errors": checked.errors, "warnings": checked.warnings})
         else:
             paint = TerminalStyle(sys.stdout)
-            for entry in checked:
-                for line in text_output.format_validation(entry, paint):
-                    self.line(line)
+            self.lines(line for entry in checked for line in text_output.format_validation(entry, paint))
         return 1 if checked.errors else 0
 
     def revalidate(self, options: dict[str, Any]) -> int:
         done = revalidation.queue_all(by=is_terminal())
-        if options["format"] == "json":
-            self.document({"queued": done.queued, "already_queued": done.already_queued})
-        else:
-            waiting = f", {done.already_queued} were queued already" if done.already_queued else ""
-            self.line(f"{done.queued} to be checked by the worker{waiting}. What fails is listed as an incident.")
-        return 0
+        waiting = f", {done.already_queued} were queued already" if done.already_queued else ""
+        words = f"{done.queued} to be checked by the worker{waiting}. What fails is listed as an incident."
+        return self.tell({"queued": done.queued, "already_queued": done.already_queued}, words, options)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.access import share_links
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.models import ShareLink
 
 
@@ -26,33 +25,23 @@ class Command(SubcommandBase):
         row, url = share_links.create_link(
             name=options["name"], skill_group=options["group"], days=options["days"], by=is_terminal()
         )
-        if options["format"] == "json":
-            self.document({**_row(row), "url": url})
-        else:
-            self.line(url)
-        return 0
+        return self.tell({**_row(row), "url": url}, url, options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(link) for link in ShareLink.objects.all()]
-        if options["format"] == "json":
-            self.document({"share_links": rows})
-            return 0
-        for row in rows:
-            shown = row["group"] or "everything"
-            state = "revoked" if row["revoked_at"] else f"until {row['expires_at'] or 'it is revoked'}"
-            self.line(f"{escape_controls(row['name'])}  {row['hint']}…  {shown}  {state}")
-        return 0
+        return self.tell({"share_links": rows}, map(_line, rows), options)
 
     def revoke(self, options: dict[str, Any]) -> int:
         row = share_links.revoke_link(name=options["name"], by=is_terminal())
-        if options["format"] == "json":
-            self.document(_row(row))
-        else:
-            self.line(f"{escape_controls(row.name)}: revoked")
-        return 0
+        return self.tell(_row(row), f"{row.name}: revoked", options)
 
 
 def _row(link: ShareLink) -> dict[str, Any]:
     times = {"created_at": link.created_at, "expires_at": link.expires_at, "revoked_at": link.revoked_at}
-    shown = {name: time.isoformat(timespec="seconds") if time else None for name, time in times.items()}
+    shown = {name: format_moment(time) for name, time in times.items()}
     return {"name": link.name, "hint": link.token_prefix, "group": link.skill_group or None, **shown}
+
+
+def _line(row: dict[str, Any]) -> str:
+    state = "revoked" if row["revoked_at"] else f"until {row['expires_at'] or 'it is revoked'}"
+    return f"{row['name']}  {row['hint']}…  {row['group'] or 'everything'}  {state}"

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
 from registry.matching import skill_groups
 
 
@@ -39,28 +38,16 @@ class Command(SubcommandBase):
             examples=options["example"],
             is_exclusive=options["exclusive"],
         )
-        if options["format"] == "json":
-            self.document(
-                {
-                    "group_id": group.group_id,
-                    "name": group.name,
-                    "description": group.description,
-                    "examples": group.examples,
-                    "exclusive": group.is_exclusive,
-                }
-            )
-        else:
-            self.line(f"{group.group_id}: {escape_controls(group.name)}")
-        return 0
+        row = {key: getattr(group, key) for key in ("group_id", "name", "description", "examples")}
+        return self.tell({**row, "exclusive": group.is_exclusive}, f"{group.group_id}: {group.name}", options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = skill_groups.list_groups()
-        if options["format"] == "json":
-            self.document({"groups": [asdict(row) for row in rows]})
-            return 0
-        for row in rows:
-            marks = ["exclusive"] if row.is_exclusive else []
-            marks += [] if row.is_described else ["not described"]
-            marks += [] if row.members else ["orphan"]
-            self.line("  ".join((row.group_id, escape_controls(row.name), f"{row.members} published", *marks)))
-        return 0
+        return self.tell({"groups": [asdict(row) for row in rows]}, map(_line, rows), options)
+
+
+def _line(row: skill_groups.GroupRow) -> str:
+    marks = ["exclusive"] if row.is_exclusive else []
+    marks += [] if row.is_described else ["not described"]
+    marks += [] if row.members else ["orphan"]
+    return "  ".join((row.group_id, row.name, f"{row.members} published", *marks))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from registry.cli.command import SubcommandBase, is_terminal
-from registry.cli.text_output import escape_controls
+from registry.cli.command import SubcommandBase, format_moment, is_terminal
 from registry.core.events import PUBLIC_TYPES
 from registry.core.jobs import queue
 from registry.models import Webhook, WebhookDelivery
@@ -49,13 +48,7 @@ class Command(SubcommandBase):
 
     def list(self, options: dict[str, Any]) -> int:
         rows = [_row(webhook) for webhook in webhooks.list_webhooks()]
-        if options["format"] == "json":
-            self.document({"webhooks": rows})
-            return 0
-        for row in rows:
-            state = f"disabled: {row['disabled_why']}" if row["disabled_at"] else "enabled"
-            self.line(escape_controls(f"{row['name']}  {row['url']}  {','.join(row['events']) or 'all'}  {state}"))
-        return 0
+        return self.tell({"webhooks": rows}, map(_line, rows), options)
 
     def disable(self, options: dict[str, Any]) -> int:
         webhook = webhooks.disable_webhook(name=options["name"], by=is_terminal())
@@ -77,17 +70,14 @@ class Command(SubcommandBase):
             delivery.refresh_from_db()
             if delivery.state == "queued":
                 time.sleep(0.2)
-        self.tell(_delivery_row(delivery), _delivery_line(delivery), options)
+        row = _delivery_row(delivery)
+        self.tell(row, _delivery_line(row), options)
         return 0 if delivery.state == "delivered" else 1
 
     def deliveries(self, options: dict[str, Any]) -> int:
         found = webhooks.list_deliveries(name=options["name"], limit=options["limit"])
-        if options["format"] == "json":
-            self.document({"deliveries": [_delivery_row(delivery) for delivery in found]})
-            return 0
-        for delivery in found:
-            self.line(escape_controls(_delivery_line(delivery)))
-        return 0
+        rows = [_delivery_row(delivery) for delivery in found]
+        return self.tell({"deliveries": rows}, map(_delivery_line, rows), options)
 
     def redeliver(self, options: dict[str, Any]) -> int:
         delivery = webhooks.redeliver(delivery_id=options["id"], by=is_terminal())
@@ -99,10 +89,15 @@ def _row(webhook: Webhook) -> dict[str, Any]:
         "name": webhook.name,
         "url": webhook.url,
         "events": webhook.events,
-        "created_at": webhook.created_at.isoformat(timespec="seconds"),
-        "disabled_at": webhook.disabled_at.isoformat(timespec="seconds") if webhook.disabled_at else None,
+        "created_at": format_moment(webhook.created_at),
+        "disabled_at": format_moment(webhook.disabled_at),
         "disabled_why": webhook.disabled_reason,
     }
+
+
+def _line(row: dict[str, Any]) -> str:
+    state = f"disabled: {row['disabled_why']}" if row["disabled_at"] else "enabled"
+    return f"{row['name']}  {row['url']}  {','.join(row['events']) or 'all'}  {state}"
 
 
 def _delivery_row(delivery: WebhookDelivery) -> dict[str, Any]:
@@ -116,12 +111,11 @@ def _delivery_row(delivery: WebhookDelivery) -> dict[str, Any]:
         "last_error": delivery.last_error,
         "response_excerpt": delivery.response_excerpt,
         "duration_ms": delivery.duration_ms,
-        "created_at": delivery.created_at.isoformat(timespec="seconds"),
-        "last_tried_at": delivery.last_attempt_at.isoformat(timespec="seconds") if delivery.last_attempt_at else None,
+        "created_at": format_moment(delivery.created_at),
+        "last_tried_at": format_moment(delivery.last_attempt_at),
     }
 
 
-def _delivery_line(delivery: WebhookDelivery) -> str:
-    at = delivery.created_at.isoformat(timespec="seconds")
-    came = delivery.last_error or (f"answered {delivery.last_status}" if delivery.last_status else "not tried yet")
-    return f"{delivery.pk}  {at}  {delivery.kind}  {delivery.state}  tries {delivery.attempts}  {came}"
+def _delivery_line(row: dict[str, Any]) -> str:
+    came = row["last_error"] or (f"answered {row['last_status']}" if row["last_status"] else "not tried yet")
+    return "{id}  {created_at}  {kind}  {state}  tries {tries}  ".format_map(row) + came

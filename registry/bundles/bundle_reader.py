@@ -77,7 +77,7 @@ def _folder_files(folder: Path, path: str) -> dict[str, bytes | str]:
         if (folder / name).is_file():
             if not (folder / name).resolve().is_relative_to(folder.resolve()):
                 raise SourceUnreadable(f"{path}: {name} in {folder.name} is a link that leads out of its folder")
-            files[name] = read_content(name, _reader(folder / name))
+            files[name] = read_content(name, file_reader(folder / name))
             images += files[name] is NOT_TEXT
     others = sorted(member.name for member in folder.iterdir() if member.name not in {*JUNK_FILES, *BUNDLE_FILES})
     others = [name for name in others if name not in files]
@@ -90,10 +90,12 @@ def _part_names(folder: Path) -> Iterator[str]:
     found = (place for name in FOLDERS for place in sorted((folder / name).rglob("*")))
     yield from (place.relative_to(folder).as_posix() for place in found if not JUNK_FILES.intersection(place.parts))
     if (folder / "capability.json").is_file():
-        yield from sorted(list_named_paths(_reader(folder / "capability.json")(FILE_BYTES_MAX + 1)))
+        yield from sorted(list_named_paths(file_reader(folder / "capability.json")(FILE_BYTES_MAX + 1)))
 
 
-def _reader(file: Path) -> ArchiveReader:
+def file_reader(file: Path) -> ArchiveReader:
+    """Opens the file with each call."""
+
     def read(most: int) -> bytes:
         with file.open("rb") as handle:
             return handle.read(most)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from registry.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
 from registry.bundles.archives import ENTRIES_MAX, ArchiveReader, read_members
-from registry.bundles.bundle_reader import SourceBundle, build_archive, read_content
+from registry.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
 from registry.bundles.supporting_files import (
     COUNT_MAX,
     IGNORED_FOLDERS,
@@ -41,7 +41,7 @@ def discover_bundles(source: str) -> list[SourceBundle]:
         if place.is_dir():
             return _found(_folder_files(place, source), source, place.resolve().name)
         if place.is_file() and place.suffix.lower() == ".md":
-            return [SourceBundle(source, {"SKILL.md": _reader(place)(FILE_BYTES_MAX + 1)})]
+            return [SourceBundle(source, {"SKILL.md": file_reader(place)(FILE_BYTES_MAX + 1)})]
         if place.is_file():
             return discover_in_archive(build_archive(place), source)
     except OSError as error:
@@ -80,7 +80,7 @@ def _folder_files(folder: Path, path: str) -> dict[str, ArchiveReader]:
         if place.is_symlink() and not place.resolve().is_relative_to(root):
             raise SourceUnreadable(f"{path}: {name} is a link that leads out of its folder")
         if place.is_file():
-            files[name] = _reader(place)
+            files[name] = file_reader(place)
         if len(files) > FOLDER_ENTRIES_MAX:
             raise SourceUnreadable(f"{path}: more than {FOLDER_ENTRIES_MAX:,} files; name a folder below it")
     return files
@@ -91,14 +91,6 @@ def walk_folder(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in IGNORED_FOLDERS)
         yield from (Path(place) / name for name in sorted(names) if name not in JUNK_FILES)
-
-
-def _reader(place: Path) -> Callable[[int], bytes]:
-    def read(most: int) -> bytes:
-        with place.open("rb") as handle:
-            return handle.read(most)
-
-    return read
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "capabilities",
                 "ordering": ["capability_id"],
             },
         ),
@@ -1101,6 +1102,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
+                "verbose_name_plural": "review entries",
                 "ordering": ["id"],
             },
         ),

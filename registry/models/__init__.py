@@ -128,6 +128,7 @@ class Capability(models.Model):
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name_plural = "capabilities"
         ordering: ClassVar = ["capability_id"]
         constraints: ClassVar = [
             models.CheckConstraint(

@@ -135,6 +135,7 @@ class ReviewEntry(models.Model):
 
     class Meta:
         app_label = "registry"
+        verbose_name_plural = "review entries"
         ordering: ClassVar = ["id"]
         constraints: ClassVar = [
             models.CheckConstraint(

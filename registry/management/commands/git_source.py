@@ -98,12 +98,12 @@ class Command(SubcommandBase):
             source = push_webhooks.set_secret(source_id=options["id"], secret=given, by=is_terminal())
             address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
             words = f"{address} accepts what {source.spec} sends{_old_secret_words(source)}"
-            return self.tell({"id": source.pk, "address": address} | _old_secret(source), words, options)
+            return self.tell({"id": source.pk, "address": address} | _old_secret(source), words.splitlines(), options)
         source, secret = push_webhooks.create_push_secret(source_id=options["id"], by=is_terminal())
         address = f"{settings.PUBLIC_URL or ''}{push_webhooks.push_url(source)}"
         row = {"id": source.pk, "address": address, "secret": secret} | _old_secret(source)
         words = f"address  {address}\nsecret   {secret}  (shown this once){_old_secret_words(source)}"
-        return self.tell(row, words, options)
+        return self.tell(row, words.splitlines(), options)
 
     def list(self, options: dict[str, Any]) -> int:
         sources = source_sync.list_sources()

@@ -40,7 +40,9 @@ def test_an_admin_reads_every_table_and_can_change_none(signed_in: SignIn) -> No
     publish("alpha")
     key = agent_keys.create_key(name="agent", by=OLGA)[1]
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/hidden-path", by=OLGA)
-    assert client.get("/admin/").status_code == 200
+    index = client.get("/admin/").content.decode()
+    assert "Capabilities" in index
+    assert "Tables · Capability Studio" in index
     for model in MODELS:
         listing, row = _addresses(model)
         assert client.get(listing).status_code == 200, listing

@@ -112,6 +112,13 @@ def test_another_registry_is_followed_and_the_way_changed(manage: Any) -> None:
     assert manage("git_source", "add", "https://git.example/a", "--adopt").code == 1
 
 
+def test_a_new_secret_stands_on_a_line_of_its_own(manage: Any) -> None:
+    source_id = str(manage("git_source", "add", "https://git.example/a", "--format", "json").document["id"])
+    printed = manage("git_source", "secret", source_id).out.splitlines()
+    assert [line.split()[0] for line in printed[:2]] == ["address", "secret"]
+    assert "<U+000A>" not in "".join(printed)
+
+
 def test_odd_arguments_are_refused(manage: Any) -> None:
     for arguments in (["http://git.example/a"], ["https://git.example/a", "--every", "1"]):
         refused = manage("git_source", "add", *arguments)

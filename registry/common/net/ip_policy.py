@@ -24,8 +24,12 @@ class AddressNotAllowed(Exception):
     """The address may not be contacted; nothing was sent."""
 
 
+class NameNotResolved(AddressNotAllowed):
+    """The name has no address now; it may have one later."""
+
+
 def resolve(host: str, port: int, seconds: float) -> list[Address]:
-    """The addresses of a name. Raises `Refused` where there is none within `seconds`.
+    """The addresses of a name. Raises `NameNotResolved` where there is none within `seconds`.
 
     In a thread of its own, because the system's resolver has no configurable time limit.
     """
@@ -43,33 +47,35 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
     thread.start()
     thread.join(seconds)
     if not found:
-        raise AddressNotAllowed(
+        raise NameNotResolved(
             f"'{host}' could not be resolved: {errors[0] if errors else f'no answer within {seconds:.0f} s'}"
         )
     return list(found)
 
 
 def require_allowed(
-    addresses: Sequence[Address], *, networks: Sequence[Network], host: str, setting: str
+    addresses: Sequence[Address], *, networks: Sequence[Network], host: str, setting: str, scheme: str = "https"
 ) -> list[Address]:
-    """Those that may be contacted by TLS: public ones and those in `networks`, from the setting of that name.
+    """Those that may be contacted: public ones by https alone, and those in `networks`, from the setting of that name.
 
-    Raises `Refused` where there is none.
+    Raises `AddressNotAllowed` where there is none.
     """
-    allowed = [address for address in addresses if is_in(address, networks) or is_public(address)]
+    is_tls = scheme == "https"
+    allowed = [address for address in addresses if _is_in(address, networks) or (is_tls and _is_public(address))]
     if allowed:
         return allowed
     shown = ", ".join(map(str, addresses[:3]))
-    raise AddressNotAllowed(f"'{host}' ({shown}) is not a public address, and not in {setting}")
+    reason = "is not a public address, and not" if is_tls else "may be asked by https alone: it is not"
+    raise AddressNotAllowed(f"'{host}' ({shown}) {reason} in {setting}")
 
 
-def is_in(address: Address, networks: Sequence[Network]) -> bool:
+def _is_in(address: Address, networks: Sequence[Network]) -> bool:
     """Whether one of the networks contains it, or the IPv4 address inside of it."""
     innermost = _embedded_ipv4(address)
     return any(innermost in network for network in networks)
 
 
-def is_public(address: Address) -> bool:
+def _is_public(address: Address) -> bool:
     """Whether it is a public address, and not a cloud metadata address."""
     innermost = _embedded_ipv4(address)
     if any(innermost in network for network in _CLOUD_METADATA_NETWORKS):

@@ -1,4 +1,4 @@
-"""GETs to another registry: to checked addresses only, bounded in bytes and time, without redirects."""
+"""GETs to another registry, and what their failures mean to its source."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from http import HTTPStatus
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from django.conf import settings
 
 from registry.common.errors import SourceMisconfigured, SourceUnreadable
-from registry.common.net.ip_policy import Address, AddressNotAllowed, is_in, require_allowed, resolve
-from registry.common.net.webhook_client import tls_context
-
-if TYPE_CHECKING:
-    import httpx
+from registry.common.net.guarded_client import GuardedRequest, allowed_addresses
+from registry.common.net.ip_policy import Address, AddressNotAllowed, NameNotResolved
 
 # One response, and one sync with all its responses.
 RESPONSE_SECONDS: Final = 30.0
@@ -72,63 +68,31 @@ class RegistryClient:
     ) -> RegistryResponse:
         """200, 304 where the entity tag is still that one, or a status of `also`.
 
-        Raises `SourceUnreadable` for any other, and `SourceClosed` where trying again would not help.
+        Raises `SourceUnreadable` for any other, and `SourceMisconfigured` where trying again would not help.
         """
         # httpx takes as long to import as Django: only what sends requests pays for it.
         import httpx
 
         url = httpx.URL(self.url + path, params=dict(query))
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
+        headers = {"Accept": "application/json", "User-Agent": USER_AGENT}
         headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         headers |= {"If-None-Match": etag} if etag else {}
         if time.monotonic() > self.until:
             minutes = SYNC_SECONDS / 60
             raise SourceUnreadable(f"{self.url}: a look took more than {minutes:.0f} minutes; the next one goes on")
+        request = GuardedRequest("GET", url, headers, RESPONSE_BYTES_MAX + 1)
         try:
-            answer = self._ask(url, headers)
+            request.send(self._addresses, time.monotonic() + RESPONSE_SECONDS)
+        except TimeoutError:
+            raise SourceUnreadable(f"{self.url}: an answer took more than {RESPONSE_SECONDS:.0f} s") from None
         except (httpx.HTTPError, httpx.StreamError, OSError, ValueError) as error:
             raise SourceUnreadable(f"{self.url}: {type(error).__name__}: {error}"[:400].rstrip(": ")) from None
-        if answer.status not in (200, 304, *also):
-            raise _refusal(self.url, answer.status, has_key=bool(self.key))
-        return answer
-
-    def _ask(self, url: httpx.URL, headers: Mapping[str, str]) -> RegistryResponse:
-        # httpx takes as long to import as Django: only what sends requests pays for it.
-        import httpx
-
-        # No proxy and no password file out of the environment: the addresses would mean nothing.
-        with httpx.Client(
-            verify=tls_context(), trust_env=False, follow_redirects=False, timeout=RESPONSE_SECONDS / 3
-        ) as client:
-            for address in self._addresses[:-1]:
-                try:
-                    return self._exchange(client, url, address, headers)
-                except httpx.ConnectError:
-                    continue
-            return self._exchange(client, url, self._addresses[-1], headers)
-
-    def _exchange(
-        self, client: httpx.Client, url: httpx.URL, address: Address, headers: Mapping[str, str]
-    ) -> RegistryResponse:
-        until = time.monotonic() + RESPONSE_SECONDS
-        request = client.build_request(
-            "GET",
-            url.copy_with(host=str(address)),
-            headers={"Host": url.netloc.decode("ascii"), **headers},
-            extensions={"sni_hostname": url.raw_host.decode("ascii")},
-        )
-        response = client.send(request, stream=True)
-        body = bytearray()
-        try:
-            for chunk in response.iter_raw():
-                body += chunk
-                if len(body) > RESPONSE_BYTES_MAX:
-                    raise SourceMisconfigured(f"{self.url}: an answer has more than {RESPONSE_BYTES_MAX >> 20} MiB")
-                if time.monotonic() > until:
-                    raise SourceUnreadable(f"{self.url}: an answer took more than {RESPONSE_SECONDS:.0f} s")
-        finally:
-            response.close()
-        return RegistryResponse(response.status_code, response.headers.get("ETag", ""), bytes(body))
+        if len(request.received) > RESPONSE_BYTES_MAX:
+            raise SourceMisconfigured(f"{self.url}: an answer has more than {RESPONSE_BYTES_MAX >> 20} MiB")
+        status = request.status or 0
+        if status not in (200, 304, *also):
+            raise _refusal(self.url, status, has_key=bool(self.key))
+        return RegistryResponse(status, request.etag, bytes(request.received))
 
     @cached_property
     def _addresses(self) -> list[Address]:
@@ -136,33 +100,13 @@ class RegistryClient:
         import httpx
 
         url = httpx.URL(self.url)
-        port = url.port or (443 if url.scheme == "https" else 80)
         try:
-            found = _literal(url.host) or resolve(url.host, port, 5.0)
-        except AddressNotAllowed as refusal:
+            return allowed_addresses(url, _SETTING)
+        except NameNotResolved as refusal:
             raise SourceUnreadable(f"{self.url}: {refusal}") from None
-        try:
-            return _allowed(found, url.scheme, url.host)[:3]
         except AddressNotAllowed as refusal:
-            raise SourceMisconfigured(f"{self.url}: {refusal}") from None
-
-
-def _literal(host: str) -> list[Address]:
-    try:
-        return [ip_address(host)]
-    except ValueError:
-        return []
-
-
-def _allowed(found: list[Address], scheme: str, host: str) -> list[Address]:
-    """By https public ones and those of the setting, by plain http those of the setting alone."""
-    networks = settings.IMPORT_ALLOWED_NETWORKS
-    if scheme == "https":
-        return require_allowed(found, networks=networks, host=host, setting=_SETTING)
-    allowed = [address for address in found if is_in(address, networks)]
-    if not allowed:
-        raise AddressNotAllowed(f"'{host}' may be asked by https alone: it is not in {_SETTING}")
-    return allowed
+            by_https = f"'{url.host}' may be asked by https alone: it is not in {_SETTING}"
+            raise SourceMisconfigured(f"{self.url}: {by_https if url.scheme == 'http' else refusal}") from None
 
 
 def _refusal(url: str, status: int, *, has_key: bool) -> SourceUnreadable:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import time
-from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,6 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 @pytest.fixture(autouse=True)
 def loopback(settings: Any) -> None:
     settings.WEBHOOK_ALLOWED_NETWORKS = LOOPBACK
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    receiver = Receiver()
-    yield receiver
-    receiver.stop()
 
 
 def test_what_arrives(receiver: Receiver) -> None:
@@ -184,22 +175,6 @@ def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
     began = time.monotonic()
     assert "could not be resolved" in post_event("https://x.example/", body=b"", headers={}, total_seconds=0.3).error
     assert time.monotonic() - began < 9
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """For hooks.example.com alone, signed by itself."""
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    command += ["-keyout", str(key), "-out", str(cert), "-days", "2", "-subj", "/CN=hooks.example.com"]
-    try:
-        subprocess.run(
-            [*command, "-addext", "subjectAltName=DNS:hooks.example.com"], check=True, capture_output=True, text=True
-        )
-    except FileNotFoundError:
-        pytest.skip("needs openssl: apt install openssl")
-    return cert, key
 
 
 def _resolves_to_loopback(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,115 @@
+"""One request to a host that somebody has named: to checked addresses only, bounded in bytes and time, no redirects.
+
+The name is resolved once, each address is checked, and the connection goes to that very address: what a name server
+returns a moment later changes nothing. `Host` and the name that TLS asks for stay those of the URL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from django.conf import settings
+
+from registry.common.net.ip_policy import Address, require_allowed, resolve
+
+if TYPE_CHECKING:
+    import httpx
+
+RESOLVE_SECONDS: Final = 5.0
+# To connect, and for each read and write; the deadline is around all of them.
+_STEP_SECONDS: Final = 10.0
+_ADDRESSES_TRIED_MAX: Final = 3
+
+
+def allowed_addresses(url: httpx.URL | str, setting: str, seconds: float = RESOLVE_SECONDS) -> list[Address]:
+    """Those of the URL's host that may be contacted: public ones by https, and those in the networks of the setting.
+
+    Raises `NameNotResolved`, or another `AddressNotAllowed` where there is none.
+    """
+    # httpx takes as long to import as Django: only what sends requests pays for it.
+    import httpx
+
+    url = httpx.URL(url)
+    found = resolve(url.host, url.port or (443 if url.scheme == "https" else 80), min(seconds, RESOLVE_SECONDS))
+    networks = getattr(settings, setting)
+    allowed = require_allowed(found, networks=networks, host=url.host, setting=setting, scheme=url.scheme)
+    return allowed[:_ADDRESSES_TRIED_MAX]
+
+
+@dataclass(repr=False)
+class GuardedRequest:
+    """A request, and what has come back so far: the deadline may end it at any moment.
+
+    No more than `bytes_max` of the response's body are read.
+    """
+
+    method: str
+    url: httpx.URL | str
+    headers: Mapping[str, str]
+    bytes_max: int
+    body: bytes = b""
+    status: int | None = None
+    etag: str = ""
+    received: bytearray = field(default_factory=bytearray)
+
+    def send(self, addresses: Sequence[Address], deadline: float) -> None:
+        """To the first of the addresses that takes a connection.
+
+        Raises `TimeoutError` at the deadline (of `time.monotonic`), and whatever httpx raises.
+        """
+        # In a thread of its own: the caller's may have an event loop already.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(self._send(addresses, deadline))).result()
+
+    async def _send(self, addresses: Sequence[Address], deadline: float) -> None:
+        """One limit around everything: a trickle of bytes would never end."""
+        # httpx takes as long to import as Django: only what sends requests pays for it.
+        import httpx
+
+        async with (
+            asyncio.timeout(deadline - time.monotonic()),
+            # No proxy and no password file out of the environment: the addresses would mean nothing.
+            httpx.AsyncClient(
+                verify=_tls_context(), trust_env=False, follow_redirects=False, timeout=_STEP_SECONDS
+            ) as client,
+        ):
+            for address in addresses[:-1]:
+                with contextlib.suppress(httpx.ConnectError):
+                    await self._exchange(client, httpx.URL(self.url), address)
+                    return
+            await self._exchange(client, httpx.URL(self.url), addresses[-1])
+
+    async def _exchange(self, client: httpx.AsyncClient, url: httpx.URL, address: Address) -> None:
+        request = client.build_request(
+            self.method,
+            url.copy_with(host=str(address)),
+            content=self.body,
+            headers={"Host": url.netloc.decode("ascii"), "Accept-Encoding": "identity", **self.headers},
+            extensions={"sni_hostname": url.raw_host.decode("ascii")},
+        )
+        response = await client.send(request, stream=True)
+        self.status, self.etag = response.status_code, response.headers.get("ETag", "")
+        try:
+            async for chunk in response.aiter_raw():
+                self.received += chunk[: self.bytes_max - len(self.received)]
+                if len(self.received) == self.bytes_max:
+                    break
+        finally:
+            await response.aclose()
+
+
+def _tls_context() -> Any:
+    """The system's certificates (`SSL_CERT_FILE` where it is set), or certifi's where the system has none."""
+    # A store of certificates is read for it: only what sends requests pays for that.
+    import ssl
+
+    import certifi
+
+    paths = ssl.get_default_verify_paths()
+    return ssl.create_default_context(cafile=None if paths.cafile or paths.capath else certifi.where())

@@ -59,10 +59,10 @@ def compare_with_source(source_id: int) -> list[Drift]:
     """
     source = get_source(source_id)
     known = {item.path: item for item in source.items.all()}
-    upstream_state = list(read_source(source, known).bundles)
-    here = _here({one.capability_id for one in upstream_state} | {item.capability_id for item in known.values()})
-    found = [_entry(one, _between(one, known.get(one.path), here)) for one in upstream_state]
-    names = {one.capability_id for one in upstream_state}
+    present = list(read_source(source, known).bundles)
+    here = _here({one.capability_id for one in present} | {item.capability_id for item in known.values()})
+    found = [_entry(one, _between(one, known.get(one.path), here)) for one in present]
+    names = {one.capability_id for one in present}
     gone = [item for item in known.values() if item.capability_id and item.capability_id not in names]
     found += [_gone(source, item, here) for item in gone]
     return _sorted(found)

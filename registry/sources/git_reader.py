@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -29,6 +30,8 @@ FETCH_SECONDS: Final = 60.0
 READ_SECONDS: Final = 20.0
 REPOSITORY_BYTES_MAX: Final = 200 * 1024 * 1024
 FILES_MAX: Final = 50_000
+# The first that has http.curloptResolve (its release notes); an older one ignores the setting without a word.
+OLDEST_GIT: Final = (2, 37)
 _URL: Final = re.compile(r"(?P<url>https://[^@#\s]+)(?:@(?P<ref>[^#\s]+))?(?:#(?P<folder>.+))?")
 _REF: Final = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9][\w./+-]{0,199}(?<![./])")
 _REMOTE: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:|file:)", re.IGNORECASE)
@@ -94,6 +97,7 @@ def open_repository(source: str) -> Iterator[Repository]:
     program = shutil.which("git")
     if program is None:
         raise SourceMisconfigured(f"{source}: git is not installed here")
+    require_pinning_git(program, source)
     with tempfile.TemporaryDirectory(prefix="studio-git-") as place:
         git = _Git(program, Path(place), source, _pin(address, source))
         git.run(["init", "--quiet", "--bare", "--template=", "."], READ_SECONDS)
@@ -102,15 +106,34 @@ def open_repository(source: str) -> Iterator[Repository]:
         yield Repository(git.files(address.folder), git.commit())
 
 
+def require_pinning_git(program: str, source: str) -> None:
+    """Raises `SourceMisconfigured` for a git that ignores `http.curloptResolve`: a name server could lead it to another
+    address than the one that was checked."""
+    printed = _git_version(program)
+    found = re.search(r"([0-9]+)\.([0-9]+)", printed)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST_GIT:
+        oldest = ".".join(map(str, OLDEST_GIT))
+        raise SourceMisconfigured(f"{source}: needs git {oldest} or newer, found {printed.strip()[:60] or 'none'}")
+
+
+@cache
+def _git_version(program: str) -> str:
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=10, check=False)
+    return done.stdout
+
+
 def _pin(address: GitAddress, source: str) -> str:
     """The name with the one address that git is to connect to: what a name server says later changes nothing."""
+    if not address.host.isascii():
+        # curl looks such a name up in its xn-- form, which the pin would not match.
+        raise SourceMisconfigured(f"{source}: write the host name in its ASCII form (xn--...)")
     try:
-        upstream_state = resolve(address.host, address.port, 5.0)
+        resolved = resolve(address.host, address.port, 5.0)
     except AddressNotAllowed as refusal:
         raise SourceUnreadable(f"{source}: {refusal}") from None
     try:
         found = require_allowed(
-            upstream_state,
+            resolved,
             networks=settings.IMPORT_ALLOWED_NETWORKS,
             host=address.host,
             setting="IMPORT_ALLOWED_NETWORKS",

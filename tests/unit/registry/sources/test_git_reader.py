@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from registry.agent_skills.importer import import_skill
-from registry.common.errors import SourceUnreadable
+from registry.common.errors import SourceMisconfigured, SourceUnreadable
 from registry.sources import git_reader
 from registry.sources.git_reader import is_git_url, parse_git_url
 from registry.sources.source_discovery import discover_bundles
@@ -171,3 +171,30 @@ def test_a_redirect_is_not_followed(url: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(Backend, "_answer", redirect)
     with pytest.raises(SourceUnreadable, match=r"302|redirect"):
         discover_bundles(url)
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"),
+    [("git version 2.30.2", "git version 2.30.2"), ("git version 1.99.9", "git version 1.99.9"), ("", "none")],
+)
+def test_a_git_that_cannot_be_pinned_is_refused(printed: str, found: str, tmp_path: Path) -> None:
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\necho '{printed}'\n", "utf-8")
+    program.chmod(0o755)
+    with pytest.raises(
+        SourceMisconfigured, match=rf"^https://git\.example/a: needs git 2\.37 or newer, found {found}$"
+    ):
+        git_reader.require_pinning_git(str(program), "https://git.example/a")
+
+
+@pytest.mark.parametrize("printed", ["git version 2.37.0", "git version 2.39.5 (Apple Git-154)", "git version 3.0.1"])
+def test_a_git_that_can_be_pinned_is_taken(printed: str, tmp_path: Path) -> None:
+    program = tmp_path / "git"
+    program.write_text(f"#!/bin/sh\necho '{printed}'\n", "utf-8")
+    program.chmod(0o755)
+    git_reader.require_pinning_git(str(program), "https://git.example/a")
+
+
+def test_a_host_name_whose_pin_curl_would_not_match_is_refused() -> None:
+    with pytest.raises(SourceMisconfigured, match="ASCII form"), git_reader.open_repository("https://gît.example/a"):
+        pass

@@ -161,7 +161,7 @@ def test_a_git_address_that_is_refused_is_told_when_the_job_has_ended(author: Pa
     author.get_by_label("Address").fill("https://127.0.0.1/skills")
     author.get_by_role("button", name="Fetch and import").click()
     expect(author.get_by_role("heading", name="Importing")).to_be_visible()
-    studio.manage("shell", "-c", "from registry.core.jobs import queue; queue.run_next_job(in_lane=True)")
+    studio.manage("shell", "-c", "from registry.core.jobs import queue; queue.run_next_job(with_concurrency_key=True)")
     expect(author.get_by_role("alert").filter(has_text="Nothing was imported")).to_be_visible(timeout=20_000)
 
 

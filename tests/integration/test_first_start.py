@@ -75,7 +75,7 @@ def count(database: Path, table: str) -> int:
     ("table", "rows", "number"),
     [
         pytest.param("django_migrations", 5, signal.SIGKILL, id="few tables, killed"),
-        pytest.param("django_migrations", 30, signal.SIGINT, id="most tables, interrupted"),
+        pytest.param("django_migrations", 16, signal.SIGINT, id="most tables, interrupted"),
         pytest.param("registry_operator", 1, signal.SIGKILL, id="operator, killed"),
         pytest.param("registry_capability", 2, signal.SIGKILL, id="examples, killed"),
         pytest.param("registry_capability", 2, signal.SIGINT, id="examples, interrupted"),

@@ -20,11 +20,11 @@ def python_refusal(version):
         return None
     found = _suitable_python()
     if found:
-        mend = "start it with the one that is here: %s run.py" % found
+        fix = "start it with the one that is here: %s run.py" % found
     else:
-        mend = "install one (Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
+        fix = "install one (Debian 12, Ubuntu: apt install python3 python3-venv) and start it with: python3.11 run.py"
     came = ".".join(str(part) for part in version[:3])
-    return "Capability Studio needs Python 3.11 to 3.14, and this is Python %s. Fix: %s" % (came, mend)
+    return "Capability Studio needs Python 3.11 to 3.14, and this is Python %s. Fix: %s" % (came, fix)
 
 
 def _suitable_python():

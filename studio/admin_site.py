@@ -45,17 +45,20 @@ def _is_secret(field: models.Field[Any, Any]) -> bool:
     return not SECRET_FIELDS.isdisjoint({field.name, f"{field.model.__name__}.{field.name}"})
 
 
+def _visible(model: type[models.Model]) -> list[models.Field[Any, Any]]:
+    return [field for field in model._meta.concrete_fields if not _is_secret(field)]  # noqa: SLF001
+
+
 def visible_fields(model: type[models.Model]) -> list[str]:
     """The names of the fields that the admin shows, in the order of the model."""
-    return [field.name for field in model._meta.concrete_fields if not _is_secret(field)]  # noqa: SLF001
+    return [field.name for field in _visible(model)]
 
 
 def _columns(model: type[models.Model]) -> list[str]:
     """Of a list: no relations, which would be a query each, and no long texts."""
-    fields = [field for field in model._meta.concrete_fields if not _is_secret(field)]  # noqa: SLF001
     small = [
         field.name
-        for field in fields
+        for field in _visible(model)
         if not (field.is_relation or isinstance(field, models.TextField | models.JSONField | models.BinaryField))
         and (field.max_length or 0) <= _SHORT
     ]
@@ -115,29 +118,11 @@ class ReadOnlyAdminSite(AdminSite):
             return redirect("/")
         return redirect_to_login(request.GET.get("next") or request.get_full_path())
 
-    def logout(  # type: ignore[override]
-        self,
-        request: HttpRequest,  # noqa: ARG002
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> HttpResponse:
-        """To the Studio, whose menu signs people out."""
+    def _to_studio(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # noqa: ARG002
+        """To the Studio, whose own pages sign people out and change passwords."""
         return redirect("/")
 
-    def password_change(  # type: ignore[override]
-        self,
-        request: HttpRequest,  # noqa: ARG002
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> HttpResponse:
-        """To the Studio, which has a page for that."""
-        return redirect("/")
-
-    def password_change_done(  # type: ignore[override]
-        self,
-        request: HttpRequest,  # noqa: ARG002
-        extra_context: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> HttpResponse:
-        """As `password_change`."""
-        return redirect("/")
+    logout = password_change = password_change_done = _to_studio  # type: ignore[assignment]
 
 
 def build_admin_site() -> ReadOnlyAdminSite:

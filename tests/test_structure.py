@@ -106,13 +106,6 @@ def test_nobody_imports_the_tests() -> None:
     assert not faults, faults
 
 
-# The scanner's tables of rules, which its tests go through one by one.
-_PRIVATE_IN_TESTS = {
-    ("registry.validation.security.scanner", "_LINES"),
-    ("registry.validation.security.scanner", "_PROSE"),
-}
-
-
 def test_tests_import_no_private_name_of_the_product() -> None:
     """What a test needs is public, or reached through what is."""
     faults = [
@@ -121,7 +114,7 @@ def test_tests_import_no_private_name_of_the_product() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ROOMS
         for alias in node.names
-        if alias.name.startswith("_") and (node.module, alias.name) not in _PRIVATE_IN_TESTS
+        if alias.name.startswith("_")
     ]
     assert not faults, faults
 

@@ -201,7 +201,7 @@ def _doctor(options: argparse.Namespace) -> int:
         is_all_ready &= judged.is_ready
         print(f"{judged.status:11} {name}" + (f"  {judged.reason}" if judged.reason else ""))
         for item in judged.missing:
-            print(f"            {item.what}: {item.mend}")
+            print(f"            {item.what}: {item.fix}")
     return 0 if is_all_ready or not options.capability_id else 1
 
 

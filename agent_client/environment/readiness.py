@@ -41,7 +41,7 @@ class Missing:
 
     kind: Kind
     name: str
-    mend: str
+    fix: str
 
     @property
     def what(self) -> str:
@@ -67,12 +67,12 @@ class Readiness:
         """What to do about it, on one line; empty where it is ready."""
         if self.status == "UNAVAILABLE":
             return self.reason
-        mends = "; ".join(f"{item.what}: {item.mend}" for item in self.missing)
-        return f"Missing {mends}." if mends else ""
+        fixes = "; ".join(f"{item.what}: {item.fix}" for item in self.missing)
+        return f"Missing {fixes}." if fixes else ""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        missing = [{"kind": item.kind, "name": item.name, "mend": item.mend} for item in self.missing]
+        missing = [{"kind": item.kind, "name": item.name, "mend": item.fix} for item in self.missing]
         return {"status": self.status, "level": self.level, "missing": missing, "reason": self.reason}
 
 

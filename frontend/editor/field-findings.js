@@ -38,7 +38,7 @@ export class FieldFindings {
     back?.();
   }
 
-  // Whoever stands on the page or the fix of a finding stands there again, or on its field where it is gone.
+  // The focus returns to the fix of a finding, or to its field where the fix is gone.
   focused(root) {
     const active = document.activeElement;
     const box = root.contains(active) ? active.closest(".field-findings") : null;

@@ -354,7 +354,7 @@ def sync_job_key(source: GitSource) -> str:
 
 
 def _queue(source: GitSource, *, first: bool = False) -> bool:
-    """Under the lock of the registry; a lane of its own, because a source may keep us waiting. Whether it is new."""
+    """Under the registry's lock; with a key of its own, because a source may keep us waiting. Whether it is new."""
     due = timezone.now() + timedelta(minutes=0 if first else source.every_minutes)
     return queue.enqueue(
         KIND,

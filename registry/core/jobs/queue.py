@@ -140,7 +140,7 @@ def claim_job(
 ) -> Lease | None:
     """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
 
-    `with_concurrency_key` selects jobs of some lane, or of none; a lane with a job at work is passed over.
+    `with_concurrency_key` selects jobs with such a key, or those without; a key with a job at work is passed over.
     Due is what is queued for now or earlier (`overdue_by` before that), and jobs whose worker's lease has ended.
     Two workers never get the same one: on SQLite the transaction is exclusive, on PostgreSQL a locked row is passed
     over.

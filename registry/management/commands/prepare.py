@@ -21,7 +21,6 @@ from registry.operations.bootstrap import (
 class Command(BaseCommand):
     help = "Bring the database up to date; on the first start make an operator, a key and the examples."
     requires_system_checks: list[str] = []
-    _has_shown_password = False
 
     def handle(self, *args: Any, **options: Any) -> None:  # noqa: ARG002 (Django's signature)
         if is_pre_release_database():
@@ -33,9 +32,10 @@ class Command(BaseCommand):
             )
         call_command("migrate", verbosity=0, interactive=False)
         examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
+        # Asked before the first password is printed: beside it the line would read like an error.
+        was_waiting = is_waiting_for_first_sign_in()
         create_initial_data(examples=examples, tell=self._tell)
-        # Not beside the password that was printed a moment ago, where it reads like an error.
-        if not self._has_shown_password and is_waiting_for_first_sign_in():
+        if was_waiting:
             self.stdout.write(
                 f"{FIRST_OPERATOR} has not signed in yet. Password lost? python3 run.py manage operator passwd "
                 f"{FIRST_OPERATOR}; another key: python3 run.py manage agent_key create NAME"
@@ -50,7 +50,6 @@ class Command(BaseCommand):
             if result.status == "refused":
                 self.stderr.write(f"The example {result.path} was refused")
         if made.password is not None:
-            self._has_shown_password = True
             self.stdout.write(
                 f"Operator:  {FIRST_OPERATOR}   password: {made.password}   (shown once, changed at the first sign-in)"
             )

@@ -86,7 +86,7 @@ def _require_known(manifest: Manifest) -> None:
             f"The backup was made by a newer version (migration {newer[-1]}): restore it with that one"
         )
     known = {table_name(model) for model in backed_up_models()}
-    unknown = [table.name for table in manifest.tables if _current_table(manifest, table) not in known]
+    unknown = [table.name for table in manifest.tables if _table_of(table, is_old=is_old) not in known]
     if unknown:
         raise BackupUnreadable(f"This version keeps no '{unknown[0]}'")
 
@@ -105,8 +105,9 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         before = (state.registry_revision, state.access_revision)
         for model in truncated_models():
             model._base_manager.all()._raw_delete("default")
+        is_old = pre_release.is_pre_release(manifest.migrations)
         for table in manifest.tables:
-            _fill(archive, manifest, table)
+            _fill(archive, table, is_old=is_old)
         connection.check_constraints()
         _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
@@ -132,13 +133,13 @@ def _is_empty() -> bool:
     return not any(model._base_manager.exists() for model in backed_up_models() if model not in _COME_BY_THEMSELVES)
 
 
-def _current_table(manifest: Manifest, table: TableEntry) -> str:
-    return pre_release.current_table(table.name) if pre_release.is_pre_release(manifest.migrations) else table.name
+def _table_of(table: TableEntry, *, is_old: bool) -> str:
+    return pre_release.current_table(table.name) if is_old else table.name
 
 
-def _fill(archive: zipfile.ZipFile, manifest: Manifest, table: TableEntry) -> None:
+def _fill(archive: zipfile.ZipFile, table: TableEntry, *, is_old: bool) -> None:
     """Insert a table's rows, a bounded number of bytes at a time."""
-    name, is_old = _current_table(manifest, table), pre_release.is_pre_release(manifest.migrations)
+    name = _table_of(table, is_old=is_old)
     model = next(model for model in backed_up_models() if table_name(model) == name)
     waiting: list[models.Model] = []
     size = 0

@@ -1,4 +1,4 @@
-"""docs/requirements.md C: READY, NEED_SETUP, NEED_AUTH, UNAVAILABLE, with what is missing and the mend."""
+"""docs/requirements.md C: READY, NEED_SETUP, NEED_AUTH, UNAVAILABLE, with what is missing and the fix."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_each_kind_that_is_missing_has_its_status_and_its_mend(kind: Any, status
     found = _judge(dependencies={kind: ["thing"]})
     assert found.status == status
     assert [(item.kind, item.name) for item in found.missing] == [(kind, "thing")]
-    assert "thing" in found.missing[0].mend
-    assert found.missing[0].mend in found.user_message()
+    assert "thing" in found.missing[0].fix
+    assert found.missing[0].fix in found.user_message()
     assert _judge(Environment.from_dict({kind: ["thing"]}), dependencies={kind: ["thing"]}).is_ready
 
 

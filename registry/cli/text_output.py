@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-from registry.publishing.batch import ValidationResult
-from registry.semantic_diff import Change
-from registry.validation import Finding
+if TYPE_CHECKING:
+    # Every command prints through this module, and few have read a bundle: the readers stay unloaded.
+    from registry.publishing.batch import ValidationResult
+    from registry.semantic_diff import Change
+    from registry.validation import Finding
 
 _COLOURS: Final = {"error": "31;1", "warning": "33;1", "place": "34", "hint": "36", "good": "32;1", "bold": "1"}
 WIDTH_MAX: Final = 160

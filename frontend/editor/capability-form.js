@@ -11,14 +11,14 @@ const PROFILES = [
   ["runbook", say("Runbook: what to do about an alert")],
   ["agent_skill", say("Agent skill: free text")],
 ];
-const SYSTEMS = [["common", say("Everywhere")], ["darwin", "macOS"], ["win32", say("Windows")], ["linux", say("Linux")]];
+const SYSTEMS = [["common", say("Any")], ["darwin", "macOS"], ["win32", say("Windows")], ["linux", say("Linux")]];
 const LEVELS = [
-  ["builtin", say("Nothing: it works as it is")], ["lightweight", say("Something small, such as a package")],
-  ["external", say("A program that must be installed")], ["cloud_api", say("An account or key of a service")],
+  ["builtin", say("None")], ["lightweight", say("Auto-installed package")],
+  ["external", say("Manual install")], ["cloud_api", say("Account or API key")],
 ];
 const NEEDS = [
   ["bins", say("Programs")], ["python", say("Python packages")], ["apps", say("Applications")],
-  ["env", say("Environment variables (names alone)")], ["permissions", say("Permissions of the system")],
+  ["env", say("Environment variables (names only)")], ["permissions", say("System permissions")],
 ];
 const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
   "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",
@@ -30,7 +30,7 @@ export class CapabilityForm extends JsonForm {
   }
 
   content(tree) {
-    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, say("capability.json must hold one object."))];
+    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, say("capability.json must contain one object."))];
     const profile = this.get(["skill_profile"]) ?? "capability";
     return [
       this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
@@ -60,7 +60,7 @@ export class CapabilityForm extends JsonForm {
   }
 
   what(profile) {
-    return group(say("What it is"), "",
+    return group(say("Basics"), "",
       this.plain(say("Name"), ["name"], { required: true, most: 80 }),
       this.plain(say("Description"), ["description"], { required: true, most: 1024, rows: 3 }),
       choice(say("Kind"), profile, PROFILES, {
@@ -74,31 +74,31 @@ export class CapabilityForm extends JsonForm {
   }
 
   when(profile) {
-    return group(say("When it is used"), say("The agent comes here when a message holds one of these phrases, or resembles one of the sentences."),
+    return group(say("Matching"), say("Agents match user messages against these."),
       this.phrases(say("Trigger phrases"), ["intent_triggers"], { required: profile === "capability" }),
       h("div", { class: "two-fields" },
-        this.sentences(say("Sentences that should lead here"), "should_match"),
-        this.sentences(say("Sentences that should not"), "should_not_match")),
-      this.phrases(say("Groups"), ["skill_groups"]));
+        this.sentences(say("Example messages that match"), "should_match"),
+        this.sentences(say("Example messages that don't match"), "should_not_match")),
+      this.phrases(say("Skill groups"), ["skill_groups"]));
   }
 
   sentences(label, key) {
     const path = ["utterances", key];
     return lines(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, rows: 4, help: say("One a line, as a user would write it. Ten make matching much better."),
+      at: path.join("."), writes: path, rows: 4, help: say("One per line. 10+ examples improve matching noticeably."),
       changed: (now) => this.write([path, now]),
     });
   }
 
   playbook() {
     const path = (key) => ["playbook", key];
-    return group(say("The problem that it solves"), "",
+    return group(say("Problem and conditions"), "",
       this.plain(say("Problem"), path("problem"), { required: true, rows: 3 }),
-      lines(say("When it applies"), listOf(this.get(path("conditions"))), {
-        at: "playbook.conditions", writes: path("conditions"), help: say("One condition a line."), changed: (now) => this.write([path("conditions"), now]),
+      lines(say("Conditions"), listOf(this.get(path("conditions"))), {
+        at: "playbook.conditions", writes: path("conditions"), help: say("One per line."), changed: (now) => this.write([path("conditions"), now]),
       }),
-      this.phrases(say("Words that people search for"), path("keywords"), { required: true }),
-      h("div", { class: "two-fields" }, this.plain(say("Product area"), path("product_area")), this.plain(say("Kind of issue"), path("issue_type"))));
+      this.phrases(say("Keywords"), path("keywords"), { required: true }),
+      h("div", { class: "two-fields" }, this.plain(say("Product area"), path("product_area")), this.plain(say("Issue type"), path("issue_type"))));
   }
 
   where() {
@@ -108,15 +108,15 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group(say("Where it works"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, say("Systems")), ticks));
+    return group(say("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, say("Operating systems")), ticks));
   }
 
   needs() {
     const level = this.get(["dependency_level"]) ?? "builtin";
     const levels = isObject(level)
-      ? h("p", { class: "help" }, say("What must be there first differs from system to system; that is written in the text."))
-      : choice(say("What must be there first"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
-    return group(say("What it needs"), say("Names alone, never a password or a key."), levels,
+      ? h("p", { class: "help" }, say("The setup differs by operating system. Edit it in code."))
+      : choice(say("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
+    return group(say("Dependencies"), say("Names only. Never enter secrets."), levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 
@@ -126,13 +126,13 @@ export class CapabilityForm extends JsonForm {
       changed: (now) => this.write([[key], now === "" || !Number.isSafeInteger(Number(now)) ? undefined : Number(now)]),
     });
     const allowed = this.get(["allowed_tools"]);
-    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, say("More: order, licence, further facts")),
+    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, say("Advanced")),
       h("div", { class: "two-fields" },
-        number(say("Priority"), "priority"), number(say("Turns that it stays active"), "max_turns"),
-        this.plain(say("Emoji"), ["emoji"]), this.plain(say("Licence"), ["license"])),
+        number(say("Priority"), "priority"), number(say("Active turns"), "max_turns"),
+        this.plain(say("Emoji"), ["emoji"]), this.plain(say("License"), ["license"])),
       this.plain(say("Compatibility"), ["compatibility"], { most: 500, rows: 2 }),
-      Array.isArray(allowed) ? this.phrases(say("Tools of the agent that it may use"), ["allowed_tools"])
-        : this.plain(say("Tools of the agent that it may use"), ["allowed_tools"]),
+      Array.isArray(allowed) ? this.phrases(say("Allowed agent tools"), ["allowed_tools"])
+        : this.plain(say("Allowed agent tools"), ["allowed_tools"]),
       this.metadata());
   }
 
@@ -142,10 +142,10 @@ export class CapabilityForm extends JsonForm {
       h("code", {}, key),
       typeof value === "string"
         ? h("input", { type: "text", value, "aria-label": say("Value of {name}", { name: key }), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
-        : h("span", { class: "muted" }, say("not a text; see the file")),
+        : h("span", { class: "muted" }, say("Not text; edit it in code")),
       h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": say("Remove {name}", { name: key }), onclick: () => this.remove(say("{name} removed", { name: key }), [["metadata", key], undefined]) }, say("Remove"))));
-    const made = text(say("Add a further fact"), "", {
-      at: "metadata-new", help: say("Its name; the value is filled in above."), onleave: true,
+    const made = text(say("Add metadata"), "", {
+      at: "metadata-new", help: say("Key name"), onleave: true,
       changed: (name) => name.trim() && !(name.trim() in facts) && this.arrange([["metadata", name.trim()], ""]),
     });
     return h("div", {}, rows.length ? h("ul", { class: "plain-list" }, rows) : null, made);
@@ -154,6 +154,6 @@ export class CapabilityForm extends JsonForm {
   others() {
     const unknown = this.tree.members.map((member) => member.key).filter((key) => !SHOWN.includes(key));
     if (!unknown.length) return null;
-    return h("p", { class: "help" }, say("Kept as written, and not shown here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
+    return h("p", { class: "help" }, say("Not editable here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
   }
 }

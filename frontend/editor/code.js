@@ -22,11 +22,11 @@ import { say } from "./say.js";
 
 // What CodeMirror says by itself.
 const PHRASES = {
-  Find: say("Find"), Replace: say("Replace"), next: say("next"), previous: say("previous"), all: say("all"), replace: say("replace"),
-  "replace all": say("replace all"), "match case": say("match case"), regexp: say("regexp"), "by word": say("by word"), close: say("close"),
+  Find: say("Find"), Replace: say("Replace"), next: say("Next"), previous: say("Previous"), all: say("All"), replace: say("Replace"),
+  "replace all": say("Replace all"), "match case": say("Match case"), regexp: say("Regular expression"), "by word": say("Whole word"), close: say("Close"),
   "current match": say("current match"), "on line": say("on line"), "replaced match on line $": say("replaced match on line $"),
-  "replaced $ matches": say("replaced $ matches"), Completions: say("Completions"), Diagnostics: say("Findings"),
-  "No diagnostics": say("No findings"), "Fold line": say("Fold line"), "Unfold line": say("Unfold line"),
+  "replaced $ matches": say("replaced $ matches"), Completions: say("Completions"), Diagnostics: say("Issues"),
+  "No diagnostics": say("No issues"), "Fold line": say("Fold line"), "Unfold line": say("Unfold line"),
   "Folded lines": say("Folded lines"), "Unfolded lines": say("Unfolded lines"), to: say("to"), "folded code": say("folded code"),
   unfold: say("unfold"), "Control character": say("Control character"), "Selection deleted": say("Selection deleted"),
 };

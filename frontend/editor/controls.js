@@ -34,7 +34,7 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
     }, "×")));
   const made = field(label, input, help ?? say("Press Enter after each."), { required });
   made.classList.add("chips");
-  made.insertBefore(h("ul", { class: "chip-list", "aria-label": say("{label}, given", { label }) }, shown), input);
+  made.insertBefore(h("ul", { class: "chip-list", "aria-label": say("{label}, selected", { label }) }, shown), input);
   if (list) made.append(list);
   return made;
 }
@@ -43,7 +43,7 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
 export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
   const area = h("textarea", { rows, "data-at": at, ...marked(writes), value: values.join("\n") });
   area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
-  return field(label, area, help ?? say("One a line."));
+  return field(label, area, help ?? say("One per line."));
 }
 
 export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, writes, ...rest }) {

@@ -24,7 +24,7 @@ export function field(label, control, help = "", more = {}) {
   if (help_id) control.setAttribute("aria-describedby", help_id);
   return h(
     "div", { class: `field ${more.class ?? ""}` },
-    h("label", { class: "label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", say("needed")) : null),
+    h("label", { class: "label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", say("Required")) : null),
     control,
     help ? h("p", { class: "help", id: help_id }, help) : null,
   );

@@ -96,7 +96,7 @@ export class FieldFindings {
       copy(".finding-head > .visually-hidden"), " ", h("span", { translate: "no" }, inside(".finding-message")),
       hint.length ? h("span", { class: "field-finding-hint", translate: "no" }, " ", hint) : null);
     const toText = finding.isWritten ? null
-      : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, say("Go to the text"));
+      : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, say("Open code"));
     return h("div", { class: `field-finding field-finding-${finding.severity}` }, words,
       h("div", { class: "actions" }, copy(".finding-code"), copy("[data-fix]"), toText));
   }

@@ -96,7 +96,7 @@ export class Findings {
   say() {
     const tags = [...this.root.querySelectorAll(".findings-head .tag")].map((tag) => tag.textContent.trim());
     const said = document.getElementById("findings-said");
-    const words = say("Findings: {list}", { list: tags.join(", ") });
+    const words = say("Issues: {list}", { list: tags.join(", ") });
     if (said.textContent !== words) said.textContent = words;
   }
 }

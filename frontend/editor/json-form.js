@@ -39,9 +39,9 @@ export class JsonForm {
     const before = this.document.text.slice(0, fault.offset).split("\n");
     const place = { file: this.document.name, line: before.length, column: [...before.at(-1)].length + 1 };
     return h("div", { class: "message message-warning form-unreadable" },
-      h("p", {}, say("The form cannot show this text: it is not JSON at line {line}, column {column}. {fault}.", { ...place, fault: fault.message })),
-      h("p", {}, say("The text is as you left it.")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, say("Go to the place")));
+      h("p", {}, say("Invalid JSON at line {line}, column {column}. {fault}.", { ...place, fault: fault.message })),
+      h("p", {}, say("Your text is unchanged.")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, say("Go to line")));
   }
 
   get(path) {

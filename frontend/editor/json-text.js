@@ -21,7 +21,7 @@ export function parse(text) {
   skip(reader);
   const node = read(reader, 1);
   skip(reader);
-  if (reader.at < text.length) throw new JsonFault(say("There is more behind the end"), reader.at);
+  if (reader.at < text.length) throw new JsonFault(say("Unexpected text after the end"), reader.at);
   return node;
 }
 
@@ -46,12 +46,12 @@ function read(reader, level) {
     const raw = match(reader, pattern);
     if (raw !== undefined) return { type, start, end: reader.at, value: JSON.parse(raw) };
   }
-  throw new JsonFault(start < reader.text.length ? say("This is no JSON value") : say("The text ends too early"), start);
+  throw new JsonFault(start < reader.text.length ? say("Invalid JSON value") : say("Unexpected end of text"), start);
 }
 
 function expect(reader, sign) {
   skip(reader);
-  if (reader.text[reader.at] !== sign) throw new JsonFault(say("Here a {sign} is missing", { sign }), reader.at);
+  if (reader.text[reader.at] !== sign) throw new JsonFault(say("Missing {sign}", { sign }), reader.at);
   reader.at += 1;
   skip(reader);
 }
@@ -62,7 +62,7 @@ function more(reader, end) {
     reader.at += 1;
     return false;
   }
-  if (reader.text[reader.at] !== ",") throw new JsonFault(say("Here a comma or {sign} is missing", { sign: end }), reader.at);
+  if (reader.text[reader.at] !== ",") throw new JsonFault(say("Missing comma or {sign}", { sign: end }), reader.at);
   reader.at += 1;
   skip(reader);
   return true;
@@ -77,7 +77,7 @@ function readObject(reader, level) {
     do {
       const keyStart = reader.at;
       const raw = match(reader, STRING);
-      if (raw === undefined) throw new JsonFault(say("Here a key in double quotes is missing"), keyStart);
+      if (raw === undefined) throw new JsonFault(say("Missing key in double quotes"), keyStart);
       const keyEnd = reader.at;
       expect(reader, ":");
       node.members.push({ key: JSON.parse(raw), keyStart, keyEnd, node: read(reader, level + 1) });

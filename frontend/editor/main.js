@@ -189,7 +189,7 @@ class Editor {
       return undefined;
     }
     this.goTo(finding);
-    if (finding.item && finding.line) this.notify(say("No field of the form writes this: here is its place in the text."));
+    if (finding.item && finding.line) this.notify(say("This can only be edited in code."));
     return undefined;
   }
 

@@ -52,7 +52,7 @@ export class Saving {
   }
 
   changed() {
-    this.tell(this.isDirty() ? say("Unsaved changes") : say("As last saved"));
+    this.tell(this.isDirty() ? say("Unsaved changes") : say("Saved"));
     clearTimeout(this.copyTimer);
     this.copyTimer = setTimeout(() => this.copy(), COPY_MS);
     this.failures = 0;
@@ -144,7 +144,7 @@ export class Saving {
       this.goesOn = false;
       this.sent = null;
       if (!this.isDirty()) return;
-      this.tell(say("Not saved"));
+      this.tell(say("Couldn't save"));
       this.later(RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)]);
       this.failures += 1;
     });
@@ -185,8 +185,8 @@ export class Saving {
   // Somebody else saved while this was being written: nobody is taken away from what they are typing.
   stale() {
     this.isStale = true;
-    this.tell(say("Somebody else saved this draft"));
-    this.bar(say("Somebody else saved this draft since you opened it. What you write is kept in this browser until you choose."),
+    this.tell(say("Someone else saved this draft"));
+    this.bar(say("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
       h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, say("Compare and merge")));
   }
 
@@ -222,9 +222,9 @@ export class Saving {
     const parts = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
     const when = new Date(copy.at).toLocaleString(document.documentElement.lang || [], parts);
     const files = Object.keys(copy.texts).join(", ");
-    const bar = this.bar(say("Text of {when} was never saved: {files}. It is still in this browser.", { when, files }),
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, say("Bring it back")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, say("Throw it away")));
+    const bar = this.bar(say("Unsaved changes from {when}: {files}.", { when, files }),
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, say("Restore")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, say("Discard")));
     return undefined;
   }
 

@@ -17,19 +17,19 @@ export class ScreensForm extends JsonForm {
       : (this.get([]) ?? []).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
     return [
       this.make(),
-      entries.length ? null : h("p", { class: "empty" }, say("No forms yet. A form lets the user fill in what a tool needs, instead of typing it.")),
+      entries.length ? null : h("p", { class: "empty" }, say("No forms yet. A form lets users fill in the arguments of a tool.")),
       ...entries.map((entry) => this.entry(entry, isMap)),
     ].filter(Boolean);
   }
 
   make() {
     const tools = this.editor.facts().tools();
-    if (!tools.length) return h("p", { class: "help" }, say("Once tools.json has a tool, a form can be made from it here."));
+    if (!tools.length) return h("p", { class: "help" }, say("Add a tool to generate a form from it."));
     this.chosen = tools.includes(this.chosen) ? this.chosen : tools[0];
-    return group(say("Make a form from a tool"), say("It has a field for each argument, and calls the tool when it is sent. You can change it afterwards."),
+    return group(say("Generate from tool"), say("One field per argument. Edit it afterwards."),
       h("div", { class: "inline-fields" },
         choice(say("Tool"), this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
-        button(say("Make the form"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
+        button(say("Generate"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
   }
 
   entry(entry, isMap) {
@@ -43,14 +43,13 @@ export class ScreensForm extends JsonForm {
     };
     const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
     return h("section", { class: "form-group screen", "data-field": pointerOf(path) },
-      h("h3", {}, h("code", {}, entry.schema_id ?? say("without an id")), calls.map((name) => h("span", { class: "tag" }, say("calls {name}", { name })))),
+      h("h3", {}, h("code", {}, entry.schema_id ?? say("No ID")), calls.map((name) => h("span", { class: "tag" }, say("Calls {name}", { name })))),
       isMap ? null : h("div", { class: "two-fields" },
         text(say("Title"), entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
-        text(say("What it is for"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
-      h("p", { class: "help" }, say("Parts: {count}", { count: Array.isArray(components) ? components.length : 0 })),
+        text(say("Description"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
       h("div", { class: "actions" },
-        button(say("See it"), () => this.editor.showForm(entry.schema_id)),
-        button(say("Edit its text"), () => this.editor.goTo(places())),
+        button(say("Preview form"), () => this.editor.showForm(entry.schema_id)),
+        button(say("Edit code"), () => this.editor.goTo(places())),
         button(say("Remove"), () => this.remove(say("Form removed"), [path, undefined]))));
   }
 }

@@ -102,9 +102,9 @@ export class SkillForm {
     const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
     return [
       found.title ? this.bound(say("Title"), found.title, { at: "title", oneLine: true })
-        : h("div", { class: "form-group is-missing" }, h("h3", {}, say("Title")), h("p", { class: "help" }, say("skill.md begins with the name of the capability.")),
-          button(say("Add the title"), () => this.addTitle(), { at: "add-title" })),
-      found.intro.from < found.intro.to ? this.bound(say("Before the first section"), found.intro, { at: "intro", rows: 3 }) : null,
+        : h("div", { class: "form-group is-missing" }, h("h3", {}, say("Title")), h("p", { class: "help" }, say("The instructions start with the name of the capability.")),
+          button(say("Add title"), () => this.addTitle(), { at: "add-title" })),
+      found.intro.from < found.intro.to ? this.bound(say("Introduction"), found.intro, { at: "intro", rows: 3 }) : null,
       ...found.sections.map((section, index) => this.section(section, index, required)),
       ...missing.map((section) => this.absent(section, required)),
       this.more(),
@@ -123,8 +123,8 @@ export class SkillForm {
     const at = `section-${section.title}-${index}`;
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
-      h("div", { class: "group-head" }, h("h3", {}, section.title || say("without a name")),
-        demand ? h("span", { class: "tag" }, say("needed")) : button(say("Remove"), () => this.remove(say("Section removed"), section.whole), { label: say("Remove the section {name}", { name: section.title }) })),
+      h("div", { class: "group-head" }, h("h3", {}, section.title || say("Unnamed")),
+        demand ? h("span", { class: "tag" }, say("Required")) : button(say("Remove"), () => this.remove(say("Section removed"), section.whole), { label: say("Remove section {name}", { name: section.title }) })),
       isSteps ? this.steps(section) : this.bound(say("Text of {name}", { name: section.title }), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
@@ -135,13 +135,13 @@ export class SkillForm {
       const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
-    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, say("missing"))),
+    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, say("Missing"))),
       h("p", { class: "help" }, section.hint), button(say("Add {name}", { name: section.name }), add, { at: `add-${section.name}` }));
   }
 
   more() {
-    return text(say("Add a section"), "", {
-      at: "add-section", onleave: true, help: say("Its name, then Enter. Further sections may stand between those that are needed."),
+    return text(say("Add section"), "", {
+      at: "add-section", onleave: true, help: say("Section title, then Enter. You can add more sections."),
       changed: (name) => {
         if (!name.trim()) return;
         const end = this.document.text.length;
@@ -160,7 +160,7 @@ export class SkillForm {
     };
     return h("div", { class: "steps" },
       section.steps.map((step, index) => this.step(step, index, section)),
-      button(say("Add a step"), add, { at: "add-step" }));
+      button(say("Add step"), add, { at: "add-step" }));
   }
 
   step(step, index, section) {

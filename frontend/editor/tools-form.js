@@ -10,19 +10,19 @@ const TYPES = {
   string: { words: say("Text"), write: { type: "string" } },
   date: { words: say("Date"), write: { type: "string", format: "date" } },
   "date-time": { words: say("Date and time"), write: { type: "string", format: "date-time" } },
-  integer: { words: say("Whole number"), write: { type: "integer" } },
+  integer: { words: say("Integer"), write: { type: "integer" } },
   number: { words: say("Number"), write: { type: "number" } },
-  boolean: { words: say("Yes or no"), write: { type: "boolean" } },
-  choice: { words: say("One of several words"), write: { type: "string", enum: ["first", "second"] } },
-  list: { words: say("List of texts"), write: { type: "array", items: { type: "string" } } },
+  boolean: { words: say("Yes/No"), write: { type: "boolean" } },
+  choice: { words: say("Select"), write: { type: "string", enum: ["first", "second"] } },
+  list: { words: say("List of strings"), write: { type: "array", items: { type: "string" } } },
   numbers: { words: say("List of numbers"), write: { type: "array", items: { type: "number" } } },
-  group: { words: say("Group of values"), write: { type: "object", properties: {}, additionalProperties: false } },
-  groups: { words: say("List of groups"), write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
+  group: { words: say("Object"), write: { type: "object", properties: {}, additionalProperties: false } },
+  groups: { words: say("List of objects"), write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
 };
 // What stands in a row: an argument of the call, or a value of its answer or of a group.
 const WORDS = {
-  argument: { none: say("No argument yet."), add: say("Add an argument"), remove: (name) => say("Remove the argument {name}", { name }), removed: say("Argument removed") },
-  value: { none: say("No value yet."), add: say("Add a value"), remove: (name) => say("Remove the value {name}", { name }), removed: say("Value removed") },
+  argument: { none: say("No arguments yet."), add: say("Add argument"), remove: (name) => say("Remove argument {name}", { name }), removed: say("Argument removed") },
+  value: { none: say("No values yet."), add: say("Add value"), remove: (name) => say("Remove value {name}", { name }), removed: say("Value removed") },
 };
 const OURS = ["type", "format", "enum", "items", "properties", "additionalProperties", "required"];
 
@@ -54,11 +54,11 @@ export class ToolsForm extends JsonForm {
 
   content() {
     const tools = this.tools();
-    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, say("tools.json must hold a list of tools."))];
+    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, say("tools.json must contain a list of tools."))];
     return [
-      tools.length ? null : h("p", { class: "empty" }, say("No tools yet. A tool is something that the agent can call: it looks something up or changes something.")),
+      tools.length ? null : h("p", { class: "empty" }, say("No tools yet. Tools let the agent look something up or change something.")),
       ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
-      h("div", { class: "actions" }, button(say("Add a tool that reads"), () => this.add("read"), { at: "add-read" }), button(say("Add a tool that writes"), () => this.add("write"), { at: "add-write" })),
+      h("div", { class: "actions" }, button(say("Add read tool"), () => this.add("read"), { at: "add-read" }), button(say("Add write tool"), () => this.add("write"), { at: "add-write" })),
     ].filter(Boolean);
   }
 
@@ -78,26 +78,26 @@ export class ToolsForm extends JsonForm {
 
   tool(tool, index, count) {
     const at = [...this.base, index];
-    if (!isObject(tool)) return h("p", { class: "message message-warning" }, say("Entry {number} is no tool; see the text.", { number: index + 1 }));
+    if (!isObject(tool)) return h("p", { class: "message message-warning" }, say("Entry {number} isn't a tool. Edit it in code.", { number: index + 1 }));
     const kind = tool.policy?.kind;
-    const head = h("summary", {}, h("code", {}, tool.name ?? say("without a name")),
-      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? say("writes") : say("reads")),
-      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, say("a person approves")) : null,
+    const head = h("summary", {}, h("code", {}, tool.name ?? say("Unnamed")),
+      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? say("Write") : say("Read")),
+      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, say("Approval required")) : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
     return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
       this.basics(tool, at), this.policy(tool, at),
-      group(say("What it is given"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
+      group(say("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
       this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
   }
 
   basics(tool, at) {
     return h("div", {},
       text(say("Name"), tool.name, {
-        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: say("snake_case, such as weight_entry_list. The agent and skill.md call it by this name."),
+        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: say("snake_case, e.g. weight_entry_list. The instructions refer to the tool by this name."),
         changed: (now) => this.redraw([[...at, "name"], now.trim()]),
       }),
       text(say("Description"), tool.description, {
-        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: say("What it does and when to call it, for the agent."),
+        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: say("What it does and when to call it. Agents read this."),
         changed: (now) => this.write([[...at, "description"], now]),
       }));
   }
@@ -105,23 +105,23 @@ export class ToolsForm extends JsonForm {
   policy(tool, at) {
     const policy = isObject(tool.policy) ? tool.policy : {};
     const path = [...at, "policy"];
-    return group(say("What it may do"), "",
-      choice(say("A call"), policy.kind ?? "", [...(policy.kind ? [] : [["", say("choose"), true]]), ["read", say("reads: nothing changes")], ["write", say("writes: something changes")]], {
+    return group(say("Permissions"), "",
+      choice(say("Access"), policy.kind ?? "", [...(policy.kind ? [] : [["", say("Select access"), true]]), ["read", say("Read-only")], ["write", say("Write")]], {
         at: `${path}.kind`, writes: [...path, "kind"],
         changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
       }),
-      tick(say("A person approves each call"), policy.requires_approval === true, {
+      tick(say("Require approval for every call"), policy.requires_approval === true, {
         at: `${path}.approval`, writes: [...path, "requires_approval"], changed: (on) => this.redraw([[...path, "requires_approval"], on]),
       }),
-      chips(say("Roles that may call it"), listOf(policy.allowed_roles), {
-        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Left empty: every role."), changed: (now, removed) => this.remove(removed, [[...path, "allowed_roles"], orNothing(now)]),
+      chips(say("Allowed roles"), listOf(policy.allowed_roles), {
+        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Empty = everyone"), changed: (now, removed) => this.remove(removed, [[...path, "allowed_roles"], orNothing(now)]),
       }));
   }
 
   // The properties of an object schema, one row each.
   fields(schema, path, word) {
     if (!isObject(schema) || (schema.properties !== undefined && !isObject(schema.properties))) {
-      return h("p", { class: "help" }, say("This schema is written in the text."));
+      return h("p", { class: "help" }, say("Defined in code view."));
     }
     const properties = schema.properties ?? {};
     const required = listOf(schema.required);
@@ -168,8 +168,8 @@ export class ToolsForm extends JsonForm {
         this.type(schema, at, kind, row),
         tick(say("Required"), required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
         button(say("Remove"), remove, { label: WORDS[word].remove(name) })),
-      text(say("What it means"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
-      kind === "choice" ? chips(say("Allowed words"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now, removed) => this.remove(removed, [[...at(), "enum"], now]) }) : null,
+      text(say("Description"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips(say("Options"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now, removed) => this.remove(removed, [[...at(), "enum"], now]) }) : null,
       kind === "group" ? this.fields(schema, at(), "value") : null,
       kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
       ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
@@ -177,7 +177,7 @@ export class ToolsForm extends JsonForm {
 
   type(schema, at, kind, row) {
     const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
-    if (kind === "other") options.unshift(["other", say("Written in the text")]);
+    if (kind === "other") options.unshift(["other", say("Defined in code")]);
     return choice(say("Type"), kind, options, {
       at: `${row}.type`, writes: [...at(), "type"],
       changed: (now) => {
@@ -203,26 +203,26 @@ export class ToolsForm extends JsonForm {
   result(tool, at) {
     const path = [...at, "result_schema"];
     if (!("result_schema" in tool)) {
-      return h("div", { class: "form-group" }, button(say("Say what it answers"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
+      return h("div", { class: "form-group" }, button(say("Define result"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
     }
     const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
-    return group(say("What it answers"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, say("Its answer is described in the text.")),
-      button(say("Leave the answer open"), () => this.remove(say("Result removed"), [path, undefined])));
+    return group(say("Result"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, say("Defined in code view.")),
+      button(say("Remove result schema"), () => this.remove(say("Result removed"), [path, undefined])));
   }
 
   forms(tool, at) {
     const forms = this.editor.facts().forms();
     const pick = (role, words) => {
       const now = tool.ui?.[role] ?? "";
-      const options = [["", say("none")], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
+      const options = [["", say("None")], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
       const only = isObject(tool.ui) && Object.keys(tool.ui).length === 1;
       return choice(words, now, options, {
         at: `${at}.ui.${role}`, writes: [...at, "ui", role], changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
       });
     };
-    return group(say("How it is shown"), "",
-      h("div", { class: "three-fields" }, pick("form", say("Form for one entry")), pick("editor", say("Form for several")), pick("result", say("View of the answer"))),
-      button(say("Make a form from this tool"), () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
+    return group(say("Forms"), "",
+      h("div", { class: "three-fields" }, pick("form", say("Single entry")), pick("editor", say("Multiple entries")), pick("result", say("Result view"))),
+      button(say("Generate form"), () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
   }
 
   moves(at, index, count) {
@@ -230,8 +230,8 @@ export class ToolsForm extends JsonForm {
     return h("div", { class: "actions tool-moves" },
       button(say("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
       button(say("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
-      button(say("Copy"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
-      button(say("Remove the tool"), () => this.remove(say("Tool removed"), [at, undefined])));
+      button(say("Duplicate"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
+      button(say("Delete tool"), () => this.remove(say("Tool removed"), [at, undefined])));
   }
 }
 

@@ -101,7 +101,7 @@ export class Undo {
     const isLost = this.place.contains(globalThis.document.activeElement) || globalThis.document.activeElement === globalThis.document.body;
     if (this.shown === step || !step.edits) this.show(null);
     if (!step.edits) {
-      this.editor.notify(say("This cannot be undone any more: its place in the text has changed. See the draft history."));
+      this.editor.notify(say("This can't be undone: the text has changed since. See the draft history."));
       return;
     }
     document.edit(step.edits, "other");

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from agent_client.environment.readiness import dependency_level
 from registry.bundles.profile import CapabilityProfile, profile_from_json
 from registry.common import caches
-from registry.models import Draft, RegistryState, Revision
+from registry.models import Capability, Draft, RegistryState, Revision
 
 PROFILES: Final = ("capability", "playbook", "runbook", "agent_skill")
 SYSTEMS: Final = ("common", "linux", "darwin", "win32")
@@ -98,6 +98,13 @@ def _read(rows: Sequence[FacetRow]) -> dict[_Key, Facets]:
         texts = drafts.values_list("capability_id", "version", "capability_json")
         found |= {(key, version): list_facets(text) for key, version, text in texts}
     return found
+
+
+def get_display_name(capability: Capability) -> str:
+    """Its name in what is published, else in the draft; its ID where neither has one."""
+    revision = capability.published_revision
+    kept = capability.drafts.filter(discarded_at__isnull=True).values_list("capability_json", flat=True)
+    return list_facets(revision.capability_json if revision else kept.first()).name_or(capability.capability_id)
 
 
 def list_facets(capability_json: str | None) -> Facets:

@@ -66,11 +66,11 @@ def dry_run_plain_form(
 def describe_outcome(outcome: FormDryRun) -> FormCall:
     """Describe an outcome for a page."""
     words = {
-        "runs": _("The call runs at once."),
-        "approval": _("The call waits until a person approves exactly this."),
+        "runs": _("Runs immediately."),
+        "approval": _("Needs approval before it runs."),
         "refused": f"{outcome.why}.",
-        "reply": _("The answer goes back to the agent; no tool is called."),
-        "dismiss": _("The form closes; no tool is called."),
+        "reply": _("The result goes to the agent. No tool is called."),
+        "dismiss": _("The form closes. No tool is called."),
     }[outcome.standing]
     standing = "none" if outcome.standing in ("reply", "dismiss") else outcome.standing
     policy = describe_policy(outcome.policy) if outcome.policy else ""
@@ -80,11 +80,11 @@ def describe_outcome(outcome: FormDryRun) -> FormCall:
 
 def describe_policy(policy: Mapping[str, Any]) -> str:
     """What a tool may do, and who is asked before."""
-    kind = _("writes") if policy.get("kind") == "write" else _("only reads")
+    kind = _("write") if policy.get("kind") == "write" else _("read-only")
     needs = policy.get("requires_approval") is True
-    approval = _("needs a person's approval") if needs else _("needs no approval")
+    approval = _("requires approval") if needs else _("no approval")
     roles = policy.get("allowed_roles")
     if not isinstance(roles, list):
         return f"{kind}, {approval}"
     names = ", ".join(str(role) for role in roles)
-    return _("%(kind)s, %(approval)s, for %(roles)s alone") % {"kind": kind, "approval": approval, "roles": names}
+    return _("%(kind)s, %(approval)s, only for %(roles)s") % {"kind": kind, "approval": approval, "roles": names}

@@ -36,7 +36,7 @@ _SHOWN: Final = 5
 _FORMS_MAX: Final = 20
 _PARTS: Final = (
     ("trigger", gettext_lazy("Trigger")),
-    ("sentence", gettext_lazy("Sentence")),
+    ("sentence", gettext_lazy("Example message")),
     ("probability", gettext_lazy("Probability")),
 )
 

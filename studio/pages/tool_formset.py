@@ -17,10 +17,22 @@ from django.utils.translation import gettext_lazy
 
 from registry.authoring.capability_creation import ARGUMENT_KINDS, ARGUMENTS_MAX, TOOLS_MAX
 
+ARGUMENT_LABELS: Final = {
+    "text": gettext_lazy("Text"),
+    "long text": gettext_lazy("Long text"),
+    "number": gettext_lazy("Number"),
+    "whole number": gettext_lazy("Integer"),
+    "yes or no": gettext_lazy("Yes/No"),
+    "date": gettext_lazy("Date"),
+    "list of texts": gettext_lazy("List of strings"),
+    "choice": gettext_lazy("Select"),
+}
+# Each kind of an argument with what the form calls it.
+ARGUMENT_CHOICES: Final = [(kind, ARGUMENT_LABELS[kind]) for kind in ARGUMENT_KINDS]
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 # Words with blanks between them, or one with a capital first; a capital inside a word may be part of its name.
 _SPOKEN: Final = re.compile(r"[A-Za-z][a-z0-9]*(?:[ -]+[A-Za-z0-9][a-z0-9]*)*")
-_NAME_WORDS: Final = gettext_lazy("Use lower-case words and digits, joined by underscores, such as order_find.")
+_NAME_WORDS: Final = gettext_lazy("Use lowercase letters and digits, joined by underscores, e.g. order_find.")
 
 
 @dataclass
@@ -147,11 +159,11 @@ def _find_faults(rows: list[ToolRow]) -> None:
     taken: set[str] = set()
     for row in rows:
         if not _NAME.fullmatch(row.name):
-            row.faults.append(_("Name of the tool: %(rule)s") % {"rule": _NAME_WORDS})
+            row.faults.append(_("Tool name: %(rule)s") % {"rule": _NAME_WORDS})
         elif row.name in taken:
-            row.faults.append(_("There are two tools called %(name)s.") % {"name": row.name})
+            row.faults.append(_("Duplicate tool name: %(name)s.") % {"name": row.name})
         if not row.does:
-            row.faults.append(_("Say what the tool does, so that an agent knows when to call it."))
+            row.faults.append(_("Add a description, so that agents know when to call it."))
         taken.add(row.name)
         row.faults += _argument_faults(row)
 
@@ -162,8 +174,8 @@ def _argument_faults(row: ToolRow) -> list[str]:
         if not _NAME.fullmatch(each.name):
             found.append(_("Argument %(name)s: %(rule)s") % {"name": each.name or each.number + 1, "rule": _NAME_WORDS})
         elif each.name in taken:
-            found.append(_("There are two arguments called %(name)s.") % {"name": each.name})
+            found.append(_("Duplicate argument: %(name)s.") % {"name": each.name})
         if each.kind == "choice" and not each.choices:
-            found.append(_("Argument %(name)s: say what there is to choose from, with commas.") % {"name": each.name})
+            found.append(_("%(name)s: add options, separated by commas.") % {"name": each.name})
         taken.add(each.name)
     return found

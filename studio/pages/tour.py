@@ -34,29 +34,29 @@ class TourStep:
 
 
 STEPS: Final = (
-    TourStep("sign_in", gettext_lazy("Sign in"), gettext_lazy("You are here."), "studio:home", is_looked_at=True),
+    TourStep("sign_in", gettext_lazy("Sign in"), gettext_lazy("Done"), "studio:home", is_looked_at=True),
     TourStep(
-        "example", gettext_lazy("Look at an example"),
-        gettext_lazy("See the four files of a capability that agents can load now."),
+        "example", gettext_lazy("Explore an example"),
+        gettext_lazy("Open a ready-made capability and see what agents get."),
         "studio:capability_list", is_looked_at=True,
     ),
     TourStep(
         "playground", gettext_lazy("Try the playground"),
-        gettext_lazy("Type what a user would say, and see which capability it leads to."),
+        gettext_lazy("Type a message and see which capability matches, and why."),
         "studio:playground_show", is_looked_at=True,
     ),
     TourStep(
-        "make", gettext_lazy("Make a capability"),
-        gettext_lazy("It begins as a draft that is complete; nobody sees it yet."), "studio:capability_new", "edit",
+        "make", gettext_lazy("Create a capability"),
+        gettext_lazy("Start from a complete draft. Agents won't see it until you publish."), "studio:capability_new", "edit",
     ),
     TourStep(
-        "publish", gettext_lazy("Publish it"),
-        gettext_lazy("The review shows what changes for agents. They see it at once, without a deploy."),
+        "publish", gettext_lazy("Publish"),
+        gettext_lazy("Check what changes, then go live instantly. No deploy needed."),
         "studio:capability_list", "publish",
     ),
     TourStep(
-        "key", gettext_lazy("Make a key"),
-        gettext_lazy("With it an agent runtime lists and loads capabilities."), "studio:agent_key_list", "administer",
+        "key", gettext_lazy("Create an API key"),
+        gettext_lazy("Connect your first agent."), "studio:agent_key_list", "administer",
     ),
 )  # fmt: skip
 VISITED_COOKIE: Final = {step.key: step for step in STEPS if step.is_looked_at}

@@ -114,9 +114,9 @@ CASES = {
         page="/capabilities/{way}_two/edit/",
         button="Discard draft",
         title="Discard draft of “{way}_two”?",
-        effect="Agents notice nothing: they keep the published revision.",
+        effect="Agents aren't affected: they keep the published revision.",
         confirm="Discard draft",
-        done="The draft is discarded. You can restore it from the draft history for 30 days.",
+        done="Draft discarded. You can restore it from the draft history for 30 days.",
         cancel_to="/capabilities/{way}_two/edit/",
     ),
 }

@@ -52,7 +52,7 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     expect(log).to_contain_text("weight_entry_save_batch would be called: it writes, needs a person's approval.")
     expect(log).to_contain_text('"weight": 186.4')
     frame.get_by_role("button", name="Cancel").click()
-    expect(log).to_contain_text("The form closes; no tool is called.")
+    expect(log).to_contain_text("The form closes. No tool is called.")
     editor.get_by_role("button", name="Show it dark").click()
     expect(editor.get_by_role("button", name="Show it light")).to_be_visible()
     colour = (

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 def test_searching_refreshes_the_rows_and_the_address(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("viewer")
-    page.get_by_label("Search by id, name or what it is for").press_sequentially("weig", delay=20)
+    page.get_by_label("Search by name, ID or purpose").press_sequentially("weig", delay=20)
     expect(page.locator("tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile(r"q=weig"))
     page.get_by_label("Status", exact=True).select_option("retired")
@@ -45,7 +45,7 @@ def test_what_is_typed_before_the_scripts_are_there_is_searched_for(
 
     page.route("**/htmx*.js", hold)
     page.goto(f"{studio.url}/capabilities/", wait_until="commit")
-    page.get_by_label("Search by id, name or what it is for").fill("weig")
+    page.get_by_label("Search by name, ID or purpose").fill("weig")
     held.pop().continue_()
     expect(page).to_have_url(re.compile(r"q=weig"))
     expect(page.locator("tbody tr")).to_have_count(1)
@@ -63,7 +63,7 @@ def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Pag
     page.get_by_label("All of this page").check()
     expect(page.get_by_text("Chosen: 7")).to_be_visible()
     # What htmx brings is prepared too.
-    page.get_by_label("Search by id, name or what it is for").fill("weights")
+    page.get_by_label("Search by name, ID or purpose").fill("weights")
     expect(page).to_have_url(re.compile(r"\?q=weights$"))
     expect(page.get_by_text("Chosen: 7")).to_be_hidden()
     page.get_by_label("Choose weights").check()
@@ -90,7 +90,7 @@ def test_a_search_after_the_session_has_ended_leads_to_the_sign_in(
     allowed_on_console.append("401")
     page = as_role("viewer")
     page.context.clear_cookies()
-    page.get_by_label("Search by id, name or what it is for").press_sequentially("w")
+    page.get_by_label("Search by name, ID or purpose").press_sequentially("w")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert page.url.endswith("/sign-in/?next=/capabilities/")
 

@@ -289,8 +289,8 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
     page.get_by_role("button", name="Create the draft").click()
     expect(page.locator(".field-error").get_by_text("Use lower-case words")).to_be_visible()
     expect(page.get_by_label("Id", exact=True)).to_have_accessible_description(
-        "Lower-case words joined by _, such as weight_tracking. Empty: made of the name. "
-        "Use lower-case words and digits, joined by single underscores."
+        "Generated from the name. Can't be changed after publishing. "
+        "Use lowercase letters and digits, joined by single underscores."
     )
     _in_every_form(page, _looks_right)
 
@@ -347,4 +347,4 @@ def test_the_first_tab_leads_past_the_navigation(at: Callable[[str], Page]) -> N
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Systems and levels")).to_be_focused()
+    expect(page.get_by_role("link", name="Compatibility")).to_be_focused()

@@ -37,7 +37,7 @@ def _begin(page: Page, url: str, name: str) -> None:
 def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studio) -> None:
     _begin(author, studio.url, "Nap Log")
     expect(author.get_by_label("Id", exact=True)).to_have_value("nap_log")
-    phrases = author.get_by_label("Phrases that lead to it")
+    phrases = author.get_by_label("Trigger phrases")
     phrases.fill("weigh-in")
     phrases.press("Enter")
     expect(author.get_by_text("Agents will have to ask which one is meant")).to_be_visible()
@@ -45,7 +45,7 @@ def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studi
     expect(author.get_by_text("Agents will have to ask which one is meant")).to_have_count(0)
     author.get_by_role("button", name="bad night").click()
     expect(author.get_by_role("button", name="Remove bad night")).to_be_visible()
-    author.get_by_label("Sentences that a user would say").fill("I had a bad night and napped")
+    author.get_by_label("Example messages").fill("I had a bad night and napped")
     add = author.get_by_role("button", name="Add a tool")
     add.click()
     called = author.get_by_label("Called")

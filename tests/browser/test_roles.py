@@ -109,10 +109,10 @@ def _create_with_two_tools_and_a_form(author: Page) -> None:
     author.get_by_label("What it does, and when to use it").fill(
         "Keeps track of when plants were watered. Use it when the user talks about watering."
     )
-    phrases = author.get_by_label("Phrases that lead to it")
+    phrases = author.get_by_label("Trigger phrases")
     phrases.fill("water the plants")
     phrases.press("Enter")
-    author.get_by_label("Sentences that a user would say").fill("I have watered the ficus\nwhich plants are dry?")
+    author.get_by_label("Example messages").fill("I have watered the ficus\nwhich plants are dry?")
     add = author.get_by_role("button", name="Add a tool")
     add.click()
     tool = author.get_by_role("group", name="Tool 1")
@@ -347,7 +347,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     _offers_nothing_that_writes(viewer)
     _menu(viewer, "Capabilities")
     _offers_nothing_that_writes(viewer)
-    viewer.get_by_label("Search by id, name or what it is for").fill("weight")
+    viewer.get_by_label("Search by name, ID or purpose").fill("weight")
     expect(viewer).to_have_url(re.compile("q=weight"))
     expect(viewer.locator("tbody tr").first).to_contain_text("Weight Tracking")
     viewer.get_by_role("link", name="Weight Tracking").click()

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from registry.access.teams import require_edit_permission
 from registry.bundles.supporting_files import find_supporting_files
 from registry.catalog import drafts
+from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftNotFound, Forbidden, NotFound, StatusConflict
 from registry.core import queries
 from registry.matching import skill_groups
@@ -31,10 +32,10 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
     """Whether to take a capability from agents."""
     capability: Capability = found_or_404(queries.get_capability, capability_id)
     if capability.status == "retired":
-        raise NothingToConfirm(_("%(capability_id)s is already retired.") % {"capability_id": capability_id})
+        raise NothingToConfirm(_("%(name)s is already retired.") % {"name": get_display_name(capability)})
     if capability.status not in queries.LOADABLE_STATUSES:
         raise StatusConflict(
-            _("%(capability_id)s is not published, so it can't be retired.") % {"capability_id": capability_id}
+            _("%(name)s is not published, so it can't be retired.") % {"name": get_display_name(capability)}
         )
     audience = get_audience(capability_id)
     told = [
@@ -56,7 +57,7 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
             )
         )
     return Confirmation(
-        title=_("Retire capability “%(capability_id)s”?") % {"capability_id": capability_id},
+        title=_("Retire capability “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Retire capability"),
         effects=told,
         undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
@@ -91,7 +92,7 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
     """Whether to deprecate several capabilities. Raises `NotFound` where none was chosen."""
     chosen = list(dict.fromkeys(one.replace("\0", "").strip()[:64] for one in sent(request).getlist("chosen")))[:500]
     if not chosen:
-        raise NotFound(_("No capability was chosen"))
+        raise NotFound(_("Select at least one capability"))
     loads = effects.count_loads(chosen)
     title = ngettext("Deprecate %(n)s capability?", "Deprecate %(n)s capabilities?", len(chosen))
     button = ngettext("Deprecate capability", "Deprecate capabilities", len(chosen))
@@ -130,9 +131,9 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
         )
     ]
     if capability.published_revision is not None:
-        told.append(_("Agents notice nothing: they keep the published revision."))
+        told.append(_("Agents aren't affected: they keep the published revision."))
     else:
-        told.append(_("It was never published: agents do not know it."))
+        told.append(_("It was never published, so agents aren't affected."))
     standing = reviews.get_active_review(capability)
     if standing is not None:
         told.append(_("Its review can no longer be approved."))
@@ -140,7 +141,7 @@ def discard_draft(request: StudioRequest, capability_id: str) -> Confirmation:  
     if waiting is not None:
         told.append(format_html(_("The release scheduled for {when} will fail."), when=local_time(waiting.due_at)))
     return Confirmation(
-        title=_("Discard draft of “%(capability_id)s”?") % {"capability_id": capability_id},
+        title=_("Discard draft of “%(name)s”?") % {"name": get_display_name(capability)},
         button=_("Discard draft"),
         effects=told,
         undo=_("You can restore it from the draft history for 30 days."),
@@ -157,7 +158,7 @@ def remove_file(request: StudioRequest, capability_id: str) -> Confirmation:
     path = sent_line(request, "path", most=300)
     if path not in find_supporting_files(files):
         raise NothingToConfirm(_("The draft has no file “%(path)s”.") % {"path": path})
-    told = [_("The file is removed from the draft. Agents notice nothing until you publish.")]
+    told = [_("The file is removed from the draft. Agents aren't affected until you publish.")]
     published = capability.published_revision
     if published is None or published.files.get(path) != files[path]:
         told.append(_("This version of the file was never published."))
@@ -183,7 +184,7 @@ def delete_group_details(request: StudioRequest, group_id: str) -> Confirmation:
     if not found.group.is_described:
         raise NothingToConfirm(_("The details of %(group)s are already deleted.") % {"group": group_id})
     told = [
-        _("Name, description, %(n)s examples and the setting “Exclusive” are deleted.")
+        _("Name, description, %(n)s examples and the setting “One at a time” are deleted.")
         % {"n": figure(len(found.group.examples))}
     ]
     if found.members:

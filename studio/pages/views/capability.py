@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry.catalog import draft_versions
-from registry.catalog.facets import list_facets
+from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
 from registry.common.errors import CapabilityNotFound, RegistryError
 from registry.core import queries
@@ -61,8 +61,8 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 
 def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:
-    """Do one verb and come back to the capability with a sentence on what happened."""
-    get_capability_or_404(capability_id)
+    """Do one verb and come back to the capability with `words` on what happened, which hold its `%(name)s`."""
+    capability = get_capability_or_404(capability_id)
     try:
         outcome = verb(capability_id=capability_id, by=actor_of(request), note=get_note(request), **arguments)
     except RegistryError as error:
@@ -70,9 +70,9 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
     else:
         if isinstance(outcome, publication.PublishResult) and outcome.status == "refused":
             reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
-            messages.error(request, _("Refused by today's rules: %(reasons)s") % {"reasons": reasons})
+            messages.error(request, _("It doesn't pass the current checks: %(reasons)s") % {"reasons": reasons})
         else:
-            messages.success(request, words)
+            messages.success(request, words % {"name": get_display_name(capability)})
     return redirect("studio:capability_show", capability_id)
 
 
@@ -81,7 +81,7 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
 def capability_deprecate(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Say that it is on its way out."""
     replaced_by = get_text(request, "replaced_by", most=64) or None
-    words = _("%(capability_id)s is deprecated; agents that load it see that.") % {"capability_id": capability_id}
+    words = _("%(name)s is deprecated. Agents that load it see a notice.")
     return _run(request, capability_id, words, publication.deprecate, replaced_by=replaced_by)
 
 
@@ -92,7 +92,7 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
     return _run(
         request,
         capability_id,
-        _("%(capability_id)s is retired; no agent can load it.") % {"capability_id": capability_id},
+        _("%(name)s is retired. Agents can no longer load it."),
         publication.retire,
     )
 
@@ -104,6 +104,6 @@ def capability_restore(request: StudioRequest, capability_id: str) -> HttpRespon
     return _run(
         request,
         capability_id,
-        _("%(capability_id)s is published again.") % {"capability_id": capability_id},
+        _("%(name)s is published again."),
         publication.restore,
     )

@@ -43,7 +43,7 @@ def import_files(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         return render(request, "studio/capability/files.html", context | {"error": error.message}, status=400)
     if outcome.is_stored and len(outcome.lines) == 1 and not outcome.has_losses:
-        messages.success(request, _("Imported, and nothing is wrong with it."))
+        messages.success(request, _("Imported. Add trigger phrases so agents can find it."))
         return redirect("studio:draft_edit", outcome.lines[0].capability_id)
     status = 200 if outcome.is_stored else 400
     return render(request, "studio/capability/files.html", context | _result_context(outcome), status=status)
@@ -84,7 +84,7 @@ def _paths(request: StudioRequest, count: int) -> list[str] | None:
     except (ValueError, RecursionError):
         paths = None
     if not isinstance(paths, list) or len(paths) != count or not all(isinstance(path, str) for path in paths):
-        raise SourceUnreadable(_("The paths of the folder's files did not come with them; make an archive of it"))
+        raise SourceUnreadable(_("The paths of the folder's files are missing. Upload an archive instead"))
     return paths
 
 

@@ -159,7 +159,9 @@ def bulk_deprecate(request: StudioRequest) -> HttpResponse:
 def _tell(request: StudioRequest, told: bulk_actions.BulkResult) -> None:
     if told.done:
         done = len(told.done)
-        messages.success(request, ngettext("%(n)s is deprecated.", "%(n)s are deprecated.", done) % {"n": done})
+        messages.success(
+            request, ngettext("%(n)s capability deprecated.", "%(n)s capabilities deprecated.", done) % {"n": done}
+        )
     for capability_id, why in told.refused:
         messages.error(request, f"{capability_id}: {why}")
 
@@ -170,12 +172,10 @@ def bulk_revalidate(request: StudioRequest) -> HttpResponse:
     """Hold what is published of these against today's rules, in jobs."""
     chosen = _chosen(request)
     if not chosen:
-        messages.error(request, _("No capability was chosen"))
+        messages.error(request, _("Select at least one capability"))
         return redirect("studio:capability_list")
     queued = revalidation.queue_some(capability_ids=chosen, by=actor_of(request))
-    words = _(
-        "%(n)s queued to be checked by today's rules, %(waiting)s waited already. What fails becomes an incident."
-    )
+    words = _("Checking %(n)s; %(waiting)s were already queued. Failures open an incident.")
     messages.success(request, words % {"n": queued.queued, "waiting": queued.already_queued})
     return redirect("studio:capability_list")
 

@@ -15,11 +15,11 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from registry.authoring import capability_creation
-from registry.authoring.capability_creation import ARGUMENT_KINDS, ArgumentSpec, CapabilitySpec, ToolSpec
+from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec, ToolSpec
 from registry.common.errors import DraftConflict, RegistryError
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
-from studio.pages.tool_formset import ToolRow, read_tool_rows
+from studio.pages.tool_formset import ARGUMENT_CHOICES, ToolRow, read_tool_rows
 
 TRIGGERS_MAX: Final = 50
 _IDS: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
@@ -27,7 +27,7 @@ _IDS: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 
 def build_id_field(help_text: Any) -> forms.CharField:
     """An id that somebody chooses; left empty it is made of the name."""
-    return forms.CharField(label=gettext_lazy("Id"), max_length=64, required=False, help_text=help_text)
+    return forms.CharField(label=gettext_lazy("ID"), max_length=64, required=False, help_text=help_text)
 
 
 class NameAndIdForm(forms.Form):
@@ -36,18 +36,16 @@ class NameAndIdForm(forms.Form):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=80,
-        help_text=gettext_lazy("What people call it, such as Weight Tracking."),
+        help_text=gettext_lazy("e.g. Weight tracking"),
     )
-    capability_id = build_id_field(
-        gettext_lazy("Lower-case words joined by _, such as weight_tracking. Empty: made of the name.")
-    )
+    capability_id = build_id_field(gettext_lazy("Generated from the name. Can't be changed after publishing."))
 
     def clean_capability_id(self) -> str:
         value: str = self.cleaned_data["capability_id"] or capability_creation.suggest_id(
             self.cleaned_data.get("name", "")
         )
         if not _IDS.fullmatch(value) and "name" in self.cleaned_data:
-            raise forms.ValidationError(_("Use lower-case words and digits, joined by single underscores."))
+            raise forms.ValidationError(_("Use lowercase letters and digits, joined by single underscores."))
         return value
 
 
@@ -63,12 +61,10 @@ class NewCapabilityForm(NameAndIdForm):
     """What a first draft is made of, but for its tools."""
 
     description = forms.CharField(
-        label=gettext_lazy("What it does, and when to use it"),
+        label=gettext_lazy("Description"),
         max_length=1024,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy(
-            "One or two sentences, as you would tell a colleague. Agents read it before anything else."
-        ),
+        help_text=gettext_lazy("What it does and when to use it, in a sentence or two. Agents read this first."),
     )
     skill_profile = forms.ChoiceField(
         label=gettext_lazy("Kind"),
@@ -76,18 +72,18 @@ class NewCapabilityForm(NameAndIdForm):
         widget=forms.Select(attrs={"class": "form-select"}),
     )
     triggers = forms.CharField(
-        label=gettext_lazy("Phrases that lead to it"),
+        label=gettext_lazy("Trigger phrases"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3, "data-chips": "", "aria-describedby": "id_triggers_helptext"}),
-        help_text=gettext_lazy("A few words each, one per line, such as weigh-in. Empty: its name."),
+        help_text=gettext_lazy('Type a phrase and press Enter, e.g. "weigh-in". Defaults to the name.'),
     )
     sentences = forms.CharField(
-        label=gettext_lazy("Sentences that a user would say"),
+        label=gettext_lazy("Example messages"),
         required=False,
         max_length=6000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("One per line. Each publish checks that they still lead here."),
+        help_text=gettext_lazy("One per line. We re-test these on every publish."),
     )
 
     def clean_description(self) -> str:
@@ -135,7 +131,7 @@ def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]
     try:
         saved = capability_creation.create_capability(wish=wish, by=actor_of(request))
     except DraftConflict:
-        form.add_error("capability_id", _("A capability with this id exists already."))
+        form.add_error("capability_id", _("A capability with this ID already exists."))
     except RegistryError as error:
         form.add_error(None, error.message)
     else:
@@ -150,14 +146,14 @@ def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
         messages.warning(
             request,
             ngettext(
-                "The draft is there. %(count)s finding left to look at.",
-                "The draft is there. %(count)s findings left to look at.",
+                "Draft created. %(count)s thing to finish.",
+                "Draft created. %(count)s things to finish.",
                 count,
             )
             % {"count": count},
         )
     else:
-        messages.success(request, _("The draft is there, and nothing is wrong with it. Write its skill doc next."))
+        messages.success(request, _("Draft created. Next: write the instructions."))
 
 
 def _wish(given: dict[str, Any], rows: list[ToolRow]) -> CapabilitySpec:
@@ -207,7 +203,7 @@ def _context(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow
     return {
         "form": form,
         "tools": rows,
-        "argument_kinds": ARGUMENT_KINDS,
+        "argument_kinds": ARGUMENT_CHOICES,
         "way": "new",
         "faults": _faults(form, rows),
         **_trigger_words(request),
@@ -231,9 +227,7 @@ def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], 
 class CopyForm(NameAndIdForm):
     """Which one, and what the copy is called."""
 
-    copy_of = forms.CharField(
-        label=gettext_lazy("Copy of"), max_length=64, help_text=gettext_lazy("The id of the one to begin with.")
-    )
+    copy_of = forms.CharField(label=gettext_lazy("Source capability"), max_length=64)
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -252,7 +246,7 @@ def capability_copy(request: StudioRequest) -> HttpResponse:
                 capability_id=given["copy_of"], new_id=given["capability_id"], name=given["name"], by=actor_of(request)
             )
         except DraftConflict:
-            form.add_error("capability_id", _("A capability with this id exists already."))
+            form.add_error("capability_id", _("A capability with this ID already exists."))
         except RegistryError as error:
             form.add_error("copy_of", error.message)
         else:

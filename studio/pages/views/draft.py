@@ -21,6 +21,7 @@ from registry.authoring.field_locator import FormLocation, locate_field
 from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
 from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
+from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
 from registry.models import Capability
@@ -36,11 +37,11 @@ from studio.pages.views.capability import get_capability_or_404
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
-HELP: Final = {
-    "capability.json": gettext_lazy("What it is, and which phrases lead to it."),
-    "skill.md": gettext_lazy("Instructions for the agent."),
-    "tools.json": gettext_lazy("The tools that it may call, with their policies."),
-    "ui_schemas.json": gettext_lazy("Forms that the agent can show."),
+LABELS: Final = {
+    "capability.json": gettext_lazy("Details"),
+    "skill.md": gettext_lazy("Instructions"),
+    "tools.json": gettext_lazy("Tools"),
+    "ui_schemas.json": gettext_lazy("Forms"),
 }
 # More than anyone fixes at once; the rest appears as these go.
 FINDINGS_SHOWN: Final = 200
@@ -52,7 +53,7 @@ class FilePanel:
 
     name: str
     field: str
-    help: str
+    label: str
     text: str
 
 
@@ -105,7 +106,7 @@ def _facts() -> dict[str, Any]:
 
 
 def _panels(files: Mapping[str, str]) -> list[FilePanel]:
-    return [FilePanel(name, FIELDS[name], str(HELP[name]), files.get(name, "")) for name in BUNDLE_FILES]
+    return [FilePanel(name, FIELDS[name], str(LABELS[name]), files.get(name, "")) for name in BUNDLE_FILES]
 
 
 def get_submitted_files(request: StudioRequest) -> dict[str, str]:
@@ -127,6 +128,7 @@ def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
     return {
         "capability_id": capability_id,
+        "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
         "panels": _panels(files),
         "rows": _rows(report, capability_id, files),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
@@ -203,7 +205,7 @@ def draft_merge(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         context = _context(capability_id, mine, based_on, drafts.validate_draft_files(capability_id, mine))
         return _answer(request, context | {"error": error.message}, status=422)
-    messages.success(request, _("The two versions are one draft now. Look through it before you go on."))
+    messages.success(request, _("Versions merged. Review the result before you continue."))
     return _back_to_editor(request, capability_id)
 
 
@@ -241,6 +243,7 @@ def _conflict(request: StudioRequest, capability_id: str, conflict: DraftConflic
     merged = three_way_merge.merge_files(base, yours, theirs)
     context = {
         "capability_id": capability_id,
+        "capability_name": list_facets(theirs.get("capability.json")).name_or(capability_id),
         "files": [_merged_file(name, chunks) for name, chunks in merged.items()],
         "yours": [(FIELDS[name], text) for name, text in yours.items() if name in FIELDS],
         "base": [(f"base_{FIELDS[name]}", text) for name, text in base.items()],
@@ -276,6 +279,6 @@ def _merged_file(name: str, chunks: Sequence[three_way_merge.MergeChunk]) -> Mer
 @confirmed_first(questions.discard_draft, page="studio:capability_show")
 def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Discard the draft; it stays in the draft history for 30 days."""
-    words = _("The draft is discarded. You can restore it from the draft history for 30 days.")
+    words = _("Draft discarded. You can restore it from the draft history for 30 days.")
     to, version = redirect("studio:capability_show", capability_id), get_int(request, "draft_version")
     return run_action(request, drafts.discard_draft, words, to=to, capability_id=capability_id, draft_version=version)

@@ -46,7 +46,7 @@ def draft_action(request: StudioRequest, capability_id: str) -> HttpResponse:
     told = describe_outcome(outcome)
     words = told.words
     if told.standing in ("runs", "approval"):
-        words = _("%(tool)s would be called: it %(policy)s.") % {"tool": told.tool, "policy": told.policy}
+        words = _("Calls %(tool)s: %(policy)s.") % {"tool": told.tool, "policy": told.policy}
     fits = told.standing != "refused"
     return JsonResponse({"fits": fits, "words": words, "arguments": told.arguments or None})
 
@@ -61,7 +61,7 @@ def draft_form(request: StudioRequest, capability_id: str) -> HttpResponse:  # n
         )
     except RegistryError as error:
         return JsonResponse({"words": error.message})
-    words = _("%(schema_id)s was made. Say in skill.md when to open it.") % {"schema_id": made.schema_id}
+    words = _("Form %(schema_id)s created. Say in the instructions when to show it.") % {"schema_id": made.schema_id}
     if made.left_out:
-        words += " " + _("Without a field: %(names)s.") % {"names": ", ".join(made.left_out)[:300]}
+        words += " " + _("No field for: %(names)s.") % {"names": ", ".join(made.left_out)[:300]}
     return JsonResponse({"schema_id": made.schema_id, "texts": dict(made.texts), "words": words})

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from registry.bundles.text_diff import diff_files
 from registry.catalog import draft_versions, drafts
+from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
 from studio.pages.form_data import get_int
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
@@ -27,6 +28,7 @@ def draft_version_list(request: StudioRequest, capability_id: str) -> HttpRespon
     found = draft_versions.list_earlier_drafts(capability)
     context = {
         "capability": capability,
+        "capability_name": get_display_name(capability),
         "draft": drafts.get_active_draft(capability),
         "page": Paginator(found, PER_PAGE).get_page(request.GET.get("page")),
         "days": draft_versions.KEPT.days,
@@ -48,6 +50,7 @@ def draft_version_show(request: StudioRequest, capability_id: str, number: int) 
     current, version = drafts.editable_files(capability)
     context = {
         "capability": capability,
+        "capability_name": get_display_name(capability),
         "earlier": earlier,
         "draft_version": version,
         "diffs": diff_files(current, texts),

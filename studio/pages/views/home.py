@@ -16,7 +16,7 @@ from studio.pages.permissions import StudioRequest, actor_of, operator_required,
 @operator_required
 @require_safe
 def home(request: StudioRequest) -> HttpResponse:
-    """What needs a person now, and how the registry fares."""
+    """What needs your attention."""
     found = sections.build_home(viewer=str(actor_of(request)))
     context = {"home": found, "chart": build_bar_chart(found.loads), "tour": tour.get_tour(request)}
     return render(request, "studio/home/show.html", context)

@@ -26,7 +26,7 @@ WORDS: Final = {
     "bins": (gettext_lazy("Programs"), "ffmpeg, git"),
     "python": (gettext_lazy("Python packages"), "openpyxl, pandas"),
     "apps": (gettext_lazy("Apps"), "Microsoft Excel"),
-    "env": (gettext_lazy("Keys (environment variables)"), "BILLING_API_KEY"),
+    "env": (gettext_lazy("Environment variables"), "BILLING_API_KEY"),
     "permissions": (gettext_lazy("Permissions"), "screen_recording"),
 }
 # What playground.js draws a form with.

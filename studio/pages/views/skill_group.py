@@ -34,27 +34,27 @@ class GroupForm(forms.Form):
         max_length=1024,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=gettext_lazy("What its capabilities have in common. Messages are compared with these words."),
+        help_text=gettext_lazy("Describe what these capabilities share; used for matching."),
     )
     examples = forms.CharField(
-        label=gettext_lazy("Example sentences"),
+        label=gettext_lazy("Example messages"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=gettext_lazy("What a user would say that belongs here, one sentence a line, at most 50."),
+        help_text=gettext_lazy("Messages that belong to this group. One per line, up to 50."),
     )
     is_exclusive = forms.BooleanField(
-        label=gettext_lazy("Exclusive"),
+        label=gettext_lazy("One at a time"),
         required=False,
-        help_text=gettext_lazy("A session keeps one capability of this group active; another one takes its place."),
+        help_text=gettext_lazy("Only one capability of this group can be active at a time."),
     )
 
     def clean_examples(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["examples"].splitlines()]
         examples = [line for line in lines if line]
         if len(examples) > EXAMPLES_MAX:
-            raise forms.ValidationError(_("At most %(most)s sentences.") % {"most": EXAMPLES_MAX})
+            raise forms.ValidationError(_("At most %(most)s example messages.") % {"most": EXAMPLES_MAX})
         if any(len(line) > 500 for line in examples):
-            raise forms.ValidationError(_("A sentence has at most 500 characters."))
+            raise forms.ValidationError(_("Example messages have at most 500 characters."))
         return examples
 
 
@@ -62,11 +62,11 @@ class NewGroupForm(GroupForm):
     """With the id, which never changes."""
 
     group_id = forms.RegexField(
-        label=gettext_lazy("Id"),
+        label=gettext_lazy("ID"),
         regex=r"\A[a-z0-9]+(?:_[a-z0-9]+)*\Z",
         max_length=64,
-        help_text=gettext_lazy("What capability.json names under skill_groups: lower-case words joined by _."),
-        error_messages={"invalid": gettext_lazy("Use lower-case words and digits, joined by single underscores.")},
+        help_text=gettext_lazy("The name in skill_groups of capability.json. Use lowercase words joined by _."),
+        error_messages={"invalid": gettext_lazy("Use lowercase letters and digits, joined by single underscores.")},
     )
     field_order = ("group_id", "name")
 
@@ -114,7 +114,7 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
         except RegistryError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, _("Saved. Messages are matched by these words from now on."))
+            messages.success(request, _("Saved."))
             return redirect("studio:skill_group_show", group_id)
     return _render_page(request, found, form, status=400)
 
@@ -123,7 +123,7 @@ def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
 @confirmed_first(questions.delete_group_details, page="studio:skill_group_show", gone="studio:skill_group_list")
 def skill_group_remove(request: StudioRequest, group_id: str) -> HttpResponse:
     """Delete its description; capabilities still name it."""
-    words = _("The details of %(group)s are deleted.") % {"group": group_id}
+    words = _("Details of %(group)s deleted.") % {"group": group_id}
     return run_action(
         request, skill_groups.delete_group, words, to=redirect("studio:skill_group_list"), group_id=group_id
     )

@@ -22,6 +22,7 @@ from registry.bundles.supporting_files import (
 )
 from registry.bundles.text import FILE_BYTES_MAX, decode_text
 from registry.catalog import drafts
+from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, InvalidRequest, RegistryError
 from registry.models import Capability
 from registry.validation import Finding, Report
@@ -32,7 +33,7 @@ from studio.pages.permissions import StudioRequest, actor_of, author_required, o
 from studio.pages.views.capability import get_capability_or_404
 
 DRAFT_CHANGED: Final = gettext_lazy(
-    "Somebody saved the draft meanwhile. What you sent is below; look at the list, and send it again."
+    "Someone else saved the draft. Your text is below: check the list, then submit it again."
 )
 _UPLOADS_MAX: Final = 20
 
@@ -50,6 +51,7 @@ def _page(request: StudioRequest, capability: Capability, *, status: int = 200, 
     found = find_supporting_files(files)
     context = {
         "capability": capability,
+        "capability_name": get_display_name(capability),
         "version": version,
         "files": [facts | {"place": _place(facts["path"], report)} for facts in build_file_facts(found)],
         "findings": [finding for finding in report.findings if finding.file in found or _is_of_mark(finding)],
@@ -106,7 +108,7 @@ def supporting_save(request: StudioRequest, capability_id: str) -> HttpResponse:
     except RegistryError as error:
         return _page(request, capability, status=400, error=error.message, typed=typed)
     messages.success(
-        request, _("%(paths)s is in the draft; agents get it with the next release.") % {"paths": ", ".join(put)}
+        request, _("Added %(paths)s to the draft. Agents get it when you publish.") % {"paths": ", ".join(put)}
     )
     return redirect("studio:supporting_list", capability_id)
 
@@ -118,11 +120,11 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
     for upload in uploads[:_UPLOADS_MAX]:
         content, name = upload.read(FILE_BYTES_MAX + 1), str(upload.name)[:200]
         if len(content) > FILE_BYTES_MAX:
-            raise InvalidRequest(_("%(name)s is too large: a file has at most 1 MiB") % {"name": name})
+            raise InvalidRequest(_("%(name)s is too large: files can have up to 1 MiB") % {"name": name})
         text, fault = decode_text(content)
         if fault is not None:
             raise InvalidRequest(
-                _("%(name)s is not a text file: %(message)s. Agents can load text files only")
+                _("%(name)s is not a text file: %(message)s. Only text files can be attached")
                 % {"name": name, "message": fault.message}
             )
         found[f"{folder}/{name}" if folder else name] = text
@@ -143,5 +145,5 @@ def supporting_remove(request: StudioRequest, capability_id: str) -> HttpRespons
         return _page(request, capability, status=409, error=DRAFT_CHANGED)
     except RegistryError as error:
         return _page(request, capability, status=400, error=error.message)
-    messages.success(request, _("%(path)s is no longer in the draft.") % {"path": path})
+    messages.success(request, _("Removed %(path)s from the draft.") % {"path": path})
     return redirect("studio:supporting_list", capability_id)

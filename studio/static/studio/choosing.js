@@ -11,7 +11,7 @@
       all.checked = count === ticks.length;
       all.indeterminate = count > 0 && count < ticks.length;
       told.hidden = count === 0;
-      told.textContent = say("Chosen: {count}", { count });
+      told.textContent = say("{count} selected", { count });
       for (const button of buttons) button.disabled = count === 0;
     }
 

@@ -38,7 +38,7 @@
     section.querySelector(".talk-frame")?.remove();
     const frame = document.createElement("iframe");
     frame.className = "talk-frame";
-    frame.title = say("The form {name}", { name: form.title });
+    frame.title = say("Form {name}", { name: form.title });
     frame.setAttribute("sandbox", "allow-scripts");
     frame.srcdoc = page();
     const log = section.querySelector(".talk-log") ?? section.appendChild(element("ol", "", "talk-log"));
@@ -48,7 +48,7 @@
   }
 
   const TAGS = { runs: "tag-good", approval: "tag-warning", refused: "tag-error", none: "" };
-  const WORDS = { runs: say("runs"), approval: say("waits for approval"), refused: say("refused"), none: say("no call") };
+  const WORDS = { runs: say("Runs"), approval: say("Needs approval"), refused: say("Blocked"), none: say("No call") };
 
   async function acted({ form, log }, { name, context }) {
     const sent = JSON.stringify(context ?? {});
@@ -79,7 +79,7 @@
         entry.append(given);
       }
     } catch {
-      entry.append(element("p", say("The server could not say: you may be signed out."), "field-error"));
+      entry.append(element("p", say("Couldn't check this. You may be signed out."), "field-error"));
     }
   }
 

@@ -221,7 +221,7 @@ def test_what_is_refused_is_told_by_name(signed_in: SignIn) -> None:
 
 @pytest.mark.parametrize("verb", ["deprecate", "revalidate", "export"])
 def test_none_chosen_is_told(verb: str, signed_in: SignIn) -> None:
-    assert "No capability was chosen" in _bulk(signed_in("publisher"), verb).content.decode()
+    assert "Select at least one capability" in _bulk(signed_in("publisher"), verb).content.decode()
 
 
 def test_several_are_exported_and_checked_again(signed_in: SignIn) -> None:

@@ -75,7 +75,7 @@ def test_an_id_that_exists_is_refused_and_left_alone(client: Client) -> None:
     publish("sleep_tracking")
     answer = _create(client)
     assert answer.status_code == 400
-    assert "A capability with this id exists already." in answer.content.decode()
+    assert "A capability with this ID already exists." in answer.content.decode()
     assert "Logs sleep." in answer.content.decode()
     assert not Capability.objects.get().drafts.exists()
 

@@ -194,7 +194,7 @@ def test_what_a_form_sends_is_held_against_its_tool(client: Client) -> None:
     assert told["policy"] == "writes, needs a person's approval"
     assert json.loads(told["arguments"]) == {"kilos": 80}
     assert _act(client, context='{"kilos": "many"}')["standing"] == "refused"
-    assert _act(client, action="cancel")["words"] == "The form closes; no tool is called."
+    assert _act(client, action="cancel")["words"] == "The form closes. No tool is called."
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_without_scripts_a_form_is_filled_in_and_sent(client: Client) -> None:
     (name,) = [name for name in form.values if name.startswith("/")]
     answer = form.submit(client, **{name: "81", "press": button.number})
     words = " ".join(answer.content.decode().split())
-    assert "The call waits until a person approves exactly this." in words
+    assert "Needs approval before it runs." in words
     assert "<code>weight_save</code> writes, needs a person&#x27;s approval" in words
     assert "&quot;kilos&quot;: 81" in words
     assert answer.context["messages_said"] == ["weigh-in"], "the conversation is where it was"

@@ -58,7 +58,7 @@ test("values are offered where the schema knows them", () => {
 test("inside a tool's own schema that is JSON Schema itself", () => {
   assert.ok(offered('[{"args_schema": {"type": "|"}}]').includes('"integer"'));
   assert.ok(offered('[{"args_schema": {"properties": {"kilos": {"|"}}}}]').includes('"minimum"'));
-  assert.equal(schemaAt(TOOLS, [0, "args_schema", "properties", "any name", "description"]).description, "What it means, for the agent.");
+  assert.equal(schemaAt(TOOLS, [0, "args_schema", "properties", "any name", "description"]).description, "Description for the agent.");
   assert.equal(schemaAt(TOOLS, [0, "nothing"]), undefined);
 });
 

@@ -47,7 +47,8 @@ STEPS: Final = (
     ),
     TourStep(
         "make", gettext_lazy("Create a capability"),
-        gettext_lazy("Start from a complete draft. Agents won't see it until you publish."), "studio:capability_new", "edit",
+        gettext_lazy("Start from a complete draft. Agents won't see it until you publish."),
+        "studio:capability_new", "edit",
     ),
     TourStep(
         "publish", gettext_lazy("Publish"),

@@ -27,16 +27,16 @@ def create(page: Page, url: str, capability_id: str) -> None:
     """A new capability from the form, to its editor."""
     page.goto(f"{url}/new-capability/")
     page.get_by_label("Name", exact=True).fill(capability_id.replace("_", " ").title())
-    page.get_by_label("Id", exact=True).fill(capability_id)
-    page.get_by_label("What it does, and when to use it").fill("Tests the Studio. Use it when a test runs.")
-    page.get_by_role("button", name="Create the draft").click()
-    expect(page.get_by_role("heading", name=f"Edit {capability_id}")).to_be_visible()
+    page.get_by_label("ID", exact=True).fill(capability_id)
+    page.locator("#id_description").fill("Tests the Studio. Use it when a test runs.")
+    page.get_by_role("button", name="Create draft").click()
+    expect(page).to_have_url(f"**/capabilities/{capability_id}/edit/**")
 
 
 def open_file(page: Page, name: str) -> Locator:
     """Its tab, as text; answers what is typed in."""
     page.get_by_role("tab", name=name).click()
-    page.get_by_role("group", name="How to write").get_by_role("button", name="Text", exact=True).click()
+    page.get_by_role("group", name="Editor view").get_by_role("button", name="Code", exact=True).click()
     area = page.get_by_role("textbox", name=name, exact=True)
     expect(area).to_be_visible()
     return area
@@ -45,7 +45,7 @@ def open_file(page: Page, name: str) -> Locator:
 def open_form(page: Page, name: str) -> Locator:
     """Its tab, as a form."""
     page.get_by_role("tab", name=name).click()
-    page.get_by_role("group", name="How to write").get_by_role("button", name="Form", exact=True).click()
+    page.get_by_role("group", name="Editor view").get_by_role("button", name="Form", exact=True).click()
     form = page.get_by_role("group", name=f"{name} as a form")
     expect(form).to_be_visible()
     return form
@@ -69,7 +69,7 @@ def put(page: Page, name: str, text: str) -> None:
 def save(page: Page) -> None:
     """By the button, until it is done."""
     page.get_by_role("button", name="Save draft").click()
-    expect_state(page, "Draft saved")
+    expect_state(page, "Saved just now")
 
 
 def expect_state(page: Page, words: str) -> None:
@@ -89,6 +89,6 @@ def caret(page: Page, name: str) -> tuple[int, int]:
 
 def publish(page: Page, note: str) -> None:
     """From the editor through the gate."""
-    page.get_by_role("button", name="Save and review").click()
+    page.get_by_role("button", name="Review & publish").click()
     page.get_by_label("Note: why this release?").fill(note)
     page.get_by_role("button", name="Publish", exact=True).click()

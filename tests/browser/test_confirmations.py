@@ -81,7 +81,7 @@ CASES = {
     ),
     "retire": Case(
         page="/capabilities/{way}_one/",
-        opens="Change its status",
+        opens="Lifecycle",
         button="Retire",
         title="Retire capability “{way}_one”?",
         effect="1,520 loads by 1 key in the last 30 days: such calls will fail.",

@@ -95,7 +95,7 @@ def test_every_byte_survives_the_browser(editor: Page) -> None:
         editor.reload()
         assert texts_of(editor) == before | {"skill_md": text}
         editor.get_by_role("button", name="Save draft").click()
-        expect_state(editor, "Draft saved")
+        expect_state(editor, "Saved just now")
 
 
 def test_control_s_saves(editor: Page) -> None:
@@ -103,7 +103,7 @@ def test_control_s_saves(editor: Page) -> None:
     area.fill(TYPED)
     expect_state(editor, "Unsaved changes")
     area.press("Control+s")
-    expect_state(editor, "Draft saved")
+    expect_state(editor, "Saved just now")
     editor.reload()
     assert texts_of(editor)["skill_md"] == TYPED
 
@@ -162,7 +162,7 @@ def test_saving_twice_in_a_row_is_no_conflict_with_oneself(editor: Page) -> None
     for number in range(4):
         area.fill(f"{TYPED}{number}")
         area.press("Control+s")
-    expect_state(editor, "Draft saved")
+    expect_state(editor, "Saved just now")
     editor.wait_for_load_state("networkidle")
     editor.reload()
     assert texts_of(editor)["skill_md"] == f"{TYPED}3"
@@ -170,7 +170,7 @@ def test_saving_twice_in_a_row_is_no_conflict_with_oneself(editor: Page) -> None
 
 def test_coming_back_from_the_review_goes_on_where_one_was(editor: Page) -> None:
     open_file(editor, "skill.md").fill(TYPED)
-    editor.get_by_role("button", name="Save and review").click()
+    editor.get_by_role("button", name="Review & publish").click()
     expect(editor.get_by_role("heading", name="Publish")).to_be_visible()
     editor.go_back()
     assert texts_of(editor)["skill_md"] == TYPED
@@ -188,10 +188,10 @@ def test_two_tabs_show_both_texts(keeps_mine: bool, editor: Page, allowed_on_con
     save(other)
     open_file(editor, "skill.md").fill(TYPED)
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
     expect(editor.get_by_label("Yours").get_by_text("Nobody may lose this.")).to_be_visible()
     expect(editor.get_by_label("Theirs").get_by_text("# Theirs")).to_be_visible()
-    editor.get_by_role("button" if keeps_mine else "link", name="Keep mine" if keeps_mine else "Take theirs").click()
+    editor.get_by_role("button" if keeps_mine else "link", name="Keep mine" if keeps_mine else "Keep theirs").click()
     expect(editor).to_have_url(address)
     assert texts_of(editor)["skill_md"] == (TYPED if keeps_mine else "# Theirs\n")
     save(editor)
@@ -204,7 +204,7 @@ def test_a_conflict_can_be_reloaded_without_an_error(editor: Page, allowed_on_co
     save(other)
     address = editor.url
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
     editor.goto(editor.url)
     expect(editor).to_have_url(address)
 
@@ -222,7 +222,7 @@ def test_who_is_signed_out_loses_nothing_and_saves_after_signing_in(
     editor.get_by_role("button", name="Save draft").click()
     notice = editor.get_by_role("alert").filter(has_text="You are signed out.")
     expect(notice).to_be_visible()
-    expect_state(editor, "Not saved")
+    expect_state(editor, "Couldn't save")
     assert texts_of(editor)["skill_md"] == TYPED
     with editor.context.expect_page() as opened:
         notice.get_by_role("link", name="Sign in in another tab").click()
@@ -233,7 +233,7 @@ def test_who_is_signed_out_loses_nothing_and_saves_after_signing_in(
     assert texts_of(editor)["skill_md"] == TYPED
 
 
-@pytest.mark.parametrize("button", ["Save draft", "Save and review"])
+@pytest.mark.parametrize("button", ["Save draft", "Review & publish"])
 def test_a_browser_that_forgot_its_cookies_loses_nothing(
     button: str, editor: Page, allowed_on_console: list[str]
 ) -> None:
@@ -256,11 +256,11 @@ def test_a_server_that_is_gone_is_said_and_the_text_stays(
     area.fill(TYPED)
     if path == "save":
         area.press("Control+s")
-    expect(editor.get_by_text("The server cannot be reached.")).to_be_visible()
+    expect(editor.get_by_text("Can't reach the server.")).to_be_visible()
     assert texts_of(editor)["skill_md"] == TYPED
     editor.unroute(f"**/draft/{path}/")
     save(editor)
-    expect(editor.get_by_text("The server cannot be reached.")).to_be_hidden()
+    expect(editor.get_by_text("Can't reach the server.")).to_be_hidden()
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_a_fault_of_the_server_is_said_and_the_text_stays(
     area = open_file(editor, "skill.md")
     editor.route("**/draft/save/", lambda route: route.fulfill(status=status, body=body))
     area.fill(TYPED)
-    editor.get_by_role("button", name="Save and review").click()
+    editor.get_by_role("button", name="Review & publish").click()
     with editor.expect_response("**/draft/check/"):
         expect(editor.get_by_role("alert").filter(has_text=words)).to_be_visible()
     expect(editor.get_by_text("The section 'Examples' is missing")).to_be_visible()
@@ -287,7 +287,7 @@ def test_a_fault_of_the_server_is_said_and_the_text_stays(
     assert texts_of(editor)["skill_md"] == TYPED
     editor.unroute("**/draft/save/")
     save(editor)
-    expect(editor.get_by_role("heading", name="Edit")).to_be_visible()
+    expect(editor.locator("#editor")).to_be_visible()
 
 
 def test_a_text_that_is_too_large_is_said_and_stays(editor: Page, allowed_on_console: list[str]) -> None:
@@ -295,8 +295,8 @@ def test_a_text_that_is_too_large_is_said_and_stays(editor: Page, allowed_on_con
     area = open_file(editor, "skill.md")
     put(editor, "skill.md", "x" * (1024 * 1024 + 1))
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.get_by_text("Not saved: skill.md is too large")).to_be_visible()
-    expect_state(editor, "Not saved")
+    expect(editor.get_by_text("Couldn't save: skill.md is too large")).to_be_visible()
+    expect_state(editor, "Couldn't save")
     assert len(texts_of(editor)["skill_md"]) == 1024 * 1024 + 1
     area.fill(TYPED)
     save(editor)
@@ -338,7 +338,7 @@ def test_the_files_are_reached_by_keyboard_alone(editor: Page) -> None:
     editor.keyboard.press("Control+End")
     editor.keyboard.type("typed")
     editor.keyboard.press("Shift+Tab")
-    expect(editor.get_by_role("button", name="Text", exact=True)).to_be_focused()
+    expect(editor.get_by_role("button", name="Code", exact=True)).to_be_focused()
     assert texts_of(editor)["skill_md"].endswith("typed")
     save(editor)
 
@@ -370,7 +370,7 @@ def test_without_scripts_the_four_files_stand_below_each_other(studio: Studio, a
     plain.locator("#skill_md").press_sequentially("One more line.\n")
     plain.get_by_role("button", name="Save draft").click()
     expect(plain.get_by_text("Draft saved.")).to_be_visible()
-    plain.get_by_role("button", name="Save and review").click()
+    plain.get_by_role("button", name="Review & publish").click()
     expect(plain.locator(".sides ins").filter(has_text="One more line.")).to_be_visible()
     assert plain.locator(".diff").count() == 1
     context.close()

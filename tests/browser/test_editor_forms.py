@@ -50,9 +50,9 @@ def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
     triggers.fill("bed time, nap")
     triggers.press("Enter")
     form.get_by_role("button", name="Remove bed time").click()
-    form.get_by_role("textbox", name="Sentences that should lead here").fill("I slept badly\nhow did I sleep?\n")
+    form.get_by_role("textbox", name="Example messages that match").fill("I slept badly\nhow did I sleep?\n")
     form.get_by_role("checkbox", name="Linux").check()
-    form.get_by_role("checkbox", name="Everywhere").uncheck()
+    form.get_by_role("checkbox", name="Any").uncheck()
     form.get_by_role("textbox", name="Programs").fill("ffmpeg")
     form.get_by_role("textbox", name="Programs").press("Enter")
     capability = _json(editor, "capability_json")
@@ -86,25 +86,25 @@ def test_a_text_that_is_no_json_is_told_with_its_place_and_stays(editor: Page) -
     put(editor, "tools.json", '[\n  {"name": "x",, }]\n')
     form = open_form(editor, "tools.json")
     expect(form.get_by_text("it is not JSON at line 2, column 16")).to_be_visible()
-    form.get_by_role("button", name="Go to the place").click()
+    form.get_by_role("button", name="Go to line").click()
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
     assert texts_of(editor)["tools_json"] == '[\n  {"name": "x",, }]\n'
 
 
 def test_a_bundle_with_two_tools_and_a_form_is_made_by_the_forms_alone(editor: Page) -> None:
     form = open_form(editor, "tools.json")
-    form.get_by_role("button", name="Add a tool that writes").click()
+    form.get_by_role("button", name="Add write tool").click()
     tool = form.locator("details.tool").first
     tool.get_by_role("textbox", name="Name", exact=False).first.fill("sleep_save")
     tool.get_by_role("textbox", name="Name", exact=False).first.press("Enter")
     form.locator("details.tool").first.get_by_role("textbox", name="Description").first.fill("Save a night.")
-    for name, kind in (("slept_on", "Date"), ("hours", "Number"), ("quality", "One of several words")):
-        form.get_by_role("button", name="Add an argument").click()
+    for name, kind in (("slept_on", "Date"), ("hours", "Number"), ("quality", "Select")):
+        form.get_by_role("button", name="Add argument").click()
         row = form.locator(".property").last
         row.get_by_role("textbox", name="Name").fill(name)
         row.get_by_role("textbox", name="Name").press("Tab")
         form.locator(".property").last.get_by_role("combobox", name="Type").select_option(label=kind)
-        form.locator(".property").last.get_by_role("textbox", name="What it means").fill(f"The {name}.")
+        form.locator(".property").last.get_by_role("textbox", name="Description").fill(f"The {name}.")
         form.locator(".property").last.get_by_role("checkbox", name="Required").check()
     form.locator(".property").nth(1).get_by_role("textbox", name="Example").fill("7.5")
     written = _json(editor, "tools_json")[0]
@@ -115,11 +115,11 @@ def test_a_bundle_with_two_tools_and_a_form_is_made_by_the_forms_alone(editor: P
         "examples": [7.5],
     }
     assert written["policy"] == {"kind": "write", "requires_approval": True}
-    form.get_by_role("button", name="Make a form from this tool").click()
+    form.get_by_role("button", name="Generate form").click()
     frame = editor.frame_locator("iframe.preview-form")
     expect(frame.get_by_text("Sleep save")).to_be_visible()
     form = open_form(editor, "tools.json")
-    form.get_by_role("button", name="Add a tool that reads").click()
+    form.get_by_role("button", name="Add read tool").click()
     tool = form.locator("details.tool").last
     tool.get_by_role("textbox", name="Name").first.fill("sleep_list")
     tool.get_by_role("textbox", name="Name").first.press("Enter")
@@ -129,7 +129,7 @@ def test_a_bundle_with_two_tools_and_a_form_is_made_by_the_forms_alone(editor: P
         skill.get_by_role("button", name=f"Add {section}", exact=True).click()
     skill.get_by_role("textbox", name="Text of Tools").fill("- `sleep_save`: save a night\n- `sleep_list`: list them")
     skill.get_by_role("textbox", name="Text of UI").fill("Open `SleepSaveForm.v1` when somebody slept.")
-    editor.get_by_role("tab", name="Findings").click()
+    editor.get_by_role("tab", name="Issues").click()
     _no_findings(editor)
     save(editor)
 
@@ -158,8 +158,8 @@ def test_a_choice_by_chips_and_a_renamed_argument(editor: Page) -> None:
     schema = _json(editor, "tools_json")["tools"][0]["args_schema"]
     assert list(schema["properties"]) == ["unit", "a"]
     assert schema["required"] == ["unit"]
-    form.locator(".property").first.get_by_role("combobox", name="Type").select_option(label="One of several words")
-    words = form.locator(".property").first.get_by_role("textbox", name="Allowed words")
+    form.locator(".property").first.get_by_role("combobox", name="Type").select_option(label="Select")
+    words = form.locator(".property").first.get_by_role("textbox", name="Options")
     words.fill("kg")
     words.press("Enter")
     form.locator(".property").first.get_by_role("button", name="Remove first").click()
@@ -170,17 +170,17 @@ def test_a_choice_by_chips_and_a_renamed_argument(editor: Page) -> None:
 def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
     """A name is written when its field is left: by a click into the next one, or on a button."""
     form = open_form(editor, "tools.json")
-    form.get_by_role("button", name="Add a tool that writes").click()
-    form.get_by_role("button", name="Add an argument").click()
+    form.get_by_role("button", name="Add write tool").click()
+    form.get_by_role("button", name="Add argument").click()
     expect(form.get_by_role("textbox", name="Name", exact=True).first).to_be_focused()
     editor.keyboard.type("plant")
-    form.get_by_label("What it means").click()
-    expect(form.get_by_label("What it means")).to_be_focused()
+    form.get_by_label("Description").click()
+    expect(form.get_by_label("Description")).to_be_focused()
     editor.keyboard.type("Which one.")
     expect(form.get_by_role("button", name="Remove the argument plant")).to_be_visible()
     name = form.get_by_role("textbox", name="Name", exact=True).first
     name.fill("flower")
-    form.get_by_role("button", name="Add an argument").click()
+    form.get_by_role("button", name="Add argument").click()
     editor.keyboard.type("day")
     editor.keyboard.press("Tab")
     schema = _json(editor, "tools_json")[0]["args_schema"]
@@ -196,7 +196,7 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
 
 def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
     open_file(editor, "capability.json")
-    editor.get_by_role("button", name="Both", exact=True).click()
+    editor.get_by_role("button", name="Split", exact=True).click()
     form = editor.get_by_role("group", name="capability.json as a form")
     area = editor.get_by_role("textbox", name="capability.json", exact=True)
     form.get_by_role("textbox", name="Name needed").fill("From the form")
@@ -243,7 +243,7 @@ def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None
 def test_a_playbook_is_written_in_steps(editor: Page) -> None:
     form = open_form(editor, "capability.json")
     form.get_by_role("combobox", name="Kind").select_option("playbook")
-    words = open_form(editor, "capability.json").get_by_role("textbox", name="Words that people search for")
+    words = open_form(editor, "capability.json").get_by_role("textbox", name="Keywords")
     words.fill("refund")
     words.press("Enter")
     put(editor, "skill.md", "# Refund\n")
@@ -254,7 +254,7 @@ def test_a_playbook_is_written_in_steps(editor: Page) -> None:
     skill.get_by_role("textbox", name="Do", exact=True).fill("Open the invoice.")
     skill.get_by_role("textbox", name="Check", exact=True).fill("It is paid.")
     skill.get_by_role("textbox", name="Say", exact=True).fill("One moment.")
-    skill.get_by_role("button", name="Add a step").click()
+    skill.get_by_role("button", name="Add step").click()
     skill.get_by_role("textbox", name="Step 2", exact=True).fill("2. Pay it back")
     for name in ("Do", "Check", "Say"):
         skill.get_by_role("textbox", name=name, exact=True).nth(1).fill(f"{name} it.")

@@ -92,14 +92,12 @@ def test_what_no_field_writes_is_shown_in_its_row_and_leads_to_the_text(editor: 
     form.locator("summary", has_text="place_list").click()
     expect(beside).to_contain_text("pattern")
     _go_to(editor, "TOOL_SCHEMA_INVALID")
-    expect(editor.locator("#editor-said")).to_have_text(
-        "No field of the form writes this: here is its place in the text."
-    )
+    expect(editor.locator("#editor-said")).to_have_text("This can only be edited in code.")
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
     line = next(n for n, row in enumerate(texts_of(editor)["tools_json"].split("\n"), 1) if '"pattern"' in row)
     assert caret(editor, "tools.json")[0] == line
     open_form(editor, "tools.json")
-    beside.get_by_role("button", name="Go to the text").click()
+    beside.get_by_role("button", name="Open code").click()
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
 
 
@@ -117,7 +115,7 @@ def test_a_phrase_and_a_missing_key_lead_to_their_fields(editor: Page) -> None:
     expect(form.get_by_role("textbox", name="Name needed")).to_be_focused()
     # What is folded away is opened.
     _go_to(editor, "FIELD_INVALID")
-    expect(form.get_by_role("textbox", name="Licence")).to_be_focused()
+    expect(form.get_by_role("textbox", name="License")).to_be_focused()
     # A mend stands beside the field as well; the field has the focus once its button is gone.
     _field(phrases).get_by_role("button", name="Remove the second one").click()
     expect(phrases).to_be_focused()

@@ -38,7 +38,7 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
 
 
 def _view(page: Page, name: str) -> None:
-    page.get_by_role("tablist", name="Beside the text").get_by_role("tab", name=name).click()
+    page.get_by_role("tablist", name="Issues and preview").get_by_role("tab", name=name).click()
 
 
 def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Page) -> None:
@@ -53,8 +53,8 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     expect(log).to_contain_text('"weight": 186.4')
     frame.get_by_role("button", name="Cancel").click()
     expect(log).to_contain_text("The form closes. No tool is called.")
-    editor.get_by_role("button", name="Show it dark").click()
-    expect(editor.get_by_role("button", name="Show it light")).to_be_visible()
+    editor.get_by_role("button", name="Dark preview").click()
+    expect(editor.get_by_role("button", name="Light preview")).to_be_visible()
     colour = (
         editor.frame_locator("iframe.preview-form")
         .locator("body")
@@ -77,10 +77,10 @@ def test_the_preview_follows_the_text(editor: Page) -> None:
     put(editor, "skill.md", texts_of(editor)["skill_md"].replace("# Weight Tracking", "# Another title"))
     expect(page.get_by_role("heading", name="Another title")).to_be_visible()
     _view(editor, "Agent")
-    expect(editor.get_by_label("What the agent sees")).to_contain_text("# Another title")
+    expect(editor.get_by_label("Prompt")).to_contain_text("# Another title")
     expect(editor.get_by_text("tokens")).to_be_visible()
     _view(editor, "Answer")
-    expect(editor.get_by_label("The load answer")).to_contain_text('"capability_id": "weights"')
+    expect(editor.get_by_label("API response")).to_contain_text('"capability_id": "weights"')
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -143,7 +143,7 @@ def test_a_lost_connection_is_said_in_the_preview(editor: Page, allowed_on_conso
     allowed_on_console.append("ERR_CONNECTION_REFUSED")
     editor.route("**/draft/preview/", lambda route: route.abort("connectionrefused"))
     _view(editor, "Page")
-    expect(editor.get_by_text("The server cannot be reached.")).to_be_visible()
+    expect(editor.get_by_text("Can't reach the server.")).to_be_visible()
     editor.unroute("**/draft/preview/")
     put(editor, "skill.md", "# Again\n")
     expect(editor.frame_locator("iframe.preview-frame").get_by_role("heading", name="Again")).to_be_visible()

@@ -33,28 +33,28 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
 def test_it_saves_by_itself_when_nobody_types_any_more(editor: Page) -> None:
     open_file(editor, "skill.md").fill(TYPED)
     expect_state(editor, "Unsaved changes")
-    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=15_000)
+    expect(editor.locator(".save-words")).to_have_text("Saved just now", timeout=15_000)
     editor.reload()
     assert texts_of(editor)["skill_md"] == TYPED
 
 
 def test_it_can_be_told_not_to(editor: Page) -> None:
-    editor.get_by_role("checkbox", name="Save by itself").uncheck()
+    editor.get_by_role("checkbox", name="Autosave").uncheck()
     open_file(editor, "skill.md").fill(TYPED)
     editor.wait_for_timeout(4500)
     expect_state(editor, "Unsaved changes")
     save(editor)
     editor.reload()
-    expect(editor.get_by_role("checkbox", name="Save by itself")).not_to_be_checked()
+    expect(editor.get_by_role("checkbox", name="Autosave")).not_to_be_checked()
 
 
 def test_it_tries_again_when_the_server_is_back(editor: Page, allowed_on_console: list[str]) -> None:
     allowed_on_console += ["ERR_CONNECTION_REFUSED", "htmx:sendError", "htmx:afterRequest"]
     editor.route("**/draft/*/", lambda route: route.abort("connectionrefused"))
     open_file(editor, "skill.md").fill(TYPED)
-    expect(editor.locator(".save-words")).to_have_text("Not saved", timeout=15_000)
+    expect(editor.locator(".save-words")).to_have_text("Couldn't save", timeout=15_000)
     editor.unroute("**/draft/*/")
-    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=20_000)
+    expect(editor.locator(".save-words")).to_have_text("Saved just now", timeout=20_000)
 
 
 def test_what_a_crash_left_behind_is_offered_and_comes_back(editor: Page) -> None:
@@ -73,7 +73,7 @@ def test_what_a_crash_left_behind_is_offered_and_comes_back(editor: Page) -> Non
     page.goto(address)
     expect(page.get_by_text("was never saved: skill.md")).to_be_visible()
     assert texts_of(page)["skill_md"] != TYPED
-    page.get_by_role("button", name="Bring it back").click()
+    page.get_by_role("button", name="Restore").click()
     assert texts_of(page)["skill_md"] == TYPED
     expect_state(page, "Unsaved changes")
     save(page)
@@ -91,9 +91,9 @@ def test_what_was_left_behind_can_be_thrown_away(editor: Page) -> None:
     editor.close(run_before_unload=False)
     page = context.new_page()
     page.goto(address)
-    page.get_by_role("button", name="Throw it away").click()
+    page.get_by_role("button", name="Discard").click()
     page.reload()
-    expect(page.get_by_role("heading", name="Edit")).to_be_visible()
+    expect(page.locator("#editor")).to_be_visible()
     page.wait_for_timeout(300)
     expect(page.get_by_text("was never saved")).to_have_count(0)
 
@@ -113,12 +113,12 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     expect(editor.get_by_text("Somebody else saved this draft since you opened it")).to_be_visible(timeout=15_000)
     assert "Mine." in texts_of(editor)["skill_md"]
     editor.get_by_role("button", name="Compare and merge").click()
-    expect(editor.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
     expect(editor.get_by_text("1 to choose")).to_be_visible()
     expect(editor.get_by_text("Only you changed this")).to_be_visible()
     expect(editor.get_by_text("Only they changed this")).to_be_visible()
     editor.get_by_role("radio", name="Both, yours first").check()
-    editor.get_by_role("button", name="Merge the two").click()
+    editor.get_by_role("button", name="Merge versions").click()
     expect(editor.get_by_text("The two versions are one draft now.")).to_be_visible()
     merged = base.replace("Always.", "Theirs.").replace("Nothing.", "Mine.")
     assert texts_of(editor)["skill_md"] == merged.replace("None.\n", "Mine, too.\nTheirs, too.\n")
@@ -133,7 +133,7 @@ def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:
     put(editor, "tools.json", tools)
     assert 1.9 * 2**20 < len(skill) + len(tools) < 2 * 2**20
     editor.get_by_role("button", name="Save draft").click()
-    expect(editor.locator(".save-words")).to_have_text("Draft saved", timeout=30_000)
+    expect(editor.locator(".save-words")).to_have_text("Saved just now", timeout=30_000)
     editor.reload()
     area = open_file(editor, "skill.md")
     area.press("Control+End")

@@ -57,7 +57,7 @@ def editor(as_role: Callable[[str], Page], studio: Studio) -> Page:
 def _saved(page: Page) -> None:
     """By itself: the words may stand there from the save before."""
     expect(page.locator(".save-words")).to_have_text("Unsaved changes")
-    expect(page.locator(".save-words")).to_have_text("Draft saved", timeout=15_000)
+    expect(page.locator(".save-words")).to_have_text("Saved just now", timeout=15_000)
 
 
 def _stored(page: Page, field: str) -> str:
@@ -83,7 +83,7 @@ def _remove_section(page: Page) -> None:
 
 def _remove_tool(page: Page) -> None:
     open_form(page, "tools.json").locator("details.tool").first.locator("summary").click()
-    page.get_by_role("button", name="Remove the tool").first.click()
+    page.get_by_role("button", name="Delete tool").first.click()
     _saved(page)
     assert [one["name"] for one in json.loads(_stored(page, "tools_json"))] == ["a_find"]
 
@@ -140,7 +140,7 @@ def test_a_removal_is_undone_by_the_keyboard_and_saved(
 def test_three_removals_are_undone_one_by_one(editor: Page) -> None:
     form = open_form(editor, "skill.md")
     for name in ("Overview", "Core Capabilities", "Workflows"):
-        form.get_by_role("button", name=f"Remove the section {name}", exact=True).click()
+        form.get_by_role("button", name=f"Remove section {name}", exact=True).click()
     texts = []
     for _ in range(3):
         editor.keyboard.press("Control+z")
@@ -165,7 +165,7 @@ def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
     form = open_form(editor, "tools.json")
     form.locator("details.tool").first.locator("summary").click()
     form.get_by_role("button", name="Remove the argument kind").first.click()
-    form.get_by_role("textbox", name="What it means").nth(1).fill("Typed since.")
+    form.get_by_role("textbox", name="Description").nth(1).fill("Typed since.")
     _notice(editor).get_by_role("button", name="Undo").click()
     assert texts_of(editor)["tools_json"] == TOOLS.replace("What to say.", "Typed since.", 1)
 
@@ -199,10 +199,10 @@ def test_in_a_text_field_the_keys_belong_to_the_field(editor: Page) -> None:
 def test_the_notice_stays_until_the_next_change_of_structure(editor: Page) -> None:
     form = open_form(editor, "tools.json")
     form.locator("details.tool").first.locator("summary").click()
-    form.get_by_role("button", name="Remove the tool").first.click()
+    form.get_by_role("button", name="Delete tool").first.click()
     editor.wait_for_timeout(11_000)
     expect(_notice(editor)).to_contain_text("Tool removed")
-    form.get_by_role("button", name="Add a tool that reads").click()
+    form.get_by_role("button", name="Add read tool").click()
     expect(_notice(editor)).to_be_empty()
     # Outside of the field that has the focus now; first the tool that was added goes, then the other comes back.
     form.locator("summary").first.focus()
@@ -228,7 +228,7 @@ def test_from_another_file_undo_leads_back(editor: Page) -> None:
 def test_beside_the_code_the_form_is_undone_once(editor: Page) -> None:
     """The code editor has an undo of its own: what it took back is not put back a second time."""
     editor.get_by_role("tab", name="skill.md").click()
-    editor.get_by_role("group", name="How to write").get_by_role("button", name="Both", exact=True).click()
+    editor.get_by_role("group", name="Editor view").get_by_role("button", name="Split", exact=True).click()
     form = editor.get_by_role("group", name="skill.md as a form")
     form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
     code = editor.get_by_role("textbox", name="skill.md", exact=True)

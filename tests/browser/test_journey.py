@@ -102,7 +102,7 @@ def _an_error_appears_and_is_mended(page: Page) -> None:
     page.evaluate("window.wasNeverLeft = true")
     area = open_file(page, "tools.json")
     area.fill('[\n  {"name": "🛌🛌", "oops }\n]\n')
-    findings = page.get_by_role("region", name="Findings")
+    findings = page.get_by_role("region", name="Issues")
     place = findings.get_by_role("link", name=re.compile("tools.json:"))
     expect(place.first).to_be_visible()
     expect(page.get_by_role("tab", name="tools.json (has errors)")).to_be_visible()

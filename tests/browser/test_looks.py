@@ -284,11 +284,11 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
     allowed_on_console.append("400")
     page = at("new")
     page.get_by_label("Name", exact=True).fill("x")
-    page.get_by_label("Id", exact=True).fill("Not An Id")
-    page.get_by_label("What it does").fill("x")
-    page.get_by_role("button", name="Create the draft").click()
-    expect(page.locator(".field-error").get_by_text("Use lower-case words")).to_be_visible()
-    expect(page.get_by_label("Id", exact=True)).to_have_accessible_description(
+    page.get_by_label("ID", exact=True).fill("Not An Id")
+    page.locator("#id_description").fill("x")
+    page.get_by_role("button", name="Create draft").click()
+    expect(page.locator(".field-error").get_by_text("Use lowercase letters")).to_be_visible()
+    expect(page.get_by_label("ID", exact=True)).to_have_accessible_description(
         "Generated from the name. Can't be changed after publishing. "
         "Use lowercase letters and digits, joined by single underscores."
     )
@@ -319,7 +319,7 @@ def test_a_conflict_and_a_notice_fit_and_are_accessible(
     save(other)
     open_file(page, "skill.md").press_sequentially("mine")
     page.get_by_role("button", name="Save draft").click()
-    expect(page.get_by_role("heading", name="Somebody else saved this draft")).to_be_visible()
+    expect(page.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
     _in_every_form(page, _looks_right)
 
 

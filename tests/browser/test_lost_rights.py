@@ -56,7 +56,7 @@ def _do(studio: Studio, what: str, name: str, to: str = "") -> None:
 
 def _wish_to_save(page: Page) -> None:
     page.get_by_role("button", name="Save draft").click()
-    expect_state(page, "Not saved")
+    expect_state(page, "Couldn't save")
     assert texts_of(page)["skill_md"] == TYPED
 
 
@@ -100,7 +100,7 @@ def test_who_may_no_longer_publish_keeps_the_note_and_nothing_is_published(
     page = as_new("paula", "publisher")
     create(page, studio.url, "paula_log")
     save(page)
-    page.get_by_role("button", name="Save and review").click()
+    page.get_by_role("button", name="Review & publish").click()
     page.get_by_label("Note: why this release?").fill("A note at some length")
     _do(studio, "role", "paula", "author")
     page.get_by_role("button", name="Publish", exact=True).click()
@@ -119,7 +119,7 @@ def test_what_a_team_takes_over_while_the_gate_is_open_is_not_published(
     page = as_new("petra", "publisher")
     create(page, studio.url, "petra_log")
     save(page)
-    page.get_by_role("button", name="Save and review").click()
+    page.get_by_role("button", name="Review & publish").click()
     page.get_by_label("Note: why this release?").fill("Now")
     _do(studio, "team", "petra_log", "Keepers")
     page.get_by_role("button", name="Publish", exact=True).click()

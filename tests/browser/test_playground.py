@@ -17,8 +17,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def _say(page: Page, words: str) -> None:
-    page.get_by_label("What would a user say?").fill(words)
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_label("User message").fill(words)
+    page.get_by_role("button", name="Send").click()
     expect(page.locator(".turn-said").last).to_contain_text(words)
 
 
@@ -35,7 +35,7 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     form.locator("input").nth(1).fill("81.5")
     form.get_by_role("button", name="Save weigh-in").click()
     told = section.locator(".talk-log li").first
-    expect(told).to_contain_text("waits for approval")
+    expect(told).to_contain_text("Needs approval")
     expect(told).to_contain_text("weight_entry_save_batch")
     expect(told).to_contain_text("81.5")
 
@@ -43,15 +43,15 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
 def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/")
-    page.get_by_text("On which computer, and what is there").click()
-    page.get_by_label("Computer").select_option("macOS")
+    page.get_by_text("Agent environment").click()
+    page.get_by_label("Operating system").select_option("macOS")
     _say(page, "open my spreadsheet")
     address = page.url
     page.goto(f"{studio.url}/playground/")
     page.goto(address)
     expect(page.locator(".turn-said")).to_contain_text("open my spreadsheet")
     expect(page.get_by_label("Computer")).to_have_value("darwin")
-    page.get_by_role("link", name="Take back the last").click()
+    page.get_by_role("link", name="Undo last").click()
     expect(page.locator(".turn")).to_have_count(0)
     expect(page.get_by_label("Computer")).to_have_value("darwin")
 
@@ -59,9 +59,9 @@ def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], st
 def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/?m=what+did+I+have+for+lunch")
-    page.get_by_text("Keep this sentence").click()
+    page.get_by_text("Save as test").click()
     page.get_by_label("Capability", exact=True).fill("meals")
-    page.get_by_role("button", name="Add to its draft").click()
+    page.get_by_role("button", name="Add to draft").click()
     expect(page.get_by_text("meals: the sentence is in its draft now")).to_be_visible()
     expect(page.locator(".turn-said")).to_contain_text("what did I have for lunch")
     page.get_by_label("With drafts that pass").check()
@@ -81,7 +81,7 @@ def test_without_scripts_a_form_is_filled_in_plain_fields(as_role: Callable[[str
     section.get_by_label("Unit").select_option("kg")
     section.get_by_role("button", name="Save weigh-in").click()
     told = plain.locator(".talk-form").first.locator(".talk-log li")
-    expect(told).to_contain_text("waits for approval")
+    expect(told).to_contain_text("Needs approval")
     expect(told).to_contain_text('"weight": 81.5')
     expect(plain.locator(".turn-said")).to_contain_text("I just weighed 80 kg")
     context.close()

@@ -60,7 +60,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     create(author, studio.url, "sleep_log")
     open_file(author, "skill.md").fill(SKILL.format(times="once"))
     save(author)
-    author.get_by_role("button", name="Save and review").click()
+    author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Note: why this release?").fill("The first nights")
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_role("button", name="Ask for a review").click()
@@ -106,7 +106,7 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
 
 
 def _answer_and_resolve(publisher: Page) -> None:
-    publisher.get_by_role("link", name="Answer or resolve").click()
+    publisher.get_by_role("link", name="Reply or resolve").click()
     talk = publisher.get_by_role("complementary", name="Conversation")
     talk.get_by_text("Answer", exact=True).click()
     talk.get_by_label("Your answer").fill("Asked and answered.")
@@ -131,7 +131,7 @@ def _is_told(author: Page, studio: Studio) -> None:
     card = author.get_by_role("region", name="Changes requested")
     expect(card).to_contain_text(f"{REQUESTED}: Say how often")
     expect(card).to_contain_text("Submitted by you")
-    drafts = author.get_by_role("region", name="Drafts waiting").get_by_role("listitem").filter(has_text="Sleep Log")
+    drafts = author.get_by_role("region", name="Drafts").get_by_role("listitem").filter(has_text="Sleep Log")
     expect(drafts).to_contain_text("Changes requested")
     expect(drafts.get_by_text("passes")).to_have_count(0)
     for address in ("reviews/", "capabilities/sleep_log/", "capabilities/sleep_log/edit/"):
@@ -154,7 +154,7 @@ def _mend(author: Page, studio: Studio) -> None:
     author.goto(f"{studio.url}/capabilities/sleep_log/edit/")
     open_file(author, "skill.md").fill(SKILL.format(times="once a night"))
     save(author)
-    author.get_by_role("button", name="Save and review").click()
+    author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Note: why this release?").fill("Once a night")
     author.get_by_role("button", name="Ask for a review").click()
     expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
@@ -164,7 +164,7 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     publisher.goto(f"{studio.url}/capabilities/sleep_log/edit/")
     open_file(publisher, "skill.md").fill(SKILL.format(times="twice"))
     save(publisher)
-    publisher.get_by_role("button", name="Save and review").click()
+    publisher.get_by_role("button", name="Review & publish").click()
     expect(publisher.get_by_role("button", name="Publish", exact=True)).to_be_disabled()
     publisher.get_by_label("Note: why this release?").fill("My own")
     publisher.get_by_role("button", name="Ask for a review").click()
@@ -181,7 +181,7 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     whole.get_by_role("button", name="Save").click()
     create(publisher, studio.url, "nap_log")
     save(publisher)
-    publisher.get_by_role("button", name="Save and review").click()
+    publisher.get_by_role("button", name="Review & publish").click()
     publisher.get_by_label("Note: why this release?").fill("At night")
     publisher.get_by_text("Publish at a time").click()
     day = publisher.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 16)")

@@ -106,39 +106,39 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
 def _create_with_two_tools_and_a_form(author: Page) -> None:
     author.get_by_role("link", name="New capability").first.click()
     author.get_by_label("Name", exact=True).fill("Plant Care")
-    author.get_by_label("What it does, and when to use it").fill(
+    author.locator("#id_description").fill(
         "Keeps track of when plants were watered. Use it when the user talks about watering."
     )
     phrases = author.get_by_label("Trigger phrases")
     phrases.fill("water the plants")
     phrases.press("Enter")
     author.get_by_label("Example messages").fill("I have watered the ficus\nwhich plants are dry?")
-    add = author.get_by_role("button", name="Add a tool")
+    add = author.get_by_role("button", name="Add tool")
     add.click()
     tool = author.get_by_role("group", name="Tool 1")
     _fill_tool(tool, "plant_list", "Lists the plants of a room", "room", "Which room")
     add.click()
     tool = author.get_by_role("group", name="Tool 2")
     _fill_tool(tool, "watering_save", "Saves that a plant was watered", "plant", "Its name")
-    tool.get_by_label("It", exact=True).select_option("write")
-    tool.get_by_label("always").check()
-    tool.get_by_label("Show the user a form for it").check()
-    author.get_by_role("button", name="Create the draft").click()
-    expect(author.get_by_role("heading", name="Edit plant_care")).to_be_visible()
+    tool.get_by_label("Access", exact=True).select_option("write")
+    tool.get_by_label("Required").check()
+    tool.get_by_label("Generate a form").check()
+    author.get_by_role("button", name="Create draft").click()
+    expect(author).to_have_url("**/capabilities/plant_care/edit/**")
 
 
 def _fill_tool(tool: Locator, name: str, does: str, needs: str, meaning: str) -> None:
-    tool.get_by_label("Called").fill(name)
-    tool.get_by_label("Does what").fill(does)
-    tool.get_by_label("It needs").fill(needs)
-    tool.get_by_label("meaning").fill(meaning)
+    tool.get_by_label("Name", exact=True).fill(name)
+    tool.locator("[name$='-does']").fill(does)
+    tool.get_by_label("Argument", exact=True).fill(needs)
+    tool.locator("[name$='-meaning']").fill(meaning)
 
 
 def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     skill = open_form(author, "skill.md")
     skill.get_by_role("textbox", name="Text of Default behavior").fill("Save what was watered, once.")
     skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_store"))
-    author.get_by_role("button", name="Save and review").click()
+    author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("heading", name="Publish plant_care")).to_be_visible()
     finding = author.locator(".finding-error").filter(has_text="watering_store")
     expect(finding).to_be_visible()
@@ -146,14 +146,14 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     expect(author.get_by_role("button", name="Ask for a review")).to_have_count(0)
     take(author, folder, "role-author")
     finding.locator("a.finding-place").click()
-    expect(author.get_by_role("heading", name="Edit plant_care")).to_be_visible()
+    expect(author).to_have_url("**/capabilities/plant_care/edit/**")
     skill = open_form(author, "skill.md")
     skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_save"))
     expect(author.locator("#findings .tag-error")).to_have_count(0)
 
 
 def _ask(author: Page, note: str) -> None:
-    author.get_by_role("button", name="Save and review").click()
+    author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_label("Note: why this release?").fill(note)
     author.get_by_role("button", name="Ask for a review").click()
@@ -193,12 +193,12 @@ def _answer_and_hand_in_again(author: Page) -> None:
     expect(author.get_by_text(QUESTION).first).to_be_visible()
     author.get_by_label("Your words").fill("The plant, by its name.")
     author.get_by_role("button", name="Comment", exact=True).click()
-    author.get_by_role("link", name="Edit the draft").click()
+    author.get_by_role("link", name="Edit draft").click()
     skill = open_form(author, "skill.md")
     skill.get_by_role("textbox", name="Text of Default behavior").fill(
         "Save what was watered, once, with the plant's name."
     )
-    expect_state(author, "Draft saved")
+    expect_state(author, "Saved just now")
     _ask(author, "The plant's name is said now")
     expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
 
@@ -235,7 +235,7 @@ def test_an_admin_lets_people_and_keys_in_and_sets_the_rules(
     allowed_on_console.append("403")
     _make_a_team(admin)
     nora.goto(f"{studio.url}/capabilities/meals/edit/")
-    expect(nora.get_by_role("heading", name="Edit meals")).to_be_visible()
+    expect(nora).to_have_url("**/capabilities/meals/edit/**")
     author = people("the-author")
     author.goto(f"{studio.url}/capabilities/meals/edit/")
     expect(author.get_by_text("belongs to the team 'Kitchen'")).to_be_visible()
@@ -351,7 +351,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     expect(viewer).to_have_url(re.compile("q=weight"))
     expect(viewer.locator("tbody tr").first).to_contain_text("Weight Tracking")
     viewer.get_by_role("link", name="Weight Tracking").click()
-    expect(viewer.get_by_role("heading", name="What the agent reads")).to_be_visible()
+    expect(viewer.get_by_role("heading", name="Instructions")).to_be_visible()
     _offers_nothing_that_writes(viewer)
     viewer.get_by_role("link", name="History", exact=True).click()
     expect(viewer.get_by_text("what agents get", exact=True)).to_be_visible()
@@ -360,8 +360,8 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     expect(viewer.get_by_role("heading", name="Texts")).to_be_visible()
     _offers_nothing_that_writes(viewer)
     _menu(viewer, "Playground")
-    viewer.get_by_label("What would a user say?").fill("I just weighed 187.6 lbs")
-    viewer.get_by_role("button", name="Say it").click()
+    viewer.get_by_label("User message").fill("I just weighed 187.6 lbs")
+    viewer.get_by_role("button", name="Send").click()
     expect(viewer.get_by_text("weighed", exact=True)).to_be_visible()
     _offers_nothing_that_writes(viewer)
     take(viewer, folder, "role-viewer")

@@ -31,11 +31,11 @@ def _section(number: int) -> str:
     return found[0]
 
 
-def _typed(label: str) -> str:
-    """What the page says to type into a field."""
-    found = re.search(rf"\*\*{re.escape(label)}\*\*: `(.+?)`(?: and, on the next line, `(.+?)`)?[.,;]?", _steps())
-    assert found is not None, label
-    return "\n".join(filter(None, found.groups()))
+def _typed(label: str, number: int) -> str:
+    """What the page says to type into a field; `number` counts the fields with this label."""
+    found = re.findall(rf"\*\*{re.escape(label)}\*\*: `(.+?)`(?: and, on the next line, `(.+?)`)?[.,;]?", _steps())
+    assert len(found) > number, label
+    return "\n".join(filter(None, found[number]))
 
 
 def _steps() -> str:
@@ -58,9 +58,9 @@ class _Hand:
         self.used.add(name)
         self.page.get_by_role(role, name=name, exact=True).first.click()  # type: ignore[arg-type]
 
-    def fill(self, label: str) -> Locator:
-        field = self.field(label)
-        field.fill(_typed(label))
+    def fill(self, label: str, number: int = 0) -> Locator:
+        field = self.field(label).nth(number)
+        field.fill(_typed(label, number))
         return field
 
     def tick(self, label: str) -> None:
@@ -94,35 +94,35 @@ def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
 def _write(hand: _Hand) -> None:
     hand.click("link", "New capability")
     hand.fill("Name")
-    hand.fill("What it does, and when to use it")
-    expect(hand.page.get_by_label("Id", exact=True)).to_have_value("plant_care")
+    hand.fill("Description")
+    expect(hand.page.get_by_label("ID", exact=True)).to_have_value("plant_care")
     hand.fill("Trigger phrases").press("Enter")
     hand.fill("Example messages")
-    hand.click("button", "Add a tool")
-    hand.fill("Called")
-    hand.fill("Does what")
-    hand.field("It").select_option(label="changes something: a person approves")
-    hand.fill("It needs")
-    hand.fill("meaning")
-    hand.tick("always")
-    hand.tick("Show the user a form for it")
-    hand.click("button", "Create the draft")
+    hand.click("button", "Add tool")
+    hand.fill("Name", 1)
+    hand.fill("Description", 1)
+    hand.field("Access").select_option(label="Write (requires approval)")
+    hand.fill("Argument")
+    hand.fill("Description", 2)
+    hand.tick("Required")
+    hand.tick("Generate a form")
+    hand.click("button", "Create draft")
     expect(hand.page.locator("#findings")).to_contain_text("3 warnings")
-    hand.used.add("skill.md")
-    hand.page.get_by_role("tab", name="skill.md").click()
+    hand.used.add("Instructions")
+    hand.page.get_by_role("tab", name="Instructions").click()
     hand.fill("Text of Default behavior")
     hand.fill("Text of Examples")
     expect(hand.page.locator("#findings")).not_to_contain_text("PLACEHOLDER_LEFT")
 
 
 def _publish(hand: _Hand) -> None:
-    hand.click("button", "Save and review")
+    hand.click("button", "Review & publish")
     hand.fill("Note: why this release?")
     hand.click("button", "Publish")
     expect(hand.page.get_by_text("Published as revision 1.")).to_be_visible()
     hand.click("link", "Playground")
-    hand.page.get_by_label("What would a user say?").fill("I watered the fern today")
-    hand.click("button", "Say it")
+    hand.page.get_by_label("User message").fill("I watered the fern today")
+    hand.click("button", "Send")
     expect(hand.page.get_by_text("plant_care").first).to_be_visible()
 
 

@@ -12,10 +12,17 @@ from registry.access import operators
 from registry.models import Operator
 from tests import factories
 from tests.factories import OLGA
+from tests.unit.studio import page_sweep
 
 PASSWORD = "Correct-horse-battery-9"
 SignIn = Callable[..., Client]
 fresh_process = pytest.fixture(autouse=True)(factories.fresh_process)
+
+
+@pytest.fixture
+def furnished(db: None) -> None:
+    """Something on every page."""
+    page_sweep.furnish()
 
 
 def make_operator(role: str, **more: Any) -> Operator:

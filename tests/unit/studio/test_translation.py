@@ -8,24 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from django.db.models import Model
 from django.test import Client
 from django.utils.translation import template as extraction
 
-from registry.access import agent_keys, teams
-from registry.catalog import drafts
-from registry.common.actors import Actor
-from registry.matching import skill_groups
-from registry.models import AgentKey, GitImport, Review, Team, Webhook
-from registry.notifications import webhooks
-from registry.publishing import proposals, publication, review_comments, reviews
-from registry.sources import git_import_jobs
 from studio.pages import js_translations
-from tests.factories import OLGA, bundle, publish, tool
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.marked_python import FILES, unmarked
+from tests.unit.studio.page_sweep import ADDRESSES, row_numbers
 from tests.unit.studio.spoken_scripts import EDITOR, SERVED, literals
 from tests.unit.studio.translation import TEMPLATES, untranslated
 
@@ -105,27 +96,6 @@ def test_a_sentence_that_is_not_marked_is_found() -> None:
         assert list(unmarked(source)) == [], source
 
 
-@pytest.fixture
-def furnished(db: None) -> None:
-    """Something on every page."""
-    skill_groups.set_group(group_id="health", by=OLGA)
-    publish(tools=[tool("alpha_list")])
-    publish(tools=[tool("alpha_list")], body="Answer in two sentences.")
-    publish("beta")
-    publication.retire(capability_id="beta", by=OLGA)
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Answer in three."), based_on=None, by=OLGA)
-    review = reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="note")
-    entry = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words", file="skill.md", line=3)
-    review_comments.add_reply(review_id=review.pk, entry_id=entry.pk, by=OLGA, words="words")
-    settled = review_comments.add_comment(review_id=review.pk, by=OLGA, words="words")
-    review_comments.resolve_thread(review_id=review.pk, entry_id=settled.pk, by=OLGA)
-    agent_keys.create_key(name="agent", by=OLGA)
-    teams.create_team(name="Team", by=OLGA)
-    webhooks.create_webhook(name="chat", url="https://hooks.example.com/", by=OLGA)
-    proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
-    git_import_jobs.start_import(source="https://git.example/skills", by=OLGA)
-
-
 # Names and texts of what stands on the pages, and the scopes of a key, which the API speaks.
 CHOSEN = [
     "alpha",
@@ -151,71 +121,11 @@ CHOSEN = [
     "propose",
     "publish",
 ]
-# Rows whose number stands in an address.
-OF_NUMBER: dict[str, type[Model]] = {
-    "key": AgentKey,
-    "git_import": GitImport,
-    "review": Review,
-    "team": Team,
-    "webhook": Webhook,
-}
-ADDRESSES = [
-    "/",
-    "/audit/",
-    "/capabilities/",
-    "/capabilities/?q=nothing+like+it",
-    "/capabilities/alpha/",
-    "/capabilities/alpha/edit/",
-    "/capabilities/alpha/feedback/",
-    "/capabilities/alpha/history/",
-    "/capabilities/alpha/history/1/",
-    "/capabilities/alpha/history/compare/",
-    "/capabilities/alpha/publish/",
-    "/capabilities/alpha/files/",
-    "/capabilities/beta/",
-    "/demand/",
-    "/demand/?what=messages",
-    "/feedback/",
-    "/gallery/",
-    "/help/",
-    "/help/findings/",
-    "/help/findings/TOOL_SCHEMA_INVALID/",
-    "/incidents/",
-    "/keys/",
-    "/keys/{key}/",
-    "/matrix/",
-    "/members/",
-    "/new-capability/",
-    "/new-capability/copy/?of=alpha",
-    "/new-capability/files/",
-    "/new-capability/git/",
-    "/new-capability/git/{git_import}/",
-    "/new-skill-group/",
-    "/nowhere/",
-    "/password/",
-    "/playground/",
-    "/playground/?m=alpha+please",
-    "/proposals/",
-    "/releases/",
-    "/reviews/",
-    "/reviews/{review}/",
-    "/reviews/{review}/?file=skill.md&line=3",
-    "/reviews/?show=mine",
-    "/settings/publishing/",
-    "/skill-groups/",
-    "/skill-groups/health/",
-    "/teams/",
-    "/teams/{team}/",
-    "/usage/",
-    "/usage/?by=revision&days=365",
-    "/webhooks/",
-    "/webhooks/{webhook}/",
-]
 
 
 def test_a_page_shows_nothing_that_was_not_translated(furnished: None, signed_in: SignIn) -> None:
     client = signed_in("admin")
-    numbers = {noun: model._default_manager.get().pk for noun, model in OF_NUMBER.items()}
+    numbers = row_numbers()
 
     def check(address: str) -> None:
         with everything_in_brackets():

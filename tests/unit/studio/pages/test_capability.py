@@ -47,7 +47,7 @@ def test_it_shows_what_agents_get(client: Client) -> None:
         "alpha please",
         str(outcome.digest),
         "alpha_save",
-        "needs approval",
+        "Requires approval",
         "by <bdi>olga",
     ):
         assert words in page
@@ -60,11 +60,11 @@ def test_each_role_is_offered_what_it_may_do(signed_in: SignIn) -> None:
     offered = {}
     for role in ("viewer", "author", "publisher"):
         page = signed_in(role).get(PAGE).content.decode()
-        offered[role] = [words for words in ("Edit the draft", "Mend it", "and publish", "Retire") if words in page]
+        offered[role] = [words for words in ("Edit draft", "Fix", "and publish", "Retire") if words in page]
     assert offered == {
         "viewer": [],
-        "author": ["Edit the draft", "Mend it"],
-        "publisher": ["Edit the draft", "Mend it", "and publish", "Retire"],
+        "author": ["Edit draft", "Fix"],
+        "publisher": ["Edit draft", "Fix", "and publish", "Retire"],
     }
 
 
@@ -72,7 +72,7 @@ def test_one_that_was_never_published_says_so(client: Client) -> None:
     drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
     page = client.get(PAGE)
     assert "Never published" in page.content.decode()
-    assert "Change its status" not in page.content.decode()
+    assert "Lifecycle" not in page.content.decode()
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     assert client.get(PAGE).status_code == 200
 
@@ -82,7 +82,7 @@ def test_deprecate_retire_and_restore_without_scripts(client: Client) -> None:
     publish("beta")
     assert "alpha is deprecated" in _press(client, "Deprecate", replaced_by="beta", note="Use beta.")
     assert Capability.objects.get(capability_id="alpha").replaced_by_id is not None
-    assert "Replaced by" in client.get(PAGE).content.decode()
+    assert "Replacement" in client.get(PAGE).content.decode()
     assert "alpha is retired" in _press(client, "Retire", note="Nobody needs it.")
     assert "alpha is published again" in _press(client, "Restore")
     assert _status() == "published"

@@ -47,7 +47,7 @@ def test_one_without_a_word_to_say_opens_in_the_editor(client: Client) -> None:
 
 
 def test_what_an_agent_skill_lost_is_shown(client: Client) -> None:
-    answer = form_with(client.get(FILES), "Import as drafts").submit(client, skill_md=SKILL)
+    answer = form_with(client.get(FILES), "Import").submit(client, skill_md=SKILL)
     page = answer.content.decode()
     assert "Imported: 1 draft" in page
     assert "IMPORT_KEY_MOVED" in page
@@ -59,7 +59,7 @@ def test_where_one_cannot_be_taken_nothing_is_kept(client: Client) -> None:
     page = answer.content.decode()
     assert answer.status_code == 400
     assert "Nothing was imported" in page
-    assert "cannot be a draft" in page
+    assert "Invalid" in page
     assert not Capability.objects.exists()
 
 
@@ -68,7 +68,7 @@ def test_what_is_there_is_replaced_where_that_is_ticked(client: Client) -> None:
     sent = {"skill_md": "x", "capability_json": bundle()["capability.json"]}
     answer = client.post(FILES, sent)
     page = answer.content.decode()
-    assert "is there already" in page
+    assert "Already exists" in page
     assert ">\nx</textarea>" in page
     assert client.post(FILES, {**sent, "replace": "on"}).status_code == 200
     assert drafts.get_draft("alpha").files["skill.md"] == "x"
@@ -109,12 +109,12 @@ def test_odd_files_are_told(sent: dict[str, Any], words: str, client: Client) ->
 
 def test_a_git_address_shows_how_far_it_is(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_import_jobs, "discover_bundles", lambda _: [SourceBundle("repo", bundle())])
-    answer = form_with(client.get("/new-capability/git/"), "Fetch and import").submit(
+    answer = form_with(client.get("/new-capability/git/"), "Import").submit(
         client, source="https://git.example/repo@v1#skills"
     )  # fmt: skip
     place = answer["Location"]
     page = client.get(place).content.decode()
-    assert "Waiting for a worker" in page
+    assert "Queued" in page
     assert "every 1500ms" in page
     assert queue.run_next_job() == "done"
     part = client.get(place, headers={"HX-Request": "true"}).content.decode()

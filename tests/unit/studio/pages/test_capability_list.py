@@ -53,7 +53,7 @@ def test_it_lists_every_status_with_what_is_going_on(client: Client) -> None:
         "gamma": ("retired", False, 0),
     }
     page = answer.content.decode()
-    assert page.count("draft waiting") == 1
+    assert page.count("Unpublished changes") == 1
     assert page.count(">incident<") == 1
 
 

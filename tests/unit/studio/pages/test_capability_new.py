@@ -26,7 +26,7 @@ def client(signed_in: SignIn) -> Client:
 
 
 def _create(client: Client, **changes: str) -> Any:
-    return form_with(client.get("/new-capability/"), "Create the draft").submit(client, **GIVEN | changes)
+    return form_with(client.get("/new-capability/"), "Create draft").submit(client, **GIVEN | changes)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -185,7 +185,7 @@ def test_it_begins_with_what_was_asked_for(client: Client) -> None:
 
 def test_a_copy_ends_in_the_editor(client: Client) -> None:
     publish("weights")
-    form = form_with(client.get("/new-capability/copy/?of=weights"), "Make the copy")
+    form = form_with(client.get("/new-capability/copy/?of=weights"), "Duplicate")
     assert form.values["copy_of"] == "weights"
     answer = form.submit(client, name="Masses")
     assert answer["Location"] == "/capabilities/masses/edit/"

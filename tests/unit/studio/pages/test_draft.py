@@ -163,7 +163,7 @@ def test_saving_with_htmx_answers_findings_and_the_new_version(client: Client) -
     assert answer.status_code == 200
     assert 'hx-swap-oob="innerHTML:#save-state"' in page
     assert f'value="{version + 1}"' in page
-    assert "Draft saved" in page
+    assert "Saved just now" in page
     assert "<html" not in page
 
 
@@ -226,7 +226,7 @@ def test_a_text_that_is_too_large_is_refused_in_words(headers: dict[str, str], c
     answer = client.post(SAVE, _sent(bundle() | {"skill.md": LARGE}, based_on=str(version)), headers=headers)
     page = answer.content.decode()
     assert answer.status_code == 422
-    assert "Not saved: skill.md is too large" in page
+    assert "Couldn't save: skill.md is too large" in page
     assert f'value="{version}"' in page
     assert _stored() == bundle()
     if not headers:

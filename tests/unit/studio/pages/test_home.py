@@ -43,7 +43,7 @@ def test_it_tells_what_needs_a_person(signed_in: SignIn) -> None:
     usage_counters.flush()
     page = signed_in("viewer").get("/").content.decode()
     assert "what is wrong" in page
-    assert "has errors" in page
+    assert "Has errors" in page
     assert "&lt;b&gt;First&lt;/b&gt;" in page
     assert "a &lt;i&gt;note&lt;/i&gt;" in page
     assert "sleep_&lt;x&gt;" in page
@@ -97,7 +97,7 @@ def test_the_tour_knows_what_was_looked_at_and_what_was_written(signed_in: SignI
     )
     page = client.get("/")
     assert page.context["tour"].is_over
-    assert "Done: hide this" in page.content.decode()
+    assert "Dismiss" in page.content.decode()
 
 
 def test_a_page_that_was_found_without_the_tour_counts(signed_in: SignIn) -> None:
@@ -118,7 +118,7 @@ def test_who_left_the_tour_is_noticed_no_more(signed_in: SignIn) -> None:
 def test_the_tour_can_be_left_and_found_again(signed_in: SignIn) -> None:
     client = signed_in("viewer")
     client.get("/tour/to/example/")
-    assert form_with(client.get("/"), "Leave the tour").submit(client)["Location"] == "/"
+    assert form_with(client.get("/"), "Skip").submit(client)["Location"] == "/"
     assert client.get("/").context["tour"] is None
     client.post("/tour/show/")
     assert client.get("/").context["tour"].done == 2

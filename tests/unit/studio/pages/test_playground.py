@@ -31,7 +31,7 @@ def _page(client: Client, **query: str | list[str]) -> str:
 
 def test_an_empty_one_asks_for_a_message(client: Client) -> None:
     page = _page(client)
-    assert "What would a user say?" in page
+    assert "User message" in page
     assert "The prompt at this point" not in page
 
 
@@ -50,7 +50,7 @@ def test_turns_are_counted_down_and_a_skill_is_forgotten(client: Client) -> None
     page = _page(client, m=["weigh-in", "one", "two"])
     assert "weights (2 more turns" in page
     page = _page(client, m=["weigh-in", "one", "two", "three", "four", "five"])
-    assert "nothing" in page.rpartition("In use:")[2]
+    assert "nothing" in page.rpartition("Active:")[2]
 
 
 def test_what_is_missing_is_said_with_the_mend(client: Client) -> None:
@@ -151,7 +151,7 @@ def test_a_skill_that_does_not_fit_into_the_budget_is_told(client: Client) -> No
 def test_an_author_keeps_a_sentence_and_comes_back(signed_in: SignIn) -> None:
     publish("weights", intent_triggers=["weigh-in"])
     author = signed_in("author")
-    form = form_with(author.get("/playground/", {"m": "weigh-in today", "os": "darwin"}), "Add to its draft")
+    form = form_with(author.get("/playground/", {"m": "weigh-in today", "os": "darwin"}), "Add to draft")
     assert form.values["capability_id"] == "weights"
     answer = author.post(form.action, form.values)
     assert answer["Location"] == "/playground/?os=darwin&m=weigh-in+today"
@@ -162,7 +162,7 @@ def test_an_author_keeps_a_sentence_and_comes_back(signed_in: SignIn) -> None:
 
 def test_a_viewer_keeps_nothing(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
-    assert "Add to its draft" not in _page(client, m="weigh-in")
+    assert "Add to draft" not in _page(client, m="weigh-in")
     assert client.post("/sentences/add/", {"capability_id": "weights", "sentence": "a"}).status_code == 403
 
 

@@ -30,7 +30,7 @@ def test_the_list_shows_members_orphans_and_what_nobody_has_described(publisher:
     rows = {one.group_id: (one.members, one.is_described, one.is_exclusive) for one in answer.context["page"]}
     assert rows == {"food": (1, False, False), "health": (2, True, True), "travel": (0, True, False)}
     page = answer.content.decode()
-    assert (page.count(">orphan<"), page.count(">not described<"), page.count(">exclusive<")) == (1, 1, 1)
+    assert (page.count(">orphan<"), page.count(">No description<"), page.count(">exclusive<")) == (1, 1, 1)
     assert "&lt;Health&gt;" in page
     assert 'href="/capabilities/?group=-"' in page
 
@@ -41,7 +41,7 @@ def test_an_empty_list_says_so(publisher: Client) -> None:
 
 def test_a_group_is_made_changed_and_removed(publisher: Client) -> None:
     publish("alpha", skill_groups=["health"])
-    form = form_with(publisher.get("/new-skill-group/?id=health"), "Make the group")
+    form = form_with(publisher.get("/new-skill-group/?id=health"), "Create group")
     assert form.values["group_id"] == "health"
     answer = form.submit(publisher, name="Health", description="Body.", examples="how did I sleep\n\n  log it \n")
     assert answer["Location"] == "/skill-groups/health/"
@@ -57,7 +57,7 @@ def test_a_group_is_made_changed_and_removed(publisher: Client) -> None:
     asked = form_with(publisher.get("/skill-groups/health/"), "Delete details").submit(publisher)
     assert confirm(publisher, asked)["Location"] == "/skill-groups/"
     assert not SkillGroup.objects.exists()
-    assert "not described" in publisher.get("/skill-groups/health/").content.decode()
+    assert "No description" in publisher.get("/skill-groups/health/").content.decode()
     verbs = AuditEvent.objects.filter(subject="health").values_list("verb", "actor_name")
     assert list(verbs) == [
         ("skill_group.set", "the-publisher"), ("skill_group.set", "the-publisher"),

@@ -34,13 +34,13 @@ def _kept() -> dict[str, str]:
 
 def test_one_is_written_read_and_written_again(client: Client) -> None:
     publish()
-    answer = form_with(client.get(PAGE), "Put it into the draft").submit(
+    answer = form_with(client.get(PAGE), "Add to draft").submit(
         client, path="references/units.md", text=UNITS.replace("\n", "\r\n")
     )
     assert answer["Location"] == PAGE
     assert _kept() == {"references/units.md": UNITS}
     page = client.get(f"{PAGE}read/references/units.md")
-    form = form_with(page, "Put it into the draft")
+    form = form_with(page, "Add to draft")
     form.submit(client, text="Short.")
     assert _kept() == {"references/units.md": "Short."}
     assert "references/units.md" in client.get("/capabilities/alpha/publish/").content.decode()
@@ -145,7 +145,7 @@ def test_a_change_reads_the_capability_no_second_time() -> None:
 
 def test_a_stale_page_writes_nothing_over(client: Client) -> None:
     publish()
-    stale = form_with(client.get(PAGE), "Put it into the draft")
+    stale = form_with(client.get(PAGE), "Add to draft")
     drafts.save_draft(capability_id="alpha", files=bundle(body="Meanwhile."), based_on=None, by=OLGA)
     answer = stale.submit(client, path="references/units.md", text="What I wrote")
     assert answer.status_code == 409
@@ -166,7 +166,7 @@ def test_what_is_found_in_them_is_shown(client: Client) -> None:
 def test_a_viewer_reads(signed_in: SignIn) -> None:
     publication.publish(files=bundle() | {"references/units.md": "<b>&</b>"}, by=OLGA)
     viewer = signed_in("viewer")
-    assert "Put it into the draft" not in viewer.get(PAGE).content.decode()
+    assert "Add to draft" not in viewer.get(PAGE).content.decode()
     page = viewer.get(f"{PAGE}read/references/units.md").content.decode()
     assert "&lt;b&gt;&amp;&lt;/b&gt;" in page
     assert "<textarea" not in page
@@ -181,7 +181,7 @@ def test_two_editors_of_a_capability_with_files_choose_among_the_four(client: Cl
     texts = {name.replace(".", "_"): text for name, text in bundle(body="Mine.").items()}
     answer = client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
     assert answer.status_code == 409
-    form_with(answer, "Merge the two").submit(client)
+    form_with(answer, "Merge versions").submit(client)
     assert _kept() == {"references/units.md": "Theirs."}
 
 
@@ -205,7 +205,7 @@ def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None
     before = bundle()["capability.json"]
     page = client.get(PAGE)
     assert "the path is written into capability.json too" in " ".join(page.content.decode().split())
-    form_with(page, "Put it into the draft").submit(client, path="forms.md", text=UNITS)
+    form_with(page, "Add to draft").submit(client, path="forms.md", text=UNITS)
     assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")
     files = [SimpleUploadedFile("LICENSE.txt", b"MIT")]
     client.post(f"{PAGE}save/", {"folder": "", "files": files, "based_on": "1"})
@@ -213,7 +213,7 @@ def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None
     shown = client.get(PAGE).content.decode()
     assert shown.count("named in capability.json\n") == 2
     assert client.get(f"{PAGE}read/LICENSE.txt").status_code == 200
-    form_with(client.get(f"{PAGE}read/forms.md"), "Put it into the draft").submit(client, text="Short.")
+    form_with(client.get(f"{PAGE}read/forms.md"), "Add to draft").submit(client, text="Short.")
     assert (_kept()["forms.md"], _mark()) == ("Short.", "forms.md\nLICENSE.txt")
     for path in ("forms.md", "LICENSE.txt"):
         ask_and_confirm(client, f"{PAGE}remove/", {"path": path})
@@ -237,7 +237,7 @@ def test_what_the_editor_names_no_more_is_shown_and_can_be_named_again(client: C
     page = client.get(PAGE).content.decode()
     assert "capability.json does not name it" in page
     assert "FILE_UNKNOWN" in page
-    form_with(client.get(f"{PAGE}read/forms.md"), "Put it into the draft").submit(client)
+    form_with(client.get(f"{PAGE}read/forms.md"), "Add to draft").submit(client)
     assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")
     assert "does not name it" not in client.get(PAGE).content.decode()
 
@@ -248,7 +248,7 @@ def test_where_capability_json_cannot_be_read_nobody_knows(client: Client) -> No
     client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
     page = client.get(PAGE).content.decode()
     assert _kept() == {"forms.md": UNITS}
-    assert "not known: capability.json cannot be read" in page
+    assert "Unknown (capability.json is invalid)" in page
     assert "FILE_UNKNOWN" not in page
 
 

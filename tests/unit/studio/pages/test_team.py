@@ -55,8 +55,8 @@ def test_others_read_the_pages_of_what_a_team_owns_and_change_nothing(signed_in:
     client = signed_in("publisher")
     page = client.get("/capabilities/alpha/").content.decode()
     assert "&lt;b&gt;Owners&lt;/b&gt;" in page
-    assert "you may read" in page
-    assert "Edit the draft" not in page
+    assert "View only" in page
+    assert "Edit draft" not in page
     assert client.get("/capabilities/alpha/history/1/").status_code == 200
     refused = client.get("/capabilities/alpha/edit/")
     assert refused.status_code == 403

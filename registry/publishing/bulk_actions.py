@@ -71,7 +71,7 @@ def _exports(capability_ids: Sequence[str]) -> Iterator[Export]:
 def _checked(capability_ids: Sequence[str]) -> list[str]:
     chosen = list(dict.fromkeys(capability_ids))
     if not chosen:
-        raise InvalidRequest("No capability was chosen")
+        raise InvalidRequest("Select at least one capability")
     if len(chosen) > CAPABILITIES_MAX:
         raise InvalidRequest(f"At most {CAPABILITIES_MAX} capabilities at once; {len(chosen)} were chosen")
     return chosen

@@ -30,7 +30,7 @@ def create(page: Page, url: str, capability_id: str) -> None:
     page.get_by_label("ID", exact=True).fill(capability_id)
     page.locator("#id_description").fill("Tests the Studio. Use it when a test runs.")
     page.get_by_role("button", name="Create draft").click()
-    expect(page).to_have_url(f"**/capabilities/{capability_id}/edit/**")
+    page.wait_for_url(f"**/capabilities/{capability_id}/edit/**")
 
 
 def open_file(page: Page, name: str) -> Locator:

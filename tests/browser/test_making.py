@@ -66,7 +66,7 @@ def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studi
     author.get_by_label("Required").last.check()
     author.get_by_label("Generate a form").last.check()
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/nap_log/edit/**")
+    author.wait_for_url("**/capabilities/nap_log/edit/**")
     texts = texts_of(author)
     capability, tools = json.loads(texts["capability_json"]), json.loads(texts["tools_json"])
     assert capability["intent_triggers"] == ["bad night"]
@@ -134,13 +134,13 @@ def test_what_is_wrong_stands_where_it_was_typed(
     author.get_by_role("button", name="Delete tool").click()
     expect(author.locator("#tools").get_by_label("Name", exact=True)).to_have_count(0)
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/nap_log_two/edit/**")
+    author.wait_for_url("**/capabilities/nap_log_two/edit/**")
 
 
 def test_enter_in_a_field_creates_and_adds_no_row(author: Page, studio: Studio) -> None:
     _begin(author, studio.url, "Nap Log Three")
     author.get_by_label("Name", exact=True).press("Enter")
-    expect(author).to_have_url("**/capabilities/nap_log_three/edit/**")
+    author.wait_for_url("**/capabilities/nap_log_three/edit/**")
 
 
 def test_a_folder_of_two_becomes_two_drafts(author: Page, studio: Studio, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_folder_of_two_becomes_two_drafts(author: Page, studio: Studio, tmp_pa
     author.get_by_role("button", name="Import").click()
     expect(author.get_by_role("heading", name="Imported: 2 drafts")).to_be_visible()
     author.get_by_role("link", name="folder_two").click()
-    expect(author).to_have_url("**/capabilities/folder_two/edit/**")
+    author.wait_for_url("**/capabilities/folder_two/edit/**")
 
 
 def test_a_git_address_that_is_refused_is_told_when_the_job_has_ended(author: Page, studio: Studio) -> None:
@@ -177,7 +177,7 @@ def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, a
     expect(author.get_by_label("ID", exact=True)).to_have_value("moon_phase")
     author.locator("#id_description").fill("Tells the phase of the moon. Use it when asked.")
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/moon_phase/edit/**")
+    author.wait_for_url("**/capabilities/moon_phase/edit/**")
     author.goto(f"{studio.url}/demand/")
     expect(row.get_by_text("not published")).to_be_visible()
     row.get_by_role("button", name="Put away").click()
@@ -201,7 +201,7 @@ def test_a_fault_far_below_is_said_where_the_page_opens_and_leads_there(
     expect(author.locator("#tools").get_by_label("Name", exact=True)).to_be_in_viewport()
     author.locator("#tools").get_by_label("Name", exact=True).fill("Nap find")
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/far_below/edit/**")
+    author.wait_for_url("**/capabilities/far_below/edit/**")
     assert json.loads(texts_of(author)["tools_json"])[0]["name"] == "nap_find"
 
 
@@ -223,5 +223,5 @@ def test_the_browser_asks_before_it_leaves_words_behind_and_else_never(author: P
     assert asked == ["beforeunload"]
     _begin(author, studio.url, "Left Behind")
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/left_behind/edit/**")
+    author.wait_for_url("**/capabilities/left_behind/edit/**")
     assert asked == ["beforeunload"]

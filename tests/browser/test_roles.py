@@ -124,7 +124,7 @@ def _create_with_two_tools_and_a_form(author: Page) -> None:
     tool.get_by_label("Required").check()
     tool.get_by_label("Generate a form").check()
     author.get_by_role("button", name="Create draft").click()
-    expect(author).to_have_url("**/capabilities/plant_care/edit/**")
+    author.wait_for_url("**/capabilities/plant_care/edit/**")
 
 
 def _fill_tool(tool: Locator, name: str, does: str, needs: str, meaning: str) -> None:
@@ -146,7 +146,7 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     expect(author.get_by_role("button", name="Ask for a review")).to_have_count(0)
     take(author, folder, "role-author")
     finding.locator("a.finding-place").click()
-    expect(author).to_have_url("**/capabilities/plant_care/edit/**")
+    author.wait_for_url("**/capabilities/plant_care/edit/**")
     skill = open_form(author, "skill.md")
     skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_save"))
     expect(author.locator("#findings .tag-error")).to_have_count(0)
@@ -235,7 +235,7 @@ def test_an_admin_lets_people_and_keys_in_and_sets_the_rules(
     allowed_on_console.append("403")
     _make_a_team(admin)
     nora.goto(f"{studio.url}/capabilities/meals/edit/")
-    expect(nora).to_have_url("**/capabilities/meals/edit/**")
+    nora.wait_for_url("**/capabilities/meals/edit/**")
     author = people("the-author")
     author.goto(f"{studio.url}/capabilities/meals/edit/")
     expect(author.get_by_text("belongs to the team 'Kitchen'")).to_be_visible()

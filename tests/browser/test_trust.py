@@ -181,5 +181,5 @@ def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: St
     page.get_by_label("Somebody more").select_option("the-publisher")
     page.get_by_role("button", name="Add", exact=True).click()
     theirs.reload()
-    expect(theirs).to_have_url("**/capabilities/billing_refund/edit/**")
+    theirs.wait_for_url("**/capabilities/billing_refund/edit/**")
     theirs.context.close()

@@ -105,6 +105,7 @@ CHOSEN = [
     "chat",
     "Team",
     "health",
+    "Health",
     "the",
     "admin",
     "note",

@@ -60,18 +60,20 @@ def test_each_role_is_offered_what_it_may_do(signed_in: SignIn) -> None:
     offered = {}
     for role in ("viewer", "author", "publisher"):
         page = signed_in(role).get(PAGE).content.decode()
-        offered[role] = [words for words in ("Edit draft", "Fix", "and publish", "Retire") if words in page]
+        offered[role] = [
+            words for words in ("Edit draft", "Fix", "Review &amp; publish", "Retire capability") if words in page
+        ]
     assert offered == {
         "viewer": [],
         "author": ["Edit draft", "Fix"],
-        "publisher": ["Edit draft", "Fix", "and publish", "Retire"],
+        "publisher": ["Edit draft", "Fix", "Review &amp; publish", "Retire capability"],
     }
 
 
 def test_one_that_was_never_published_says_so(client: Client) -> None:
     drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
     page = client.get(PAGE)
-    assert "Never published" in page.content.decode()
+    assert "Not published yet" in page.content.decode()
     assert "Lifecycle" not in page.content.decode()
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     assert client.get(PAGE).status_code == 200
@@ -80,11 +82,11 @@ def test_one_that_was_never_published_says_so(client: Client) -> None:
 def test_deprecate_retire_and_restore_without_scripts(client: Client) -> None:
     publish()
     publish("beta")
-    assert "alpha is deprecated" in _press(client, "Deprecate", replaced_by="beta", note="Use beta.")
+    assert "Alpha is deprecated" in _press(client, "Deprecate capability", replaced_by="beta", note="Use beta.")
     assert Capability.objects.get(capability_id="alpha").replaced_by_id is not None
     assert "Replacement" in client.get(PAGE).content.decode()
-    assert "alpha is retired" in _press(client, "Retire", note="Nobody needs it.")
-    assert "alpha is published again" in _press(client, "Restore")
+    assert "Alpha is retired" in _press(client, "Retire capability", note="Nobody needs it.")
+    assert "Alpha is published again" in _press(client, "Restore capability")
     assert _status() == "published"
     written = AuditEvent.objects.filter(actor_name="the-publisher").values_list("verb", "detail__note")
     assert list(written) == [
@@ -98,7 +100,7 @@ def test_a_restore_that_todays_rules_refuse_says_why(client: Client) -> None:
     publish("alpha", [tool("list_things")])
     publication.retire(capability_id="alpha", by=OLGA)
     publish("beta", [tool("list_things")])
-    assert "Refused by today" in _press(client, "Restore")
+    assert "pass the current checks" in _press(client, "Restore capability")
     assert _status() == "retired"
 
 
@@ -106,7 +108,7 @@ def test_a_restore_that_todays_rules_refuse_says_why(client: Client) -> None:
 @pytest.mark.parametrize("replaced_by", ["alpha", "nowhere", "a\0b", "x" * 5000, "<b>"])
 def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client) -> None:
     publish()
-    page = _press(client, "Deprecate", replaced_by=replaced_by)
+    page = _press(client, "Deprecate capability", replaced_by=replaced_by)
     assert "message-error" in page
     assert "<b>'" not in page
     assert _status() == "published"
@@ -116,7 +118,7 @@ def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client
 @pytest.mark.parametrize("note", ["a\0b", "x" * 100_000, "\u202e<script>alert(1)</script>", "🍎" * 3000])
 def test_an_odd_note_is_kept_as_far_as_it_goes(note: str, client: Client) -> None:
     publish()
-    assert "<script>alert" not in _press(client, "Retire", note=note)
+    assert "<script>alert" not in _press(client, "Retire capability", note=note)
     kept = AuditEvent.objects.get(verb="capability.retire").detail["note"]
     assert kept == note.replace("\0", "")[:2000]
 
@@ -125,7 +127,7 @@ def test_a_verb_that_does_not_fit_the_status_is_refused_in_words(client: Client)
     publish()
     assert "there is nothing to restore" in client.post(f"{PAGE}restore/", follow=True).content.decode()
     publication.retire(capability_id="alpha", by=OLGA)
-    assert "alpha is already retired." in client.post(f"{PAGE}retire/", follow=True).content.decode()
+    assert "Alpha is already retired." in client.post(f"{PAGE}retire/", follow=True).content.decode()
     drafts.save_draft(capability_id="beta", files={"skill.md": ""}, based_on=None, by=OLGA)
     page = client.get("/capabilities/beta/retire/", follow=True).content.decode()
     assert "beta is not published" in page
@@ -213,7 +215,7 @@ def test_what_was_never_published_says_what_its_draft_is(signed_in: SignIn) -> N
     assert "<bdi>Desk Booking</bdi>" in page
     assert "Finds a &lt;b&gt;desk&lt;/b&gt;." in page
     assert '<bdi class="tag">hot desk</bdi>' in page
-    assert "Never published" in page
+    assert "Not published yet" in page
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"name": 7, "intent_triggers": {}, "description": []}'])

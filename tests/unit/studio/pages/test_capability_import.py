@@ -37,7 +37,7 @@ def _zip(*ids: str, **more: bytes) -> SimpleUploadedFile:
 def test_an_archive_of_several_becomes_drafts(client: Client) -> None:
     answer = client.post(FILES, {"archive": _zip("alpha", "beta")})
     page = answer.content.decode()
-    assert "Imported: 2 drafts" in page
+    assert "2 drafts imported" in page
     assert '"/capabilities/beta/edit/"' in page
     assert drafts.get_draft("beta").saved_by == "operator:the-author"
 
@@ -49,7 +49,7 @@ def test_one_without_a_word_to_say_opens_in_the_editor(client: Client) -> None:
 def test_what_an_agent_skill_lost_is_shown(client: Client) -> None:
     answer = form_with(client.get(FILES), "Import").submit(client, skill_md=SKILL)
     page = answer.content.decode()
-    assert "Imported: 1 draft" in page
+    assert "1 draft imported" in page
     assert "IMPORT_KEY_MOVED" in page
     assert Capability.objects.get().capability_id == "pdf_forms"
 
@@ -79,7 +79,7 @@ def test_a_folder_is_read_by_the_paths_beside_it(client: Client) -> None:
     texts = [text for each in ("alpha", "beta") for text in bundle(each).values()]
     folder = [SimpleUploadedFile(name, text.encode()) for name, text in zip(names, texts, strict=True)]
     answer = client.post(FILES, {"folder": folder, "paths": json.dumps(names)})
-    assert "Imported: 2 drafts" in answer.content.decode()
+    assert "2 drafts imported" in answer.content.decode()
 
 
 @pytest.mark.parametrize("paths", ["", "{", "[]", "[1,2,3,4,5]", '["a"]', "[" * 100_000])
@@ -87,7 +87,7 @@ def test_a_folder_whose_paths_did_not_come_is_refused(paths: str, client: Client
     folder = [SimpleUploadedFile("capability.json", b"{}") for _ in range(5)]
     answer = client.post(FILES, {"folder": folder, "paths": paths})
     assert answer.status_code == 400
-    assert "make an archive" in answer.content.decode()
+    assert "Upload an archive" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_git_address_shows_how_far_it_is(client: Client, monkeypatch: pytest.M
     assert "every 1500ms" in page
     assert queue.run_next_job() == "done"
     part = client.get(place, headers={"HX-Request": "true"}).content.decode()
-    assert "Imported: 1 draft" in part
+    assert "1 draft imported" in part
     assert "hx-trigger" not in part
     assert "<html" not in part
     assert place in client.get("/new-capability/git/").content.decode()

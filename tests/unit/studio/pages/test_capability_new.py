@@ -50,8 +50,8 @@ def test_any_good_id_has_its_pages(name: str, client: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"capability_id": "Sleep Tracking"}, "Use lower-case words"),
-        ({"capability_id": "_a"}, "Use lower-case words"),
+        ({"capability_id": "Sleep Tracking"}, "Use lowercase letters"),
+        ({"capability_id": "_a"}, "Use lowercase letters"),
         ({"capability_id": "a\n"}, None),
         ({"capability_id": "x" * 65}, "at most 64 characters"),
         ({"capability_id": "a\0"}, "Null characters are not allowed."),
@@ -106,7 +106,7 @@ def test_phrases_sentences_a_tool_and_its_form(client: Client) -> None:
         GIVEN | TOOL | {"skill_profile": "capability", "triggers": "log sleep\r\n nap \r\nnap", "sentences": "I slept"}
     )
     answer = client.post("/new-capability/", given, follow=True)
-    assert "left to look at" in answer.content.decode()
+    assert "to finish" in answer.content.decode()
     files = drafts.get_draft("sleep_tracking").files
     capability, tools = json.loads(files["capability.json"]), json.loads(files["tools.json"])
     assert capability["intent_triggers"] == ["log sleep", "nap"]
@@ -120,18 +120,18 @@ def test_phrases_sentences_a_tool_and_its_form(client: Client) -> None:
 
 def test_an_id_is_made_of_the_name(client: Client) -> None:
     assert _create(client, capability_id="")["Location"] == "/capabilities/sleep_tracking/edit/"
-    assert "Use lower-case words" in _create(client, capability_id="", name="睡眠").content.decode()
+    assert "Use lowercase letters" in _create(client, capability_id="", name="睡眠").content.decode()
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tool-0-name": "sleepLog"}, "Name of the tool"),
-        ({"tool-0-does": ""}, "Say what the tool does"),
+        ({"tool-0-name": "sleepLog"}, "Tool name"),
+        ({"tool-0-does": ""}, "Add a description"),
         ({"tool-0-arg-0-name": "Hours!"}, "Argument Hours!"),
-        ({"tool-0-arg-1-name": "hours"}, "two arguments called hours"),
-        ({"tool-0-arg-0-kind": "choice"}, "say what there is to choose from"),
-        ({"tool-1-name": "sleep_log", "tool-1-does": "x"}, "two tools called sleep_log"),
+        ({"tool-0-arg-1-name": "hours"}, "Duplicate argument: hours"),
+        ({"tool-0-arg-0-kind": "choice"}, "add options, separated by commas"),
+        ({"tool-1-name": "sleep_log", "tool-1-does": "x"}, "Duplicate tool name: sleep_log"),
         ({"triggers": "x" * 81}, "at most 80 characters"),
         ({"triggers": "\n".join(f"t{n}" for n in range(51))}, "At most 50 lines"),
     ],
@@ -171,7 +171,7 @@ def test_a_phrase_of_another_capability_is_told_while_it_is_typed(client: Client
     publish("weights", intent_triggers=["weigh-in"])
     sent = {"step": "triggers", "triggers": "Weigh in\nnap", "name": "Sleep Log", "description": ""}
     page = client.post("/new-capability/", sent, headers={"HX-Request": "true"}).content.decode()
-    assert "<strong>Weigh in</strong> leads to" in page
+    assert "<strong>“Weigh in”</strong> is also a trigger of" in page
     assert "<html" not in page
     assert 'data-add-trigger="sleep log"' in page
 
@@ -190,7 +190,7 @@ def test_a_copy_ends_in_the_editor(client: Client) -> None:
     answer = form.submit(client, name="Masses")
     assert answer["Location"] == "/capabilities/masses/edit/"
     again = form.submit(client, name="Masses")
-    assert (again.status_code, "exists already" in again.content.decode()) == (400, True)
+    assert (again.status_code, "already exists" in again.content.decode()) == (400, True)
     odd = form.submit(client, name="Odd", copy_of="nobody")
     assert (odd.status_code, "No capability found" in odd.content.decode()) == (400, True)
 
@@ -220,6 +220,6 @@ def test_what_is_wrong_is_said_at_the_top_and_leads_to_its_place(client: Client)
     page = client.post("/new-capability/", given).content.decode()
     top = page[: page.index('id="making-what"')]
     assert '<a href="#id_name">Name</a>: This field is required.' in " ".join(top.split())
-    assert '<a href="#tool-0">Tool 1</a>: Name of the tool' in " ".join(top.split())
+    assert '<a href="#tool-0">Tool 1</a>: Tool name' in " ".join(top.split())
     assert 'id="tool-0"' in page
     assert "is not made yet" not in client.get("/new-capability/").content.decode()

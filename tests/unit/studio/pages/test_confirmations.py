@@ -261,7 +261,7 @@ def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world:
     asked = world.get("/capabilities/alpha/retire/")
     page = " ".join(asked.content.decode().split())
     for words in (
-        "<title> Retire capability “alpha”?",
+        "<title> Retire capability “Alpha”?",
         "1,520 loads by 1 key in the last 30 days: such calls will fail.",
         "40 loads without a key will fail too.",
         "Most used by: agent.",

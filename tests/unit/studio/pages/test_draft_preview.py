@@ -156,7 +156,7 @@ def _act(client: Client, action: str, context: Any, schema_id: str = "WeightEntr
 def test_an_action_is_held_against_its_tool(client: Client) -> None:
     told = _act(client, "save_entries", ENTRIES)
     assert told["fits"] is True
-    assert told["words"] == "weight_entry_save_batch would be called: it writes, needs a person's approval."
+    assert told["words"] == "Calls weight_entry_save_batch: write, requires approval."
     assert json.loads(told["arguments"])["entries"][0] == {"measured_on": "2026-01-15", "weight": 186.4, "unit": "lb"}
 
 

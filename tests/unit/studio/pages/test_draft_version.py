@@ -62,7 +62,7 @@ def test_it_lists_who_saved_what_and_what_the_next_save_removed(client: Client) 
 def test_without_an_earlier_text_it_says_what_will_be_here(client: Client) -> None:
     publish()
     page = _page(client)
-    assert "Earlier texts of the draft appear here when you save changes." in page
+    assert "Previous versions of the draft appear here when you save changes." in page
     assert f'href="{EDIT}">Edit draft</a>' in page
 
 
@@ -112,7 +112,7 @@ def test_a_discarded_draft_can_be_restored(client: Client) -> None:
     _save(bundle(body=SECTION))
     ask_and_confirm(client, "/capabilities/alpha/draft/discard/")
     assert "Discarded, published or replaced by an import" in _page(client)
-    assert "There is no draft now." in _page(client, f"{LIST}1/")
+    assert "There is no draft." in _page(client, f"{LIST}1/")
     _restore(client)
     assert drafts.get_draft("alpha").files == bundle(body=SECTION)
 
@@ -131,7 +131,7 @@ def test_the_same_text_offers_no_restoring(client: Client) -> None:
     _remove_a_section()
     _save(bundle(body=SECTION))
     answer = client.get(f"{LIST}1/")
-    assert "The texts are the same." in answer.content.decode()
+    assert "No changes" in answer.content.decode()
     assert not [form for form in forms_in(answer) if "Restore version" in form.buttons]
 
 

@@ -13,7 +13,7 @@ from registry.catalog import drafts
 from registry.publishing import publication
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import form_with
+from tests.unit.studio.forms import form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -38,30 +38,30 @@ def test_an_empty_one_asks_for_a_message(client: Client) -> None:
 def test_a_message_shows_the_decision_its_trigger_and_the_prompt(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"], skill_groups=["health"])
     page = _page(client, m="I just weighed 80 kg")
-    assert '<mark title="trigger: weigh-in">weighed</mark>' in page
+    assert '<mark title="Trigger: weigh-in">weighed</mark>' in page
     assert "Skill groups: health." in page
-    assert "weights (4 more turns" in page
-    assert "READY" in page
+    assert "weights (4 turns left" in page
+    assert ">Ready<" in page
     assert "weights" in page.partition('<pre class="prompt"')[2]
 
 
 def test_turns_are_counted_down_and_a_skill_is_forgotten(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
     page = _page(client, m=["weigh-in", "one", "two"])
-    assert "weights (2 more turns" in page
+    assert "weights (2 turns left" in page
     page = _page(client, m=["weigh-in", "one", "two", "three", "four", "five"])
-    assert "nothing" in page.rpartition("Active:")[2]
+    assert "none" in page.rpartition("Active:")[2]
 
 
 def test_what_is_missing_is_said_with_the_mend(client: Client) -> None:
     publish("films", intent_triggers=["video"], dependencies={"bins": ["ffmpeg"]}, dependency_level="external")
-    assert "NEED_SETUP" in _page(client, m="cut this video")
-    assert "READY" in _page(client, m="cut this video", has="ffmpeg")
+    assert ">Setup required<" in _page(client, m="cut this video")
+    assert ">Ready<" in _page(client, m="cut this video", has="ffmpeg")
 
 
 def test_nothing_fits(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
-    assert ">none<" in _page(client, m="1 + 1")
+    assert ">No match<" in _page(client, m="1 + 1")
 
 
 def test_what_is_typed_is_text(client: Client) -> None:
@@ -104,7 +104,7 @@ def test_scores_are_shown_in_parts_and_near_misses_are_named(client: Client) -> 
     response = client.get("/playground/", {"m": "log my lunch please"})
     first = response.context["steps"][0].candidates[0]
     assert (first.capability_id, first.standing, first.triggers) == ("meals", "fits", ("lunch",))
-    assert [bar.label for bar in first.parts] == ["Trigger", "Sentence", "Probability"]
+    assert [bar.label for bar in first.parts] == ["Trigger", "Example message", "Probability"]
     assert first.parts[0].percent > 0
     assert f'width="{first.parts[0].percent}"' in response.content.decode()
 
@@ -122,8 +122,8 @@ def test_each_kind_of_thing_that_is_there_is_told_apart(client: Client) -> None:
     publish("films", intent_triggers=["video"], dependencies=needs, dependency_level="external")
     page = _page(client, m="cut this video", python="ffmpeg")
     assert "<strong>program ffmpeg</strong>: install ffmpeg" in page
-    assert "NEED_AUTH" in _page(client, m="cut this video", bins="ffmpeg")
-    assert "READY" in _page(client, m="cut this video", bins="ffmpeg, git", env="FILM_KEY")
+    assert ">Sign-in required<" in _page(client, m="cut this video", bins="ffmpeg")
+    assert ">Ready<" in _page(client, m="cut this video", bins="ffmpeg, git", env="FILM_KEY")
 
 
 def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
@@ -131,8 +131,8 @@ def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
     drafts.save_draft(capability_id="weights", files=_files(), based_on=None, by=OLGA)
     assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("talk-say")[0]
     page = _page(client, m="weigh-in", drafts="yes")
-    assert '<span class="tag">draft</span>' in page
-    assert "weights (4 more turns" in page
+    assert '<span class="tag">Draft</span>' in page
+    assert "weights (4 turns left" in page
     drafts.save_draft(
         capability_id="weights", files=_files(intent_triggers=["kilos"]), based_on=1, by=OLGA
     )  # fmt: skip
@@ -191,7 +191,7 @@ def test_what_a_form_sends_is_held_against_its_tool(client: Client) -> None:
     _publish_with_form()
     told = _act(client)
     assert (told["standing"], told["tool"]) == ("approval", "weight_save")
-    assert told["policy"] == "writes, needs a person's approval"
+    assert told["policy"] == "write, requires approval"
     assert json.loads(told["arguments"]) == {"kilos": 80}
     assert _act(client, context='{"kilos": "many"}')["standing"] == "refused"
     assert _act(client, action="cancel")["words"] == "The form closes. No tool is called."
@@ -220,12 +220,12 @@ def test_without_scripts_a_form_is_filled_in_and_sent(client: Client) -> None:
     _publish_with_form()
     page = client.get("/playground/", {"m": "weigh-in", "os": "darwin"})
     (button,) = [one for one in page.context["forms"][0].plain.buttons if one.event["name"] == "send"]
-    form = form_with(page, button.label)
+    (form,) = [one for one in forms_in(page) if button.label in one.buttons and "schema_id" in one.values]
     (name,) = [name for name in form.values if name.startswith("/")]
     answer = form.submit(client, **{name: "81", "press": button.number})
     words = " ".join(answer.content.decode().split())
     assert "Needs approval before it runs." in words
-    assert "<code>weight_save</code> writes, needs a person&#x27;s approval" in words
+    assert "<code>weight_save</code> write, requires approval" in words
     assert "&quot;kilos&quot;: 81" in words
     assert answer.context["messages_said"] == ["weigh-in"], "the conversation is where it was"
     assert answer.context["system"] == "darwin"

@@ -128,7 +128,7 @@ def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requ
     home = author.get("/").content.decode()
     assert "Submitted by you" in home
     assert '<span class="tag tag-warning">Changes requested</span>' in home
-    assert ">passes<" not in home
+    assert ">Ready to publish<" not in home
     assert "Submitted by you" not in publisher.get("/").content.decode()
     # What others have submitted is listed under its own tab.
     assert words not in publisher.get("/reviews/").content.decode()
@@ -137,7 +137,7 @@ def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requ
     assert words in author.get("/capabilities/alpha/").content.decode()
     _asked(author)
     assert not [page for page in pages if words in author.get(page).content.decode()]
-    assert ">passes<" in author.get("/").content.decode()
+    assert ">Ready to publish<" in author.get("/").content.decode()
 
 
 def test_a_viewer_reads_what_is_asked_for_and_is_offered_nothing(signed_in: SignIn) -> None:

@@ -30,13 +30,13 @@ def test_the_list_shows_members_orphans_and_what_nobody_has_described(publisher:
     rows = {one.group_id: (one.members, one.is_described, one.is_exclusive) for one in answer.context["page"]}
     assert rows == {"food": (1, False, False), "health": (2, True, True), "travel": (0, True, False)}
     page = answer.content.decode()
-    assert (page.count(">orphan<"), page.count(">No description<"), page.count(">exclusive<")) == (1, 1, 1)
+    assert (page.count(">Unused<"), page.count(">No description<"), page.count(">One at a time<")) == (1, 1, 1)
     assert "&lt;Health&gt;" in page
     assert 'href="/capabilities/?group=-"' in page
 
 
 def test_an_empty_list_says_so(publisher: Client) -> None:
-    assert "No skill groups yet" in publisher.get("/skill-groups/").content.decode()
+    assert "Create a skill group" in publisher.get("/skill-groups/").content.decode()
 
 
 def test_a_group_is_made_changed_and_removed(publisher: Client) -> None:
@@ -49,7 +49,7 @@ def test_a_group_is_made_changed_and_removed(publisher: Client) -> None:
     assert (group.name, group.examples, group.is_exclusive) == ("Health", ["how did I sleep", "log it"], False)
     page = publisher.get("/skill-groups/health/")
     assert ">Alpha<" in page.content.decode().replace("<bdi>", "").replace("</bdi>", "")
-    form = form_with(page, "Save")
+    form = form_with(page, "Save details")
     assert form.values["examples"].split() == ["how", "did", "I", "sleep", "log", "it"]
     form.submit(publisher, name="Body", examples="", is_exclusive="on")
     group.refresh_from_db()

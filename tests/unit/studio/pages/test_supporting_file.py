@@ -128,7 +128,7 @@ def test_what_is_too_large_is_refused_and_not_cut(client: Client) -> None:
     long = SimpleUploadedFile("a.csv", b"line\r\n" * 200_000)
     answer = client.post(f"{PAGE}save/", {"folder": "assets", "files": [long], "based_on": ""})
     assert answer.status_code == 400
-    assert "a.csv is too large: a file has at most 1 MiB" in answer.content.decode()
+    assert "a.csv is too large: files can have up to 1 MiB" in answer.content.decode()
     assert not Draft.objects.exists()
 
 
@@ -149,7 +149,7 @@ def test_a_stale_page_writes_nothing_over(client: Client) -> None:
     drafts.save_draft(capability_id="alpha", files=bundle(body="Meanwhile."), based_on=None, by=OLGA)
     answer = stale.submit(client, path="references/units.md", text="What I wrote")
     assert answer.status_code == 409
-    assert "Somebody saved the draft meanwhile" in answer.content.decode()
+    assert "Someone else saved the draft" in answer.content.decode()
     assert "What I wrote" in answer.content.decode()
     assert _kept() == {}
 
@@ -204,7 +204,7 @@ def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None
     publish()
     before = bundle()["capability.json"]
     page = client.get(PAGE)
-    assert "the path is written into capability.json too" in " ".join(page.content.decode().split())
+    assert "are also listed in capability.json" in " ".join(page.content.decode().split())
     form_with(page, "Add to draft").submit(client, path="forms.md", text=UNITS)
     assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")
     files = [SimpleUploadedFile("LICENSE.txt", b"MIT")]
@@ -235,7 +235,7 @@ def test_what_the_editor_names_no_more_is_shown_and_can_be_named_again(client: C
     client.post("/capabilities/alpha/draft/save/", {**texts, "based_on": ""})
     assert (_kept(), _mark()) == ({"forms.md": UNITS}, "")
     page = client.get(PAGE).content.decode()
-    assert "capability.json does not name it" in page
+    assert "Not included" in page
     assert "FILE_UNKNOWN" in page
     form_with(client.get(f"{PAGE}read/forms.md"), "Add to draft").submit(client)
     assert (_kept(), _mark()) == ({"forms.md": UNITS}, "forms.md")

@@ -40,7 +40,7 @@ def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     page = client.get(address)
     assert "belongs to the team" in page.content.decode()
     assert '<a href="/capabilities/alpha/">alpha</a>' in page.content.decode()
-    assert "owned by" in client.get("/capabilities/alpha/").content.decode()
+    assert "Owner:" in client.get("/capabilities/alpha/").content.decode()
     form_with(page, "Save").submit(client, name="Payments")
     ask_and_confirm(client, f"{address}disown/", {"owned": "alpha"})
     ask_and_confirm(client, f"{address}remove-member/", {"username": "the-admin"})

@@ -211,7 +211,7 @@ def test_one_beside_skill_md_is_named_in_capability_json(client: Client) -> None
     client.post(f"{PAGE}save/", {"folder": "", "files": files, "based_on": "1"})
     assert _mark() == "forms.md\nLICENSE.txt"
     shown = client.get(PAGE).content.decode()
-    assert shown.count("named in capability.json\n") == 2
+    assert shown.count("Included (capability.json)") == 2
     assert client.get(f"{PAGE}read/LICENSE.txt").status_code == 200
     form_with(client.get(f"{PAGE}read/forms.md"), "Add to draft").submit(client, text="Short.")
     assert (_kept()["forms.md"], _mark()) == ("Short.", "forms.md\nLICENSE.txt")

@@ -79,7 +79,7 @@ def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> No
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""')
     form.get_by_role("textbox", name="Description").fill("other")
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""').replace('"d"', '"other"')
-    expect(form.get_by_text("Kept as written, and not shown here")).to_contain_text("zzz")
+    expect(form.get_by_text("Not editable here")).to_contain_text("zzz")
 
 
 def test_a_text_that_is_no_json_is_told_with_its_place_and_stays(editor: Page) -> None:

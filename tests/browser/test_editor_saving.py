@@ -64,21 +64,21 @@ def test_what_a_crash_left_behind_is_offered_and_comes_back(editor: Page) -> Non
     editor.wait_for_timeout(800)
     again = editor.context.new_page()
     again.goto(editor.url)
-    expect(again.get_by_text("was never saved")).to_have_count(0)
+    expect(again.get_by_text("Unsaved changes from")).to_have_count(0)
     again.close()
     # A page that is closed without a word, as by a crash.
     address, context = editor.url, editor.context
     editor.close(run_before_unload=False)
     page = context.new_page()
     page.goto(address)
-    expect(page.get_by_text("was never saved: skill.md")).to_be_visible()
+    expect(page.get_by_text("Unsaved changes from: skill.md")).to_be_visible()
     assert texts_of(page)["skill_md"] != TYPED
-    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
     assert texts_of(page)["skill_md"] == TYPED
     expect_state(page, "Unsaved changes")
     save(page)
     page.reload()
-    expect(page.get_by_text("was never saved")).to_have_count(0)
+    expect(page.get_by_text("Unsaved changes from")).to_have_count(0)
     assert texts_of(page)["skill_md"] == TYPED
 
 
@@ -91,11 +91,11 @@ def test_what_was_left_behind_can_be_thrown_away(editor: Page) -> None:
     editor.close(run_before_unload=False)
     page = context.new_page()
     page.goto(address)
-    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="Discard", exact=True).click()
     page.reload()
     expect(page.locator("#editor")).to_be_visible()
     page.wait_for_timeout(300)
-    expect(page.get_by_text("was never saved")).to_have_count(0)
+    expect(page.get_by_text("Unsaved changes from")).to_have_count(0)
 
 
 def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
@@ -110,7 +110,7 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     put(other, "skill.md", base.replace("Always.", "Theirs.").replace("None.", "Theirs, too."))
     save(other)
     put(editor, "skill.md", base.replace("Nothing.", "Mine.").replace("None.", "Mine, too."))
-    expect(editor.get_by_text("Somebody else saved this draft since you opened it")).to_be_visible(timeout=15_000)
+    expect(editor.get_by_text("Someone else saved this draft after you opened it")).to_be_visible(timeout=15_000)
     assert "Mine." in texts_of(editor)["skill_md"]
     editor.get_by_role("button", name="Compare and merge").click()
     expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
@@ -119,11 +119,11 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     expect(editor.get_by_text("Only they changed this")).to_be_visible()
     editor.get_by_role("radio", name="Both, yours first").check()
     editor.get_by_role("button", name="Merge versions").click()
-    expect(editor.get_by_text("The two versions are one draft now.")).to_be_visible()
+    expect(editor.get_by_text("Versions merged.")).to_be_visible()
     merged = base.replace("Always.", "Theirs.").replace("Nothing.", "Mine.")
     assert texts_of(editor)["skill_md"] == merged.replace("None.\n", "Mine, too.\nTheirs, too.\n")
     editor.wait_for_timeout(300)
-    expect(editor.get_by_text("was never saved")).to_have_count(0)
+    expect(editor.get_by_text("Unsaved changes from")).to_have_count(0)
 
 
 def test_a_bundle_of_two_mebibytes_opens_and_saves(editor: Page) -> None:

@@ -113,7 +113,7 @@ def _an_error_appears_and_is_mended(page: Page) -> None:
     assert caret(page, "tools.json") == (line, column)
     area.fill(_tools(requires_approval=True))
     open_file(page, "skill.md").fill(SKILL)
-    expect(findings.get_by_text("Nothing to fix.")).to_be_visible()
+    expect(findings.get_by_text("No issues.")).to_be_visible()
     assert page.evaluate("window.wasNeverLeft") is True
 
 

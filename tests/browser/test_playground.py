@@ -50,10 +50,10 @@ def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], st
     page.goto(f"{studio.url}/playground/")
     page.goto(address)
     expect(page.locator(".turn-said")).to_contain_text("open my spreadsheet")
-    expect(page.get_by_label("Computer")).to_have_value("darwin")
+    expect(page.get_by_label("Operating system")).to_have_value("darwin")
     page.get_by_role("link", name="Undo last").click()
     expect(page.locator(".turn")).to_have_count(0)
-    expect(page.get_by_label("Computer")).to_have_value("darwin")
+    expect(page.get_by_label("Operating system")).to_have_value("darwin")
 
 
 def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
@@ -64,7 +64,7 @@ def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page],
     page.get_by_role("button", name="Add to draft").click()
     expect(page.get_by_text("meals: the sentence is in its draft now")).to_be_visible()
     expect(page.locator(".turn-said")).to_contain_text("what did I have for lunch")
-    page.get_by_label("With drafts that pass").check()
+    page.get_by_label("Use drafts instead").check()
     _say(page, "what did I have for lunch")
     expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("draft")
 

@@ -49,7 +49,7 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
     weight.fill("186.4")
     frame.get_by_role("button", name="Save weigh-in").click()
     log = editor.locator(".action-log")
-    expect(log).to_contain_text("weight_entry_save_batch would be called: it writes, needs a person's approval.")
+    expect(log).to_contain_text("Calls weight_entry_save_batch: write, requires approval.")
     expect(log).to_contain_text('"weight": 186.4')
     frame.get_by_role("button", name="Cancel").click()
     expect(log).to_contain_text("The form closes. No tool is called.")
@@ -71,15 +71,15 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
 
 
 def test_the_preview_follows_the_text(editor: Page) -> None:
-    _view(editor, "Page")
+    _view(editor, "Preview")
     page = editor.frame_locator("iframe.preview-frame")
     expect(page.get_by_role("heading", name="Weight Tracking")).to_be_visible()
     put(editor, "skill.md", texts_of(editor)["skill_md"].replace("# Weight Tracking", "# Another title"))
     expect(page.get_by_role("heading", name="Another title")).to_be_visible()
-    _view(editor, "Agent")
+    _view(editor, "Prompt")
     expect(editor.get_by_label("Prompt")).to_contain_text("# Another title")
     expect(editor.get_by_text("tokens")).to_be_visible()
-    _view(editor, "Answer")
+    _view(editor, "API response")
     expect(editor.get_by_label("API response")).to_contain_text('"capability_id": "weights"')
 
 
@@ -89,7 +89,7 @@ def test_hostile_markdown_runs_nothing_and_asks_nobody(name: str, editor: Page) 
     editor.context.on("request", lambda request: asked.append(request.url))
     editor.on("dialog", lambda dialog: pytest.fail(dialog.message))
     put(editor, "skill.md", f"# Hostile\n\n{HOSTILE[name]}\n")
-    _view(editor, "Page")
+    _view(editor, "Preview")
     frame = editor.frame_locator("iframe.preview-frame")
     expect(frame.get_by_role("heading", name="Hostile")).to_be_visible()
     for word in frame.locator(".link").all():
@@ -142,7 +142,7 @@ def test_what_another_frame_says_is_not_heard(editor: Page) -> None:
 def test_a_lost_connection_is_said_in_the_preview(editor: Page, allowed_on_console: list[str]) -> None:
     allowed_on_console.append("ERR_CONNECTION_REFUSED")
     editor.route("**/draft/preview/", lambda route: route.abort("connectionrefused"))
-    _view(editor, "Page")
+    _view(editor, "Preview")
     expect(editor.get_by_text("Can't reach the server.")).to_be_visible()
     editor.unroute("**/draft/preview/")
     put(editor, "skill.md", "# Again\n")

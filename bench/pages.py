@@ -31,7 +31,7 @@ PAGES = {
     "Capabilities, searched": "/capabilities/?q=bench+4711",
     "Capabilities, filtered and sorted": "/capabilities/?status=published&group=group_7&sort=loads",
     "Capabilities, the last page": "/capabilities/?page=9999",
-    "Systems and levels": "/matrix/",
+    "Compatibility": "/matrix/",
     "Skill groups": "/skill-groups/",
     "A skill group": "/skill-groups/group_7/",
     "Reviews": "/reviews/",

@@ -151,7 +151,7 @@ def test_a_folder_of_two_becomes_two_drafts(author: Page, studio: Studio, tmp_pa
     author.goto(f"{studio.url}/new-capability/files/")
     author.get_by_label("Folder").set_input_files(tmp_path / "mine")
     author.get_by_role("button", name="Import").click()
-    expect(author.get_by_role("heading", name="Imported: 2 drafts")).to_be_visible()
+    expect(author.get_by_role("heading", name="2 drafts imported")).to_be_visible()
     author.get_by_role("link", name="folder_two").click()
     author.wait_for_url("**/capabilities/folder_two/edit/**")
 

@@ -105,7 +105,7 @@ def get_invitation(key: int, token: str) -> Operator:
     """
     operator = Operator.objects.filter(pk=key, is_active=True).first()
     if operator is None or not default_token_generator.check_token(operator, token):
-        raise NotFound("This link was used already, is older than three days, or was never good")
+        raise NotFound("This link has expired or was already used")
     return operator
 
 
@@ -182,6 +182,11 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
             operator.save(update_fields=["is_active"])
             audit.record(by=by, verb="operator.enable", subject=username)
     return operator
+
+
+def find_deactivated(username: str) -> Operator | None:
+    """The operator of this name if the account is deactivated, otherwise None."""
+    return Operator.objects.filter(username=username, is_active=False).first()
 
 
 def require_another_admin(operator: Operator) -> None:

@@ -141,7 +141,7 @@ def require_edit_permission(capability_id: str, by: Actor) -> None:
 
 def blocked_message(capability_id: str, team: str) -> str:
     """The message for operators who are not in the team."""
-    return f"'{capability_id}' belongs to the team '{team}': its members and admins change it"
+    return f"Only members of the team '{team}' and admins can edit '{capability_id}'"
 
 
 def _good_name(name: str) -> str:

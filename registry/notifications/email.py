@@ -53,15 +53,16 @@ def _members() -> QuerySet[Operator]:
 
 
 def _review_requested(row: AuditEvent) -> _Email:
-    words = f"{row.actor_name} asks for a review of '{row.subject}':\n\n{row.detail['note']}"
-    return _Email(f"Review asked: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+    words = f"{row.actor_name} submitted '{row.subject}' for review:\n\n{row.detail['note']}"
+    return _Email(f"Submitted for review: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
 
 
 def _answered(row: AuditEvent) -> _Email:
-    done = "approved" if row.verb == "review.approve" else "sent back"
+    is_approved = row.verb == "review.approve"
+    done = f"approved '{row.subject}'" if is_approved else f"requested changes to '{row.subject}'"
     said = f":\n\n{row.detail['words']}" if row.detail.get("words") else "."
-    words = f"{row.actor_name} has {done} the texts of '{row.subject}'{said}"
-    return _Email(f"Review {done}: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+    subject = "Approved" if is_approved else "Changes requested"
+    return _Email(f"{subject}: {row.subject}", f"{row.actor_name} {done}{said}", f"/reviews/{row.detail['review_id']}/")
 
 
 def _incident(row: AuditEvent) -> _Email:
@@ -95,7 +96,7 @@ def send_email(lease: Lease) -> None:
     if member is None:
         return
     where = f"\n\n{settings.PUBLIC_URL}{given['path']}" if settings.PUBLIC_URL else ""
-    foot = "\n\n-- \nCapability Studio tells you because your account has this address."
+    foot = "\n\n-- \nYou get this e-mail because your Capability Studio account has this address."
     EmailMessage(
         subject=" ".join(f"[Studio] {given['subject']}".split()),
         body=f"{given['words']}{where}{foot}\n",

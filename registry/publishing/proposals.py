@@ -168,7 +168,7 @@ def mark_published(draft: Draft, *, revision: int, by: Actor, note: str = "") ->
 def _open(proposal_id: str | UUID) -> Proposal:
     proposal = get_proposal(proposal_id)
     if not proposal.is_open:
-        raise StatusConflict(f"The proposal was decided on already: it is {proposal.status}")
+        raise StatusConflict(f"The proposal was already decided: it is {proposal.status}")
     return proposal
 
 

@@ -45,7 +45,7 @@ def add_comment(
 
     Raises `NotFound`, and `InvalidRequest` for no words or a line that is not there.
     """
-    require_comment(words, "Write the comment")
+    require_comment(words, "Enter a comment")
     with write_transaction():
         review = get_review(review_id)
         _require_place(review, file, line)
@@ -73,7 +73,7 @@ def add_reply(*, review_id: int, entry_id: int, by: Actor, words: str) -> Review
 
     Raises `NotFound` where there is no such comment in the review, `InvalidRequest` without words.
     """
-    require_comment(words, "Write the answer")
+    require_comment(words, "Enter a reply")
     with write_transaction():
         review, answered = _find(review_id, entry_id)
         _require_room(review)

@@ -49,7 +49,7 @@ def request_review(*, capability_id: str, draft_version: int, by: Actor, note: s
     draft = get_draft(capability_id)
     report = validate_draft(draft)
     if not report.ok:
-        raise BundleRejected("Fix the draft's errors before requesting a review", report.findings)
+        raise BundleRejected("Fix the draft's errors before submitting it for review", report.findings)
     with write_transaction():
         require_edit_permission(capability_id, by)
         draft = get_draft(capability_id)
@@ -123,11 +123,9 @@ def approve(*, review_id: int, round_seen: int, by: Actor, words: str = "") -> R
         require_edit_permission(review.capability.capability_id, by)
         draft = get_active_draft(review.capability)
         if draft is None or draft_digest(draft) != review.files_digest:
-            raise ReviewConflict("The draft was changed or discarded since it was submitted: request the review again")
+            raise ReviewConflict("The draft changed after submission. Resubmit it")
         if requires_independent_reviewer(review) and not is_independent_reviewer(review, str(by)):
-            raise SelfApprovalForbidden(
-                "You have worked on these texts or requested this review; another person has to approve them"
-            )
+            raise SelfApprovalForbidden("You can't approve your own changes")
         _decide(review, Review.State.APPROVED, by, words)
         record_event(review, by, "review.approve", round=review.round, words=words.strip())
     return review
@@ -153,7 +151,7 @@ def withdraw(*, review_id: int, by: Actor, words: str = "") -> Review:
             raise ReviewConflict(f"The review has ended: it is {review.state}")
         require_edit_permission(review.capability.capability_id, by)
         if not may_withdraw(review, by):
-            raise Forbidden("Only the author of the review and admins can withdraw it")
+            raise Forbidden("Only the author of the review and admins can cancel it")
         _end(review, Review.State.WITHDRAWN, by, words)
         record_event(review, by, "review.withdraw", words=words.strip())
     return review

@@ -66,7 +66,7 @@ def schedule_release(
         draft = publication.get_draft_at_version(capability_id, draft_version)
         waiting = get_pending_release(draft.capability)
         if waiting is not None:
-            raise StatusConflict(f"A release of '{capability_id}' is planned already: change it or cancel it")
+            raise StatusConflict(f"A release of '{capability_id}' is already scheduled: reschedule or cancel it")
         release = ScheduledRelease.objects.create(
             capability=draft.capability,
             draft_version=draft.version,
@@ -128,7 +128,7 @@ def get_release(scheduled_id: int) -> ScheduledRelease:
     """Raises `NotFound`."""
     release = ScheduledRelease.objects.select_related("capability").filter(pk=scheduled_id).first()
     if release is None:
-        raise NotFound(f"There is no planned release {scheduled_id}")
+        raise NotFound(f"There is no scheduled release {scheduled_id}")
     return release
 
 
@@ -205,14 +205,14 @@ def _publish(scheduled_id: int, report: Report | None) -> None:
 def _fault(release: ScheduledRelease, draft: Draft | None) -> str:
     """Why it cannot be made whatever the gate says; empty where it can."""
     if draft is None:
-        return "The draft was discarded or published since"
+        return "The draft was discarded or published after the release was scheduled"
     if files_digest(draft.files) != release.files_digest:
-        return "The draft was changed after the release was planned"
+        return "The draft was changed after the release was scheduled"
     actor = _actor(release.scheduled_by)
     if actor.kind == "operator":
         who = Operator.objects.filter(username=actor.name, is_active=True).first()
         if who is None or not who.can_publish:
-            return f"{actor.name}, who planned it, may not publish any more"
+            return f"{actor.name}, who scheduled it, can no longer publish"
     return ""
 
 
@@ -230,7 +230,7 @@ def _fail(release: ScheduledRelease, reason: str, findings: Sequence[Finding] = 
     _record(release, WORKER, "release.fail", why=reason)
     open_release_incident(
         capability=release.capability,
-        message=f"The planned release of '{capability_id}' was not made",
+        message=f"The scheduled release of '{capability_id}' failed",
         details=reason,
         findings=findings,
         scheduled_id=release.pk,

@@ -180,7 +180,7 @@ def _chosen(what: DemandKind, chosen: Sequence[str]) -> QuerySet[UnknownCapabili
 
 def _audit(count: int, verb: str, what: DemandKind, chosen: Sequence[str], by: Actor) -> None:
     if not count:
-        raise NotFound("Nothing of that is on the board: someone may have dealt with it meanwhile")
+        raise NotFound("This request is no longer listed. Someone may have handled it")
     # Of messages the numbers alone: what a user said is forgotten in time, and the audit log forgets nothing.
     audit.record(by=by, verb=verb, subject=f"{count} {what}", detail={"what": what, "chosen": list(chosen)[:100]})
 

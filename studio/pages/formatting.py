@@ -60,7 +60,7 @@ def actor_name(actor: str) -> str:
     kind, _colon, name = actor.partition(":")
     kinds = {
         "operator": name,
-        "agent_key": _("the key %(name)s") % {"name": name},
-        "command_line": _("%(name)s at the command line") % {"name": name},
+        "agent_key": _("API key %(name)s") % {"name": name},
+        "command_line": _("%(name)s (CLI)") % {"name": name},
     }
     return kinds.get(kind, "Capability Studio" if kind == "system" else actor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
@@ -26,6 +26,12 @@ from registry.models import Operator
 from studio.middleware.typed_fields import typed_fields
 
 View = Callable[..., HttpResponse]
+_ROLE_PLURALS: Final = {
+    "viewer": gettext_lazy("Viewers"),
+    "author": gettext_lazy("Authors"),
+    "publisher": gettext_lazy("Publishers"),
+    "admin": gettext_lazy("Admins"),
+}
 
 
 class StudioRequest(HttpRequest):
@@ -72,10 +78,13 @@ def restrict_to_read_only(request: StudioRequest, capability_id: str) -> None:
 
 
 def denial_reason(request: StudioRequest, right: str | Promise, capability_id: str) -> str:
-    """Why an operator may not do something: the team that the capability belongs to, or the role."""
+    """Why an operator may not do something: the team that the capability belongs to, or the role. Without `right` it is
+    something that only admins do."""
     if request.user.blocked_by_team:
         return f"{teams.blocked_message(capability_id, request.user.blocked_by_team)}."
-    return _("Your role, %(role)s, may not %(right)s.") % {"role": request.user.role, "right": right}
+    if not right:
+        return _("Only admins can open this page.")
+    return _("%(roles)s can't %(right)s.") % {"roles": _ROLE_PLURALS[request.user.role], "right": right}
 
 
 def _is_signed_in(request: HttpRequest) -> bool:
@@ -139,7 +148,7 @@ def operator_required(view: View) -> View:
 
 def author_required(view: View) -> View:
     """Authors, publishers and admins save drafts."""
-    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("change drafts"))
+    return _guarded(view, lambda operator: operator.can_edit, gettext_lazy("edit drafts"))
 
 
 def publisher_required(view: View) -> View:
@@ -149,4 +158,4 @@ def publisher_required(view: View) -> View:
 
 def admin_required(view: View) -> View:
     """Admins run the registry: members, keys, webhooks, the audit log, rules."""
-    return _guarded(view, lambda operator: operator.can_administer, gettext_lazy("do what admins do"))
+    return _guarded(view, lambda operator: operator.can_administer, "")

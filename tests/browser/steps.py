@@ -90,5 +90,5 @@ def caret(page: Page, name: str) -> tuple[int, int]:
 def publish(page: Page, note: str) -> None:
     """From the editor through the gate."""
     page.get_by_role("button", name="Review & publish").click()
-    page.get_by_label("Note: why this release?").fill(note)
+    page.get_by_label("Release note (required)").fill(note)
     page.get_by_role("button", name="Publish", exact=True).click()

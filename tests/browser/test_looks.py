@@ -298,7 +298,7 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
 def test_a_new_key_fits_and_is_accessible(at: Callable[[str], Page]) -> None:
     page = at("keys")
     page.get_by_role("textbox", name="Name").fill("new")
-    page.get_by_role("button", name="Make the key").click()
+    page.get_by_role("button", name="Create key").click()
     expect(page.locator("#new-key")).to_contain_text("csk_")
     _in_every_form(page, _looks_right)
 

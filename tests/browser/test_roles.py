@@ -95,7 +95,7 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     publisher.get_by_role("button", name="Approve").click()
     expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
     publisher.get_by_role("link", name="Publish", exact=True).click()
-    publisher.get_by_label("Note: why this release?").fill("Asked for by the third floor")
+    publisher.get_by_label("Release note (required)").fill("Asked for by the third floor")
     publisher.get_by_role("button", name="Publish", exact=True).click()
     expect(publisher.get_by_text("Published as revision 1.")).to_be_visible()
     _an_agent_loads_it(studio)
@@ -155,7 +155,7 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
 def _ask(author: Page, note: str) -> None:
     author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
-    author.get_by_label("Note: why this release?").fill(note)
+    author.get_by_label("Release note (required)").fill(note)
     author.get_by_role("button", name="Ask for a review").click()
     expect(author.get_by_role("heading", name="Review of plant_care")).to_be_visible()
 
@@ -185,7 +185,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     take(publisher, folder, "role-publisher")
     publisher.get_by_label("Your words").fill("One question, see there")
     publisher.get_by_role("button", name="Send back").click()
-    expect(publisher.get_by_text("Sent back, with your words.")).to_be_visible()
+    expect(publisher.get_by_text("Changes requested.")).to_be_visible()
 
 
 def _answer_and_hand_in_again(author: Page) -> None:
@@ -257,7 +257,7 @@ def _make_a_member(admin: Page) -> None:
     _menu(admin, "Members")
     admin.get_by_role("textbox", name="Name", exact=True).fill("nora")
     admin.get_by_label("Role", exact=True).select_option("author")
-    admin.get_by_role("button", name="Make the link").click()
+    admin.get_by_role("button", name="Create invite link").click()
     address = admin.locator("#new-link").inner_text()
     browser = admin.context.browser
     assert browser is not None
@@ -265,8 +265,8 @@ def _make_a_member(admin: Page) -> None:
     theirs = context.new_page()
     theirs.goto(address)
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
-    theirs.get_by_label("Password again").fill(CHOSEN)
-    theirs.get_by_role("button", name="Set the password").click()
+    theirs.get_by_label("Confirm password").fill(CHOSEN)
+    theirs.get_by_role("button", name="Set password").click()
     expect(theirs.get_by_text("Your password is set.")).to_be_visible()
     context.close()
 
@@ -276,7 +276,7 @@ def _make_a_key(admin: Page, studio: Studio) -> None:
     admin.get_by_role("textbox", name="Name", exact=True).fill("kitchen bot")
     admin.get_by_label("propose: submit drafts").check()
     admin.get_by_label("Skill groups").fill("nutrition")
-    admin.get_by_role("button", name="Make the key").click()
+    admin.get_by_role("button", name="Create key").click()
     key = admin.locator("#new-key").inner_text()
     headers = {"Authorization": f"Bearer {key}"}
     listed = httpx.get(f"{studio.url}/api/v1/capability_registry_list", headers=headers, timeout=20)
@@ -286,20 +286,20 @@ def _make_a_key(admin: Page, studio: Studio) -> None:
 def _make_a_team(admin: Page) -> None:
     _menu(admin, "Teams")
     admin.get_by_label("Name").fill("Kitchen")
-    admin.get_by_role("button", name="Make the team").click()
-    admin.get_by_label("Somebody more").select_option("nora")
+    admin.get_by_role("button", name="Create team").click()
+    admin.get_by_label("Member", exact=True).select_option("nora")
     admin.get_by_role("button", name="Add", exact=True).click()
-    admin.get_by_label("Id of one more").fill("meals")
-    admin.get_by_role("button", name="Give it to the team").click()
+    admin.get_by_label("Capability ID").fill("meals")
+    admin.get_by_role("button", name="Add capability").click()
     expect(admin.get_by_role("link", name="meals")).to_be_visible()
 
 
 def _ask_for_two_in_a_group(admin: Page) -> None:
     _menu(admin, "Publishing rules")
-    new = admin.get_by_role("region", name="Another group")
+    new = admin.get_by_role("region", name="Add group rule")
     new.get_by_label("Group").fill("nutrition")
     new.get_by_label("A second person must approve").check()
-    new.get_by_role("button", name="Add the rule").click()
+    new.get_by_role("button", name="Add rule").click()
     rule = admin.get_by_role("region", name="Group nutrition")
     expect(rule.get_by_label("A second person must approve")).to_be_checked()
 
@@ -309,7 +309,7 @@ def _make_a_webhook_and_try_it(admin: Page, studio: Studio, receiver: Receiver) 
     admin.get_by_role("textbox", name="Name", exact=True).fill("chat")
     admin.get_by_label("Address").fill(receiver.url)
     admin.get_by_label("capability.published").check()
-    admin.get_by_role("button", name="Make the webhook").click()
+    admin.get_by_role("button", name="Create webhook").click()
     expect(admin.locator("#new-secret")).to_contain_text("whsec_")
     admin.get_by_role("link", name="chat").click()
     admin.get_by_role("button", name="Send a test").click()
@@ -387,7 +387,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
         ("/audit/", "do what admins do"),
     ):
         viewer.goto(studio.url + address)
-        expect(viewer.get_by_role("heading", name="Not allowed")).to_be_visible()
+        expect(viewer.get_by_role("heading", name="You don't have access")).to_be_visible()
         expect(viewer.get_by_text("Your role, viewer, may not")).to_contain_text(right)
         expect(viewer.get_by_role("navigation", name="Studio")).to_be_visible()
 

@@ -49,11 +49,11 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     day = datetime.now(NEW_YORK).date() + timedelta(days=10)
     at = datetime(day.year, day.month, day.day, 22, 15, tzinfo=NEW_YORK)
     publisher.goto(f"{studio.url}/capabilities/one_clock/publish/")
-    publisher.get_by_label("Note: why this release?").fill("At night")
-    publisher.get_by_text("Publish at a time").click()
+    publisher.get_by_label("Release note (required)").fill("At night")
+    publisher.get_by_text("Schedule", exact=True).click()
     expect(publisher.get_by_text("Time zone: America/New_York")).to_be_visible()
     publisher.get_by_label("Date and time").fill(f"{at:%Y-%m-%dT%H:%M}")
-    publisher.get_by_role("button", name="Publish then").click()
+    publisher.get_by_role("button", name="Schedule release").click()
     expect(publisher.get_by_text(f"will be published on {_shown(at)}.")).to_be_visible()
     assert _stored(studio) == at
 

@@ -42,7 +42,7 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     page.goto(f"{studio.url}/members/")
     page.get_by_role("textbox", name="Name", exact=True).fill(name)
     page.get_by_label("Role", exact=True).select_option("author")
-    page.get_by_role("button", name="Make the link").click()
+    page.get_by_role("button", name="Create invite link").click()
     address = page.locator("#new-link").inner_text()
     browser = page.context.browser
     assert browser is not None
@@ -50,8 +50,8 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     theirs.goto(address)
     _in_every_form(theirs, _looks_right)
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
-    theirs.get_by_label("Password again").fill(CHOSEN)
-    theirs.get_by_role("button", name="Set the password").click()
+    theirs.get_by_label("Confirm password").fill(CHOSEN)
+    theirs.get_by_role("button", name="Set password").click()
     expect(theirs.get_by_text("Your password is set.")).to_be_visible()
     sign_in(theirs, studio.url, name, CHOSEN)
     theirs.goto(f"{studio.url}/new-capability/")
@@ -71,13 +71,13 @@ def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], st
     page.goto(f"{studio.url}/keys/")
     page.get_by_role("textbox", name="Name", exact=True).fill(name)
     page.get_by_label("Skill groups").fill("fitness")
-    page.get_by_role("button", name="Make the key").click()
+    page.get_by_role("button", name="Create key").click()
     first = page.locator("#new-key").inner_text()
     ids = [one["capability_id"] for one in _list(studio, first).json()["capabilities"]]
     assert ids
     assert "excel_analyzer" not in ids
     page.get_by_role("link", name=name).click()
-    page.get_by_label("The old one is taken for").select_option("one hour")
+    page.get_by_label("Old key works for").select_option("one hour")
     page.get_by_role("button", name="Make a new key").click()
     second = page.locator("#new-key").inner_text()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
@@ -104,7 +104,7 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         page.get_by_role("textbox", name="Name", exact=True).fill(name)
         page.get_by_label("Address").fill(receiver.url)
         page.get_by_label("capability.published").check()
-        page.get_by_role("button", name="Make the webhook").click()
+        page.get_by_role("button", name="Create webhook").click()
         expect(page.locator("#new-secret")).to_contain_text("whsec_")
         page.get_by_role("link", name=name).click()
         page.get_by_role("button", name="Send a test").click()
@@ -165,9 +165,9 @@ def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: St
     page, name = as_role("admin"), _fresh("Finance")
     page.goto(f"{studio.url}/teams/")
     page.get_by_label("Name").fill(name)
-    page.get_by_role("button", name="Make the team").click()
-    page.get_by_label("Id of one more").fill("billing_refund")
-    page.get_by_role("button", name="Give it to the team").click()
+    page.get_by_role("button", name="Create team").click()
+    page.get_by_label("Capability ID").fill("billing_refund")
+    page.get_by_role("button", name="Add capability").click()
     expect(page.get_by_role("link", name="billing_refund")).to_be_visible()
     browser = page.context.browser
     assert browser is not None
@@ -178,7 +178,7 @@ def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: St
     expect(theirs.get_by_role("link", name="Edit", exact=True)).to_have_count(0)
     theirs.goto(f"{studio.url}/capabilities/billing_refund/edit/")
     expect(theirs.get_by_text(f"belongs to the team '{name}'")).to_be_visible()
-    page.get_by_label("Somebody more").select_option("the-publisher")
+    page.get_by_label("Member", exact=True).select_option("the-publisher")
     page.get_by_role("button", name="Add", exact=True).click()
     theirs.reload()
     theirs.wait_for_url("**/capabilities/billing_refund/edit/**")

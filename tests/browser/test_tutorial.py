@@ -82,7 +82,7 @@ def test_the_tutorial_leads_to_an_agent_that_uses_the_capability(
     sign_in(page, live_studio.url, "admin", first_password[1])
     page.get_by_label("Current password").fill(first_password[1])
     page.get_by_label("New password", exact=True).fill(PASSWORD)
-    page.get_by_label("New password again").fill(PASSWORD)
+    page.get_by_label("Confirm new password").fill(PASSWORD)
     page.get_by_role("button", name="Change password").click()
     hand = _Hand(page)
     _write(hand)
@@ -117,7 +117,7 @@ def _write(hand: _Hand) -> None:
 
 def _publish(hand: _Hand) -> None:
     hand.click("button", "Review & publish")
-    hand.fill("Note: why this release?")
+    hand.fill("Release note (required)")
     hand.click("button", "Publish")
     expect(hand.page.get_by_text("Published as revision 1.")).to_be_visible()
     hand.click("link", "Playground")

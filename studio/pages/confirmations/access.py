@@ -30,17 +30,17 @@ def revoke_key(request: StudioRequest) -> Confirmation:
     row = agent_keys.get_key(sent_line(request, "name", most=80))
     if row.revoked_at is not None:
         raise NothingToConfirm(
-            _("The key %(name)s was already revoked by %(who)s.")
+            _("API key %(name)s was already revoked by %(who)s.")
             % {"name": row.name, "who": actor_name(row.revoked_by)}
         )
     told = [_("Every request with this key fails within a second.")]
     if row.has_two:
-        told.append(_("The previous key, which is still valid after a renewal, ends too."))
+        told.append(_("The previous key, which still works after a rotation, stops working too."))
     return Confirmation(
-        title=_("Revoke key “%(name)s”?") % {"name": row.name},
+        title=_("Revoke API key “%(name)s”?") % {"name": row.name},
         button=_("Revoke key"),
         effects=[*told, *_key_facts(row)],
-        undo=_("This can't be undone: anyone who uses the key needs a new one."),
+        undo=_("This can't be undone. Anyone who uses the key needs a new one."),
         cancel=reverse("studio:agent_key_show", args=[row.pk]),
         fields={"name": row.name},
     )
@@ -48,7 +48,7 @@ def revoke_key(request: StudioRequest) -> Confirmation:
 
 def _key_facts(row: AgentKey) -> list[str]:
     use = effects.use_of_key(row.name)
-    facts = [_("It is allowed to %(rights)s.") % {"rights": ", ".join(str(_SCOPES[one]) for one in row.scopes)}]
+    facts = [_("Scopes: %(rights)s.") % {"rights": ", ".join(str(_SCOPES[one]) for one in row.scopes)}]
     if row.last_used_at is None:
         facts.append(_("It was never used."))
     else:
@@ -73,14 +73,14 @@ def rotate_key(request: StudioRequest, number: int) -> Confirmation | None:
     ends_now = overlap == "0"
     if not ends_now and not row.has_two:
         return None
-    told = [_("A new key is created and shown once. Name and rights stay.")]
+    told = [_("A new key is created and shown once. Name and scopes stay the same.")]
     if ends_now:
         told.append(_("The current key stops working within a second."))
     if row.has_two:
-        told.append(_("The previous key, which is still valid after the last renewal, stops working within a second."))
+        told.append(_("The previous key, which still works after the last rotation, stops working within a second."))
     return Confirmation(
-        title=_("Replace key “%(name)s”?") % {"name": row.name},
-        button=_("Replace key"),
+        title=_("Rotate API key “%(name)s”?") % {"name": row.name},
+        button=_("Rotate key"),
         effects=[*told, *_key_facts(row)],
         undo=CANNOT_UNDO,
         cancel=reverse("studio:agent_key_show", args=[row.pk]),
@@ -102,7 +102,11 @@ def deactivate_member(request: StudioRequest) -> Confirmation:
     return Confirmation(
         title=_("Deactivate member “%(name)s”?") % {"name": name},
         button=_("Deactivate member"),
-        effects=[*told, *_work_words(work), _("Keys that they created keep working. The audit log keeps their name.")],
+        effects=[
+            *told,
+            *_work_words(work),
+            _("API keys that they created keep working. The audit log keeps their name."),
+        ],
         undo=_("You can reactivate them later, with the same password, role and teams."),
         cancel=reverse("studio:operator_list"),
         fields={"username": name},
@@ -117,7 +121,7 @@ def _work_words(work: MemberWork) -> list[str]:
         told.append(_("Drafts that they saved last stay: %(names)s.") % {"names": names_words(work.drafts)})
     if work.reviews:
         words = ngettext(
-            "%(n)s review that they asked for stays open.", "%(n)s reviews that they asked for stay open.", work.reviews
+            "%(n)s review that they submitted stays open.", "%(n)s reviews that they submitted stay open.", work.reviews
         )
         told.append(words % {"n": figure(work.reviews)})
     if work.releases:
@@ -133,14 +137,14 @@ def _work_words(work: MemberWork) -> list[str]:
 def reset_password(request: StudioRequest) -> Confirmation:
     """Whether to take somebody's password away. Raises `Forbidden` for oneself."""
     name = sent_line(request, "username", most=150)
-    operators.require_other(name, actor_of(request), _("reset your own password; change it on the page Password"))
+    operators.require_other(name, actor_of(request), _("reset your own password. Change it on the page Password"))
     work = effects.work_of_member(name)
     if not work.is_active:
         raise StatusConflict(f"'{name}' is deactivated: reactivate them first")
-    told = [_("You get a new link to give to %(name)s. It works once, for three days.") % {"name": name}]
+    told = [_("You get a new link to send to %(name)s. It works once and expires in 3 days.") % {"name": name}]
     if work.is_invited:
-        told.append(_("The link that they were given before stops working."))
-        title, button = _("Create a new link for “%(name)s”?"), _("Create new link")
+        told.append(_("Their previous link stops working."))
+        title, button = _("Resend invite to “%(name)s”?"), _("Resend invite")
     else:
         told.append(_("Their password stops working at once, and they are signed out everywhere."))
         title, button = _("Reset password of “%(name)s”?"), _("Reset password")
@@ -148,7 +152,7 @@ def reset_password(request: StudioRequest) -> Confirmation:
         title=title % {"name": name},
         button=button,
         effects=told,
-        undo=_("This can't be undone: they choose a new password with the link."),
+        undo=_("This can't be undone. They choose a new password with the link."),
         cancel=reverse("studio:operator_list"),
         fields={"username": name},
     )
@@ -160,14 +164,14 @@ def remove_team_member(request: StudioRequest, number: int) -> Confirmation:
     operators.get_operator(name)
     if name not in {member.username for member in found.members}:
         raise NothingToConfirm(_("%(name)s is not in the team.") % {"name": name})
-    told = [_("%(name)s can no longer change what the team owns, but can read it.") % {"name": name}]
+    told = [_("%(name)s can still view what the team owns, but can't edit it.") % {"name": name}]
     if found.owned:
         told.append(
             _("The team owns %(capabilities)s: %(names)s.")
             % {"capabilities": capabilities_words(len(found.owned)), "names": names_words(found.owned)}
         )
     if len(found.members) == 1:
-        told.append(_("Nobody is left in the team: only admins can change what it owns."))
+        told.append(_("The team has no other members: only admins can edit its capabilities."))
     return Confirmation(
         title=_("Remove “%(name)s” from team “%(team)s”?") % {"name": name, "team": found.team.name},
         button=_("Remove member"),
@@ -187,10 +191,10 @@ def remove_team_capability(request: StudioRequest, number: int) -> Confirmation:
         title=_("Remove “%(name)s” from team “%(team)s”?") % {"name": name, "team": found.team.name},
         button=_("Remove capability"),
         effects=[
-            _("It belongs to no team: every author can change it, and every publisher can publish it."),
+            _("It has no team: every author can edit it, and every publisher can publish it."),
             _("Agents notice nothing."),
         ],
-        undo=_("You can give it to the team again."),
+        undo=_("You can add it to the team again."),
         cancel=reverse("studio:team_show", args=[number]),
         fields={"owned": name},
     )
@@ -218,7 +222,7 @@ def delete_team(request: StudioRequest, number: int) -> Confirmation:  # noqa: A
         title=_("Delete team “%(team)s”?") % {"team": found.team.name},
         button=_("Delete team"),
         effects=told,
-        undo=_("This can't be undone: you would have to create the team and add its members again."),
+        undo=_("This can't be undone. You would have to create the team and add its members again."),
         cancel=reverse("studio:team_show", args=[number]),
         state=",".join(names)[:500],
     )

@@ -23,6 +23,7 @@ from registry.selectors import effects
 from studio.pages.confirmations.page import Confirmation, Note, NothingToConfirm, found_or_404, sent, sent_line
 from studio.pages.confirmations.phrases import capabilities_words, figure, keys_words, loads_words, names_words
 from studio.pages.formatting import actor_name, local_time, relative_time
+from studio.pages.labels import label
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, restrict_to_read_only
 
 _IN_HISTORY = gettext_lazy("It appears in the history.")
@@ -198,7 +199,7 @@ def delete_group_details(request: StudioRequest, group_id: str) -> Confirmation:
         title=_("Delete details of group “%(group)s”?") % {"group": group_id},
         button=_("Delete group details"),
         effects=told,
-        undo=_("This can't be undone: you would have to write them again."),
+        undo=_("This can't be undone. You would have to write them again."),
         cancel=reverse("studio:skill_group_show", args=[group_id]),
     )
 
@@ -208,22 +209,22 @@ def remove_policy(request: StudioRequest) -> Confirmation:
     group_id = sent_line(request, "group_id", most=80)
     rule = next((one for one in release_rules.list_rules()[1] if one.group_id == group_id), None)
     if rule is None:
-        raise NotFound(_("There is no policy for “%(group_id)s”") % {"group_id": group_id})
+        raise NotFound(_("There is no rule for “%(group_id)s”") % {"group_id": group_id})
     asks = [
         words
         for is_set, words in (
-            (rule.four_eyes, _("Approval from another person is no longer required by this policy.")),
-            (rule.note_required, _("A release note is no longer required by this policy.")),
-            (rule.comments_resolved, _("Comments no longer have to be resolved by this policy.")),
+            (rule.four_eyes, _("This rule no longer requires approval from another person.")),
+            (rule.note_required, _("This rule no longer requires a release note.")),
+            (rule.comments_resolved, _("This rule no longer requires comments to be resolved.")),
             (rule.loosening != "publisher", _("It no longer limits who can make permissions less strict.")),
         )
         if is_set
     ]
     return Confirmation(
-        title=_("Remove policy of group “%(group_id)s”?") % {"group_id": group_id},
-        button=_("Remove policy"),
-        effects=[*asks, _("Its capabilities follow the default policy and those of their other groups.")],
-        undo=_("You can add a policy for the group again."),
+        title=_("Remove rule of group “%(group_id)s”?") % {"group_id": group_id},
+        button=_("Remove rule"),
+        effects=[*asks, _("Its capabilities follow the default rule and those of their other groups.")],
+        undo=_("You can add a rule for the group again."),
         cancel=reverse("studio:release_rule_list"),
         fields={"group_id": group_id},
         state=rule.updated_at.isoformat(),
@@ -239,7 +240,7 @@ def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
         )
     capability_id = proposal.capability.capability_id
     require_edit_permission(capability_id, actor_of(request))
-    told = [_("The key %(name)s can read your note.") % {"name": proposal.key_name}]
+    told = [_("The owner of API key %(name)s sees your note.") % {"name": proposal.key_name}]
     draft = drafts.get_active_draft(proposal.capability)
     if draft is not None and draft.proposal == proposal:
         told.append(
@@ -252,9 +253,9 @@ def reject_proposal(request: StudioRequest, proposal_id: UUID) -> Confirmation:
         title=_("Decline proposal for “%(capability_id)s”?") % {"capability_id": capability_id},
         button=_("Decline proposal"),
         effects=told,
-        undo=_("This can't be undone: the agent would have to propose it again."),
+        undo=_("This can't be undone. The agent would have to propose it again."),
         cancel=reverse("studio:proposal_show", args=[proposal_id]),
-        note=Note(label=_("Why is it declined?"), help=_("The agent can read it."), is_required=True),
+        note=Note(label=_("Why is it declined?"), help=_("The agent's owner sees this note."), is_required=True),
     )
 
 
@@ -263,16 +264,16 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
     review = found_or_404(reviews.get_review, number)
     restrict_to_read_only(request, review.capability.capability_id)
     if not request.user.can_edit:
-        raise Forbidden(denial_reason(request, _("withdraw"), review.capability.capability_id).removesuffix("."))
+        raise Forbidden(denial_reason(request, _("cancel reviews"), review.capability.capability_id).removesuffix("."))
     if not reviews.may_withdraw(review, actor_of(request)):
-        raise Forbidden(_("Only the author of the review and admins can withdraw it"))
+        raise Forbidden(_("Only the author of the review and admins can cancel it"))
     if not review.is_active:
         raise NothingToConfirm(
-            _("The review has already ended: it is %(state)s.") % {"state": review.get_state_display().lower()}
+            _("The review has already ended: it is %(state)s.") % {"state": label(review.state).lower()}
         )
     told: list[str] = [
         format_html(
-            _("Reviewers no longer see it as waiting. {who} asked for it {since}."),
+            _("Reviewers no longer see it as waiting. {who} submitted it {since}."),
             who=actor_name(review.requested_by),
             since=relative_time(review.requested_at),
         ),
@@ -281,10 +282,10 @@ def withdraw_review(request: StudioRequest, number: int) -> Confirmation:
     if review.state == "approved":
         told.append(_("Its approval no longer counts."))
     return Confirmation(
-        title=_("Withdraw review of “%(capability_id)s”?") % {"capability_id": review.capability.capability_id},
-        button=_("Withdraw review"),
+        title=_("Cancel review of “%(capability_id)s”?") % {"capability_id": review.capability.capability_id},
+        button=_("Cancel review"),
         effects=told,
-        undo=_("This can't be undone, but you can ask for a new review."),
+        undo=_("This can't be undone, but you can submit it again."),
         cancel=reverse("studio:review_show", args=[number]),
         note=Note(name="words", label=_("Comment"), max_length=reviews.COMMENT_LENGTH_MAX),
         state=f"{review.round} {review.state}",

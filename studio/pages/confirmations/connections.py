@@ -43,7 +43,7 @@ def delete_webhook(request: StudioRequest, number: int) -> Confirmation:  # noqa
         title=_("Delete webhook “%(name)s”?") % {"name": webhook.name},
         button=_("Delete webhook"),
         effects=told,
-        undo=_("This can't be undone: a new webhook gets a new secret."),
+        undo=_("This can't be undone. A new webhook gets a new secret."),
         cancel=reverse("studio:webhook_show", args=[number]),
     )
 
@@ -92,23 +92,23 @@ def remove_source(request: StudioRequest, number: int) -> Confirmation:  # noqa:
     """Whether to stop following a source."""
     source = _source(number)
     names = effects.capabilities_of_source(number)
-    told = [_("Changes there no longer arrive here.")]
+    told = [_("Changes there no longer sync.")]
     if names:
         words = ngettext(
-            "%(n)s capability came from it and stays as it is: %(names)s.",
-            "%(n)s capabilities came from it and stay as they are: %(names)s.",
+            "%(n)s imported capability stays: %(names)s.",
+            "%(n)s imported capabilities stay: %(names)s.",
             len(names),
         )
         told.append(words % {"n": figure(len(names)), "names": names_words(names)})
     else:
-        told.append(_("No capability came from it."))
+        told.append(_("It imported no capabilities."))
     if source.hook_secret:
         told.append(_("Its secret is deleted: pushes are refused."))
     return Confirmation(
-        title=_("Remove source “%(spec)s”?") % {"spec": source.spec},
-        button=_("Remove source"),
+        title=_("Disconnect source “%(spec)s”?") % {"spec": source.spec},
+        button=_("Disconnect source"),
         effects=told,
-        undo=_("You can add it again, with a new secret. It then treats the capabilities as its own again."),
+        undo=_("You can connect it again, with a new secret. It then adopts its capabilities again."),
         cancel=reverse("studio:source_show", args=[number]),
     )
 
@@ -168,9 +168,9 @@ def delete_source_secret(request: StudioRequest, number: int) -> Confirmation:  
         title=_("Delete secret of “%(spec)s”?") % {"spec": source.spec},
         button=_("Delete secret"),
         effects=[
-            _("Pushes are refused at once. The source is still checked on its schedule."),
+            _("Pushes are refused at once. The source still syncs on schedule."),
             *_last_push(source),
         ],
-        undo=_("This can't be undone: a new secret has to be set up at the other end."),
+        undo=_("This can't be undone. You would have to set up a new secret on both sides."),
         cancel=reverse("studio:source_show", args=[number]),
     )

@@ -29,16 +29,16 @@ from studio.pages.permissions import StudioRequest, actor_of, admin_required, po
 PAGE_SIZE: Final = 50
 STATES: Final = ("force", "ended", "all")
 SCOPE_WORDS = {
-    "read": gettext_lazy("list and load"),
-    "feedback": gettext_lazy("say how it went"),
-    "propose": gettext_lazy("submit drafts"),
-    "publish": gettext_lazy("publish from a pipeline"),
+    "read": gettext_lazy("read capabilities"),
+    "feedback": gettext_lazy("report outcomes"),
+    "propose": gettext_lazy("propose changes"),
+    "publish": gettext_lazy("publish (CI)"),
 }
 OVERLAPS: Final = {
-    "0": gettext_lazy("not at all"),
-    "1": gettext_lazy("one hour"),
-    "24": gettext_lazy("one day"),
-    "168": gettext_lazy("seven days"),
+    "0": gettext_lazy("Not at all"),
+    "1": gettext_lazy("1 hour"),
+    "24": gettext_lazy("1 day"),
+    "168": gettext_lazy("7 days"),
     "720": gettext_lazy("30 days"),
 }
 
@@ -47,32 +47,32 @@ class KeyRightsForm(forms.Form):
     """What a key may do, and until when."""
 
     scopes = forms.MultipleChoiceField(
-        label=gettext_lazy("May"),
+        label=gettext_lazy("Scopes"),
         choices=[(scope, format_lazy("{}: {}", scope, words)) for scope, words in SCOPE_WORDS.items()],
         initial=list(agent_keys.DEFAULT_SCOPES),
         widget=forms.CheckboxSelectMultiple,
     )
     groups = forms.CharField(
-        label=gettext_lazy("Skill groups"),
+        label=gettext_lazy("Limit to skill groups (optional)"),
         required=False,
         max_length=2000,
-        help_text=gettext_lazy("It knows capabilities of these alone, such as billing, support. Empty: all."),
+        help_text=gettext_lazy("Separate with commas, e.g. billing, support. Empty = all."),
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     read_only_tools = forms.BooleanField(
-        label=gettext_lazy("Without write tools"),
+        label=gettext_lazy("Read-only"),
         required=False,
-        help_text=gettext_lazy("Tools that write are withheld, and named in the answer."),
+        help_text=gettext_lazy("Hides write tools from this key."),
     )
     preview = forms.BooleanField(
-        label=gettext_lazy("Sees drafts"),
+        label=gettext_lazy("Preview drafts"),
         required=False,
-        help_text=gettext_lazy("Drafts that pass stand in the place of what is published."),
+        help_text=gettext_lazy("Serves valid drafts instead of live versions."),
     )
     last_day = forms.DateField(
-        label=gettext_lazy("Last day"),
+        label=gettext_lazy("Expires on (optional)"),
         required=False,
-        help_text=gettext_lazy("It is refused from the next day on. Empty: it does not end by itself."),
+        help_text=gettext_lazy("Stops working after this day."),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     # When the key ends as things stand.
@@ -99,7 +99,7 @@ class KeyRightsForm(forms.Form):
                 return self.expires_at
             return day_start(day + timedelta(days=1), zone)
         except (InvalidRequest, OverflowError) as error:
-            raise forms.ValidationError(getattr(error, "message", _("This day is too far away."))) from None
+            raise forms.ValidationError(getattr(error, "message", _("Choose an earlier day."))) from None
 
     @property
     def rights(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class NewKeyForm(KeyRightsForm):
     name = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=80,
-        help_text=gettext_lazy("Who uses it, such as support bot, production."),
+        help_text=gettext_lazy("Who uses it, e.g. support bot, production."),
     )
     field_order = ("name",)
 
@@ -202,7 +202,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
         except RegistryError as error:
             form.refuse(error)
         else:
-            messages.success(request, _("Saved. Every process goes by it within a second."))
+            messages.success(request, _("Saved."))
             return redirect("studio:agent_key_show", number)
     return _render_page(request, row, form, status=400)
 
@@ -226,5 +226,5 @@ def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
 def agent_key_revoke(request: StudioRequest) -> HttpResponse:
     """End a key; within a second no process takes it any more."""
     name = get_text(request, "name", most=80)
-    words = _("The key '%(name)s' is revoked.") % {"name": name}
+    words = _("API key “%(name)s” was revoked.") % {"name": name}
     return run_action(request, agent_keys.revoke_key, words, to=redirect("studio:agent_key_list"), name=name)

@@ -59,14 +59,14 @@ def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (o
 @post_only_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
     """Dismiss a row of the demand board."""
-    return _done(request, demand.dismiss_row, _("Dismissed. It comes back when it is asked for again often enough."))
+    return _done(request, demand.dismiss_row, _("Dismissed. It returns after more requests."))
 
 
 @author_required
 @post_only_from("studio:demand_list")
 def demand_undismiss(request: StudioRequest) -> HttpResponse:
     """Show it on the board again."""
-    return _done(request, demand.undismiss, _("It is on the board again."))
+    return _done(request, demand.undismiss, _("Restored."))
 
 
 def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
@@ -95,9 +95,9 @@ def utterance_add(request: StudioRequest) -> HttpResponse:
     except RegistryError as error:
         messages.error(request, f"{error.message}.")
     else:
-        words = _("%(capability_id)s: the sentence is in its draft now; publish it to let agents know.")
+        words = _("Added to the draft of %(capability_id)s. Publish it to go live.")
         if saved is None:
-            words = _("%(capability_id)s: the sentence stands there already.")
+            words = _("%(capability_id)s already has this message.")
         messages.success(request, words % {"capability_id": capability_id})
     if request.POST.get("back") == "playground":
         query = get_text(request, "query", most=8000)

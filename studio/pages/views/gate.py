@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from registry.catalog import drafts
+from registry.catalog.facets import list_facets
 from registry.common.errors import DraftConflict, DraftNotFound
 from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
@@ -26,25 +27,25 @@ from studio.pages.permissions import StudioRequest, actor_of, denial_reason, ope
 from studio.pages.views.capability import get_capability_or_404
 
 FINDINGS_SHOWN_MAX: Final = 20
-DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page; look again.")
+DRAFT_CHANGED: Final = gettext_lazy("The draft has changed since you opened this page. Check the changes again.")
 _EFFECT_WORDS: Final = {
-    "loosens": gettext_lazy("Loosens a policy"),
-    "breaks": gettext_lazy("Breaks what was right"),
-    "widens": gettext_lazy("Reaches further"),
-    "changes": gettext_lazy("Changes"),
+    "loosens": gettext_lazy("Less restrictive"),
+    "breaks": gettext_lazy("Breaking change"),
+    "widens": gettext_lazy("Wider reach"),
+    "changes": gettext_lazy("Other"),
 }
 # A question of policy is not an error in the texts: the page shows it, with who can answer it.
 _QUESTION_WORDS: Final = {
-    "POLICY_LOOSENED": gettext_lazy("This release loosens a policy. A publisher has to confirm it."),
-    "LOOSENING_NOT_ALLOWED": gettext_lazy("This release loosens a policy. Only an admin may publish it here."),
+    "POLICY_LOOSENED": gettext_lazy("This release is less restrictive. A publisher must confirm it."),
+    "LOOSENING_NOT_ALLOWED": gettext_lazy("This release is less restrictive. Only admins can publish it."),
     "APPROVAL_REQUIRED": gettext_lazy(
-        "These texts need approval by a second person: a publisher or an admin who has not worked on them."
+        "Needs approval from someone else: a publisher or an admin who didn't edit this version."
     ),
-    "COMMENTS_OPEN": gettext_lazy("Every comment of the review has to be resolved before publishing."),
-    "NOTE_REQUIRED": gettext_lazy("Publishing needs a note here."),
+    "COMMENTS_OPEN": gettext_lazy("Resolve all review comments before publishing."),
+    "NOTE_REQUIRED": gettext_lazy("A release note is required."),
 }
 # Of a first release, of which nothing else can be said.
-_FIRST_WORDS: Final = {"widens": gettext_lazy("What agents get"), "changes": gettext_lazy("Forms and files")}
+_FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
 
 @operator_required
@@ -63,7 +64,7 @@ def gate_show(request: StudioRequest, capability_id: str) -> HttpResponse:
 
 def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Back to the capability: there is nothing to look at."""
-    messages.info(request, _("No draft to publish."))
+    messages.info(request, _("Nothing to publish."))
     return redirect("studio:capability_show", capability_id)
 
 
@@ -145,6 +146,7 @@ def render_gate(
     context = {
         "capability": capability,
         "capability_id": capability_id,
+        "display_name": list_facets(draft.capability_json).name_or(capability_id),
         "draft": draft,
         "outcome": outcome,
         "error": error,
@@ -159,8 +161,8 @@ def render_gate(
 def refused_words(gate: GateReport | None) -> str:
     """Why nothing was published, in a sentence: a confirmation is missing, or something that the page lists."""
     if gate is not None and gate.to_acknowledge and not any(f.is_error for f in gate.text_findings):
-        return _("Not published yet. Confirm that the release is meant to loosen a policy.")
-    return _("It was not published; see below why.")
+        return _("Confirm before publishing: this release is less restrictive.")
+    return _("Not published. The reasons are below.")
 
 
 def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> HttpResponse:
@@ -169,7 +171,7 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
         return render_gate(request, capability, draft, error=error, status=403)
     note = get_note(request)
     if not note:
-        return render_gate(request, capability, draft, error=_("Write a note: it stands in the history."), status=400)
+        return render_gate(request, capability, draft, error=_("Enter a release note."), status=400)
     capability_id = capability.capability_id
     try:
         outcome = publication.publish_draft(
@@ -182,12 +184,12 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
     except DraftConflict:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
     except DraftNotFound:
-        messages.info(request, _("Somebody else has just published this draft."))
+        messages.info(request, _("This draft was just published by someone else."))
         return redirect("studio:capability_show", capability_id)
     if outcome.status == "refused":
         return render_gate(request, capability, draft, error=refused_words(outcome.gate), status=422)
-    words = {"unchanged": _("Already up to date: nothing differs from the published revision.")}
+    words = {"unchanged": _("Nothing to publish. This draft matches the live version.")}
     messages.success(
-        request, words.get(outcome.status, _("Published as revision %(revision)s.") % {"revision": outcome.revision})
+        request, words.get(outcome.status, _("Revision %(revision)s is live.") % {"revision": outcome.revision})
     )
     return redirect("studio:capability_show", capability_id)

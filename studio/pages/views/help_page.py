@@ -42,6 +42,6 @@ def finding_show(request: StudioRequest, code: str) -> HttpResponse:
     """One finding code: cause, example and fix."""
     row = list_codes().get(code)
     if row is None:
-        raise Http404(_("There is no finding %(code)s") % {"code": code})
+        raise Http404(_("There is no issue %(code)s") % {"code": code})
     family = next(one for one in list_families() if row in one.codes)
     return render(request, "studio/help/finding.html", {"row": row, "family": family})

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth import logout
+from django.contrib.auth import login, logout
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,23 +18,30 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from registry.access import operators
+from registry.access import operators, sign_ins
+from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import NotFound, RegistryError
 from registry.models import Operator
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_query_text, get_text
-from studio.pages.known_devices import remember_device
+from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
-    "viewer": gettext_lazy("reads"),
-    "author": gettext_lazy("writes drafts"),
-    "publisher": gettext_lazy("publishes"),
-    "admin": gettext_lazy("manages people, keys and webhooks as well"),
+    "viewer": gettext_lazy("read only"),
+    "author": gettext_lazy("edit drafts"),
+    "publisher": gettext_lazy("review and publish"),
+    "admin": gettext_lazy("manage everything"),
+}
+_ROLE_NOUNS: Final = {
+    "viewer": gettext_lazy("a viewer"),
+    "author": gettext_lazy("an author"),
+    "publisher": gettext_lazy("a publisher"),
+    "admin": gettext_lazy("an admin"),
 }
 
 
@@ -42,7 +49,7 @@ class InviteForm(forms.Form):
     """A name and a role; the invited person chooses the password."""
 
     username = forms.CharField(
-        label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, digits and @ . + - _")
+        label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, numbers and @ . + - _")
     )
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
@@ -111,7 +118,7 @@ def _run(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> Htt
 def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
     role = get_text(request, "role", most=16)
-    words = _("%(name)s has the role {role} now.").format(role=role)
+    words = _("%(name)s is now {role}.").format(role=_ROLE_NOUNS.get(role, role))
     return _run(request, words, operators.set_role, role=role)
 
 
@@ -119,14 +126,14 @@ def operator_role(request: StudioRequest) -> HttpResponse:
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
     """Deactivate a member: all sessions end, and sign-ins are refused."""
-    return _run(request, _("%(name)s is deactivated and signed out everywhere."), operators.disable_operator)
+    return _run(request, _("%(name)s was deactivated and signed out."), operators.disable_operator)
 
 
 @admin_required
 @post_only_from("studio:operator_list")
 def operator_enable(request: StudioRequest) -> HttpResponse:
     """Reactivate a member, with the same password, role and teams."""
-    return _run(request, _("%(name)s is active and can sign in again."), operators.enable_operator)
+    return _run(request, _("%(name)s was reactivated and can sign in."), operators.enable_operator)
 
 
 class SetPasswordForm(forms.Form):
@@ -139,7 +146,7 @@ class SetPasswordForm(forms.Form):
         help_text=gettext_lazy("At least 12 characters."),
     )
     again = forms.CharField(
-        label=gettext_lazy("Password again"),
+        label=gettext_lazy("Confirm password"),
         strip=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
@@ -147,7 +154,7 @@ class SetPasswordForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("new") and given.get("again") and given["new"] != given["again"]:
-            self.add_error("again", _("The two passwords differ."))
+            self.add_error("again", _("Passwords don't match."))
         return given
 
 
@@ -163,18 +170,26 @@ def welcome(request: HttpRequest, number: int, token: str) -> HttpResponse:
     form = SetPasswordForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            operators.accept_invitation(key=number, token=token, password=form.cleaned_data["new"])
+            operator = operators.accept_invitation(key=number, token=token, password=form.cleaned_data["new"])
         except RegistryError as error:
             form.add_error("new", error.message)
         else:
-            # Another operator who was signed in here must not stay signed in.
-            logout(request)
-            messages.success(request, _("Your password is set. Sign in with it."))
-            # Reached by a link for this account: an attacker elsewhere must not slow its first sign-in down.
-            response = redirect("studio:sign_in")
-            remember_device(request, response, operator.get_username())
-            return response
+            return _signed_in(request, operator)
     return _welcomed(request, {"form": form, "operator": operator}, 400 if form.errors else 200)
+
+
+def _signed_in(request: HttpRequest, operator: Operator) -> HttpResponse:
+    """Sign in the operator who has just chosen a password, and go to Home."""
+    # Another operator who was signed in here must not stay signed in.
+    logout(request)
+    login(request, operator)
+    name = operator.get_username()
+    sign_ins.record_success(SignInAttempt(name, str(request.META.get("REMOTE_ADDR")), find_device(request, name)))
+    messages.success(request, _("Password set. Welcome!"))
+    response = redirect("studio:home")
+    # Reached by a link for this account: an attacker elsewhere must not slow its next sign-in down.
+    remember_device(request, response, name)
+    return response
 
 
 def _welcomed(request: HttpRequest, context: dict[str, Any], status: int) -> HttpResponse:

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from registry.catalog.facets import list_facets
 from registry.common.errors import ProposalNotFound
 from registry.models import Proposal
 from registry.publishing import proposals
@@ -53,6 +54,7 @@ def proposal_show(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     context: dict[str, Any] = {
         "proposal": proposal,
         "capability": proposal.capability,
+        "display_name": list_facets(proposal.files.get("capability.json")).name_or(proposal.capability.capability_id),
         "found": found,
         "shown": found.report.findings[:FINDINGS_SHOWN],
         "more": found.report.findings[FINDINGS_SHOWN:],
@@ -75,7 +77,7 @@ def proposal_accept(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     return run_action(
         request,
         proposals.accept_proposal,
-        _("The proposal is the draft now. It is decided on when that is published."),
+        _("Copied to the draft. Publish to accept."),
         to=redirect("studio:capability_show", proposal.capability.capability_id),
         back=redirect("studio:proposal_show", proposal_id),
         proposal_id=proposal_id,
@@ -90,7 +92,7 @@ def proposal_reject(request: StudioRequest, proposal_id: UUID) -> HttpResponse:
     return run_action(
         request,
         proposals.reject_proposal,
-        _("The proposal is declined; the key that made it can read why."),
+        _("Proposal declined. The agent's owner sees your note."),
         to=redirect("studio:proposal_list"),
         back=redirect("studio:proposal_show", proposal_id),
         proposal_id=proposal_id,

@@ -18,9 +18,9 @@ from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required
 
 LOOSENING = (
-    ("publisher", gettext_lazy("Every publisher")),
-    ("admin", gettext_lazy("Admins alone")),
-    ("second_person", gettext_lazy("Publishers, once a second person has approved")),
+    ("publisher", gettext_lazy("Any publisher")),
+    ("admin", gettext_lazy("Admins only")),
+    ("second_person", gettext_lazy("Publishers, with approval")),
 )
 
 
@@ -49,7 +49,7 @@ def _page(request: StudioRequest, *, error: str = "", status: int = 200) -> Http
 def _set(request: StudioRequest) -> HttpResponse:
     group_id = get_text(request, "group_id", most=80)
     if not group_id and request.POST.get("scope") == "group":
-        return _page(request, error=_("Name the group."), status=400)
+        return _page(request, error=_("Enter a group."), status=400)
     try:
         release_rules.set_rule(
             group_id=group_id,
@@ -61,9 +61,9 @@ def _set(request: StudioRequest) -> HttpResponse:
         )
     except RegistryError as error:
         return _page(request, error=error.message, status=400)
-    saved = _("Saved: what publishing asks for in the registry.")
+    saved = _("Policy saved.")
     if group_id:
-        saved = _("Saved: what publishing asks for in the group %(group_id)s.") % {"group_id": group_id}
+        saved = _("Policy of group %(group_id)s saved.") % {"group_id": group_id}
     messages.success(request, saved)
     return redirect("studio:release_rule_list")
 
@@ -73,7 +73,7 @@ def _set(request: StudioRequest) -> HttpResponse:
 def release_rule_delete(request: StudioRequest) -> HttpResponse:
     """Delete the release rule of a skill group; the rule of the registry stays."""
     group_id = get_text(request, "group_id", most=80)
-    words = _("The group %(group_id)s has no rule of its own any more.") % {"group_id": group_id}
+    words = _("Rule of group %(group_id)s removed.") % {"group_id": group_id}
     return run_action(
         request, release_rules.delete_rule, words, to=redirect("studio:release_rule_list"), group_id=group_id
     )

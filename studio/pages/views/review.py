@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry.catalog import drafts
+from registry.catalog.facets import list_facets
 from registry.common.errors import (
     DraftConflict,
     DraftNotFound,
@@ -85,7 +86,7 @@ def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
     except DraftNotFound:
         return show_no_draft(request, capability_id)
     if not request.user.can_edit:
-        error = denial_reason(request, _("ask for a review"), capability_id)
+        error = denial_reason(request, _("submit drafts for review"), capability_id)
         return render_gate(request, capability, draft, error=error, status=403)
     try:
         review = reviews.request_review(
@@ -98,7 +99,7 @@ def review_request(request: StudioRequest, capability_id: str) -> HttpResponse:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
     except RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=_STATUS.get(type(refusal), 422))
-    messages.success(request, _("Review requested. Anyone who may publish sees it in the list of reviews."))
+    messages.success(request, _("Submitted for review. Publishers have been notified."))
     return redirect("studio:review_show", review.pk)
 
 
@@ -131,6 +132,7 @@ def _page(
         "review": review,
         "capability": review.capability,
         "capability_id": review.capability.capability_id,
+        "display_name": list_facets(review.files.get("capability.json")).name_or(review.capability.capability_id),
         "threads": threads,
         "open_count": sum(thread.is_open for thread in threads),
         "resolved_count": sum(thread.is_resolved for thread in threads),
@@ -198,7 +200,7 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     place = _place(request)
     line = int(place["line"]) if "line" in place else None
     more = {"file": place.get("file", ""), "line": line, "code": place.get("code", "")}
-    return _tried(request, number, review_comments.add_comment, _("Your comment is kept."), **more)
+    return _tried(request, number, review_comments.add_comment, _("Comment added."), **more)
 
 
 def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
@@ -220,21 +222,21 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
 def review_reply(request: StudioRequest, number: int) -> HttpResponse:
     """Add a reply to a comment of the review."""
     words = get_text(request, "words", most=WORDS_MAX)
-    return _on_comment(request, number, review_comments.add_reply, _("Your answer is kept."), words=words)
+    return _on_comment(request, number, review_comments.add_reply, _("Reply added."), words=words)
 
 
 @operator_required
 @post_only_from("studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
     """What a comment asks for is settled."""
-    return _on_comment(request, number, review_comments.resolve_thread, _("The comment is resolved."))
+    return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."))
 
 
 @operator_required
 @post_only_from("studio:review_show")
 def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
     """It is not settled after all."""
-    return _on_comment(request, number, review_comments.reopen_thread, _("The comment is open again."))
+    return _on_comment(request, number, review_comments.reopen_thread, _("Comment reopened."))
 
 
 @operator_required
@@ -243,7 +245,7 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
     """Approve the submitted texts, so that exactly these may be published."""
     if not request.user.can_publish:
         return _refused(request, number, _("approve"))
-    done = _("Approved. These very texts can be published now.")
+    done = _("Approved. Ready to publish.")
     return _tried(request, number, reviews.approve, done, round_seen=get_int(request, "round") or 0)
 
 
@@ -252,8 +254,8 @@ def review_approve(request: StudioRequest, number: int) -> HttpResponse:
 def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
     """Send the draft back: request changes."""
     if not request.user.can_publish:
-        return _refused(request, number, _("send back"))
-    done = _("Sent back, with your words.")
+        return _refused(request, number, _("request changes"))
+    done = _("Changes requested.")
     return _tried(request, number, reviews.request_changes, done, round_seen=get_int(request, "round") or 0)
 
 
@@ -261,4 +263,4 @@ def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.withdraw_review, page="studio:review_show")
 def review_withdraw(request: StudioRequest, number: int) -> HttpResponse:
     """End the review without a decision, by its author or an admin."""
-    return _tried(request, number, reviews.withdraw, _("Withdrawn."))
+    return _tried(request, number, reviews.withdraw, _("Review canceled."))

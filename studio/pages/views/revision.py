@@ -44,7 +44,7 @@ def revision_compare(request: StudioRequest, capability_id: str) -> HttpResponse
     capability = get_capability_or_404(capability_id)
     numbers = list(capability.revisions.order_by("-number").values_list("number", flat=True)[:NUMBERS_OFFERED])
     if not numbers:
-        raise Http404(f"'{capability_id}' was never published")
+        raise Http404(f"'{capability_id}' isn't published yet")
     new = _number_in(request, "to", numbers[0])
     old = _number_in(request, "from", max(new - 1, 1))
     try:
@@ -123,7 +123,7 @@ def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpRes
     revision = _revision_or_404(capability, number)
     note = get_note(request)
     if not note:
-        return _page(request, capability, revision, error=_("Write a note: it stands in the history."), status=400)
+        return _page(request, capability, revision, error=_("Enter a reason."), status=400)
     try:
         outcome = publication.rollback(
             capability_id=capability_id,
@@ -136,9 +136,7 @@ def rollback(request: StudioRequest, capability_id: str, number: int) -> HttpRes
         messages.error(request, error.message)
         return redirect("studio:revision_list", capability_id)
     if outcome.status == "refused":
-        return _page(request, capability, revision, error=_("It was not rolled back; see below why."), status=422)
-    words = {"unchanged": _("Agents get revision %(number)s already.") % {"number": number}}
-    messages.success(
-        request, words.get(outcome.status, _("Agents get revision %(number)s again.") % {"number": number})
-    )
+        return _page(request, capability, revision, error=_("Not rolled back. The reasons are below."), status=422)
+    words = {"unchanged": _("Revision %(number)s is already live.") % {"number": number}}
+    messages.success(request, words.get(outcome.status, _("Revision %(number)s is live again.") % {"number": number}))
     return redirect("studio:capability_show", capability_id)

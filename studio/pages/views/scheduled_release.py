@@ -65,7 +65,7 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     if not request.user.can_publish:
         error, status = denial_reason(request, _("publish"), capability_id), 403
     elif not note:
-        error = _("Write a note: it stands in the history.")
+        error = _("Enter a release note.")
     if error or due_at is None:
         return render_gate(request, capability, draft, error=error, status=status)
     try:
@@ -82,8 +82,8 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
     except RegistryError as refusal:
         return render_gate(request, capability, draft, error=refusal.message, status=409)
     if done.release is None:
-        return render_gate(request, capability, draft, error=_("It was not planned; see below why."), status=422)
-    words = _("%(capability_id)s will be published on %(when)s.")
+        return render_gate(request, capability, draft, error=_("Not scheduled. The reasons are below."), status=422)
+    words = _("%(capability_id)s goes live on %(when)s.")
     messages.success(request, words % {"capability_id": capability_id, "when": moment_words(due_at)})
     return redirect("studio:release_list")
 
@@ -99,7 +99,7 @@ def release_change(request: StudioRequest) -> HttpResponse:
 
     def words(release: ScheduledRelease) -> str:
         found = {"capability_id": release.capability.capability_id, "when": moment_words(release.due_at)}
-        return _("%(capability_id)s will be published on %(when)s.") % found
+        return _("%(capability_id)s goes live on %(when)s.") % found
 
     number, to = get_int(request, "release") or 0, redirect("studio:release_list")
     return run_action(request, scheduled_releases.reschedule_release, words, to=to, scheduled_id=number, due_at=due_at)
@@ -112,7 +112,7 @@ def release_cancel(request: StudioRequest) -> HttpResponse:
 
     def words(release: ScheduledRelease) -> str:
         capability_id = release.capability.capability_id
-        return _("The release of %(capability_id)s is canceled.") % {"capability_id": capability_id}
+        return _("Release of %(capability_id)s canceled.") % {"capability_id": capability_id}
 
     number = get_int(request, "release") or 0
     return run_action(

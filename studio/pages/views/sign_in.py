@@ -42,10 +42,20 @@ class SignInForm(AuthenticationForm):
         self.attempt = SignInAttempt(username, _address(self.request), find_device(self.request, username))
         sign_ins.begin_attempt(self.attempt)
         try:
+            self._refuse_deactivated(username)
             return super().clean()
         except ValidationError:
             sign_ins.record_failure(self.attempt)
             raise
+
+    def _refuse_deactivated(self, username: str) -> None:
+        """Raises `ValidationError`; only the right password shows that the account is deactivated."""
+        operator = operators.find_deactivated(username)
+        if operator is None:
+            return
+        if operator.check_password(self.cleaned_data["password"]):
+            raise ValidationError(_("Your account is deactivated. Ask an admin."), code="inactive")
+        raise self.get_invalid_login_error()
 
 
 class _SignIn(LoginView):
@@ -84,8 +94,8 @@ def _address(request: HttpRequest) -> str:
 def _wait_message(error: RateLimited) -> str:
     seconds = error.retry_after_seconds
     return ngettext(
-        "Too many wrong passwords. Try again in %(seconds)s second.",
-        "Too many wrong passwords. Try again in %(seconds)s seconds.",
+        "Too many attempts. Try again in %(seconds)s second.",
+        "Too many attempts. Try again in %(seconds)s seconds.",
         seconds,
     ) % {"seconds": seconds}
 
@@ -113,7 +123,7 @@ class PasswordForm(forms.Form):
         help_text=gettext_lazy("At least 12 characters."),
     )
     again = forms.CharField(
-        label=gettext_lazy("New password again"), strip=False, widget=_password_input("new-password")
+        label=gettext_lazy("Confirm new password"), strip=False, widget=_password_input("new-password")
     )
 
 
@@ -125,7 +135,7 @@ def password(request: StudioRequest) -> HttpResponse:
     form = PasswordForm(request.POST or None)
     try:
         if request.method == "POST" and form.is_valid() and _change(request, form):
-            messages.success(request, _("Your password is changed."))
+            messages.success(request, _("Password updated."))
             return redirect("studio:home")
     except RateLimited as error:
         form.add_error("current", _wait_message(error))
@@ -146,11 +156,11 @@ def _is_current_password(request: StudioRequest, password: str) -> bool:
 def _change(request: StudioRequest, form: PasswordForm) -> bool:
     given = form.cleaned_data
     if not _is_current_password(request, given["current"]):
-        form.add_error("current", _("This is not your current password."))
+        form.add_error("current", _("Your current password is incorrect."))
     elif given["new"] != given["again"]:
-        form.add_error("again", _("The two new passwords differ."))
+        form.add_error("again", _("Passwords don't match."))
     elif given["new"] == given["current"]:
-        form.add_error("new", _("Choose another password than the current one."))
+        form.add_error("new", _("Choose a password you haven't used."))
     if form.errors:
         return False
     try:

@@ -35,8 +35,8 @@ from studio.pages.permissions import (
 
 PAGE_SIZE: Final = 50
 _MODES: Final = [
-    ("draft", gettext_lazy("as drafts, which somebody publishes")),
-    ("publish", gettext_lazy("published, where the gate lets it")),
+    ("draft", gettext_lazy("Create drafts")),
+    ("publish", gettext_lazy("Publish if checks pass")),
 ]
 
 
@@ -44,12 +44,12 @@ class SyncSettingsForm(forms.Form):
     """How a source is followed."""
 
     mode = forms.ChoiceField(
-        label=gettext_lazy("What changes there is taken in"),
+        label=gettext_lazy("On change"),
         choices=_MODES,
         widget=forms.Select(attrs={"class": "form-select"}),
     )
     every_minutes = forms.IntegerField(
-        label=gettext_lazy("Looked at every so many minutes"),
+        label=gettext_lazy("Sync interval (minutes)"),
         min_value=EVERY_MINUTES_MIN,
         max_value=EVERY_MINUTES_MAX,
         initial=60,
@@ -60,23 +60,21 @@ class RegistrySyncForm(SyncSettingsForm):
     """How another registry is followed."""
 
     read_key = forms.CharField(
-        label=gettext_lazy("Key of the other registry"),
+        label=gettext_lazy("API key of the other registry"),
         max_length=200,
         required=False,
-        help_text=gettext_lazy("With the scope read. Empty: it stays as it is."),
+        help_text=gettext_lazy("With the scope read. Empty = keep the saved key."),
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
-    may_adopt = forms.BooleanField(
-        label=gettext_lazy("Take over capabilities that are here already and came from elsewhere"), required=False
-    )
+    may_adopt = forms.BooleanField(label=gettext_lazy("Adopt existing capabilities"), required=False)
 
 
 class SourceForm(RegistrySyncForm):
     """A new one."""
 
     kind = forms.ChoiceField(
-        label=gettext_lazy("What it is"),
-        choices=[("git", gettext_lazy("a git repository")), ("registry", gettext_lazy("another Capability Studio"))],
+        label=gettext_lazy("Type"),
+        choices=[("git", gettext_lazy("Git repository")), ("registry", gettext_lazy("Another Capability Studio"))],
         widget=forms.Select(attrs={"class": "form-select"}),
     )
     address = forms.CharField(
@@ -91,7 +89,7 @@ class SourceForm(RegistrySyncForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["read_key"].help_text = _("With the scope read. Empty where it may be read without one.")
+        self.fields["read_key"].help_text = _("With the scope read (optional).")
 
     @property
     def for_both(self) -> list[forms.BoundField]:
@@ -127,7 +125,7 @@ def source_create(request: StudioRequest) -> HttpResponse:
         except RegistryError as error:
             form.add_error("address", error.message)
         else:
-            messages.success(request, _("It is followed now; a worker looks at it for the first time."))
+            messages.success(request, _("Source connected. The first sync has started."))
             return redirect("studio:source_show", source.pk)
     return _listed(request, form, status=400)
 
@@ -203,7 +201,7 @@ def source_change(request: StudioRequest, number: int) -> HttpResponse:
         except RegistryError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, _("Saved. It holds from the next change on."))
+            messages.success(request, _("Saved."))
             return redirect("studio:source_show", number)
     return _render_page(request, found, form=form, status=400)
 
@@ -214,9 +212,9 @@ def source_sync_now(request: StudioRequest, number: int) -> HttpResponse:
     """Have a worker look at it now."""
     _found_or_404(number)
     if source_sync.request_sync(source_id=number, by=actor_of(request)):
-        messages.success(request, _("A worker looks at it now."))
+        messages.success(request, _("Sync started."))
     else:
-        messages.success(request, _("A worker is to look at it already."))
+        messages.success(request, _("A sync is already running."))
     return redirect("studio:source_show", number)
 
 
@@ -242,7 +240,7 @@ def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments
 @post_only_from("studio:source_show")
 def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
     """The secret of another registry's webhook to this source."""
-    words = _("What the other registry tells is taken now; send a test there.")
+    words = _("Secret saved. Send a test event from the other registry.")
     return _run(request, number, words, push_webhooks.set_secret, secret=get_text(request, "secret", most=200))
 
 
@@ -250,7 +248,7 @@ def source_secret_set(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.end_old_source_secret, page="studio:source_show")
 def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
     """Take nothing more that is signed with the old secret."""
-    words = _("The old secret is void; the new one alone is taken.")
+    words = _("The old secret has ended.")
     return _run(request, number, words, push_webhooks.expire_previous_secret)
 
 
@@ -258,7 +256,7 @@ def source_secret_expire(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.delete_source_secret, page="studio:source_show")
 def source_secret_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete the webhook secret: pushes are no longer accepted."""
-    words = _("Nothing is taken there any more; it is looked at in its time.")
+    words = _("Secret deleted. The source still syncs on schedule.")
     return _run(request, number, words, push_webhooks.delete_secret)
 
 
@@ -268,6 +266,6 @@ def source_remove(request: StudioRequest, number: int) -> HttpResponse:
     """Remove the source; imported bundles stay."""
 
     def words(source: GitSource) -> str:
-        return _("%(spec)s is removed. Capabilities that came from it stay.") % {"spec": source.spec}
+        return _("%(spec)s disconnected. Imported capabilities stay.") % {"spec": source.spec}
 
     return run_action(request, source_sync.remove_source, words, to=redirect("studio:source_list"), source_id=number)

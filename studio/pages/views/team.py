@@ -33,7 +33,7 @@ class TeamForm(forms.Form):
         label=gettext_lazy("Description"),
         max_length=400,
         required=False,
-        help_text=gettext_lazy("What it looks after, and where its people are found."),
+        help_text=gettext_lazy("What the team owns and how to reach it"),
     )
 
 
@@ -115,7 +115,7 @@ def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments
 def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
     """Add a member to a team."""
     name = get_text(request, "username", most=150)
-    words = _("%(name)s is in the team.") % {"name": name}
+    words = _("%(name)s was added to the team.") % {"name": name}
     return _run(request, number, words, teams.add_member, key=number, username=name)
 
 
@@ -124,7 +124,7 @@ def team_add_member(request: StudioRequest, number: int) -> HttpResponse:
 def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a member from a team."""
     name = get_text(request, "username", most=150)
-    words = _("%(name)s is no longer in the team.") % {"name": name}
+    words = _("%(name)s was removed from the team.") % {"name": name}
     return _run(request, number, words, teams.remove_member, key=number, username=name)
 
 
@@ -133,7 +133,7 @@ def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
 def team_own(request: StudioRequest, number: int) -> HttpResponse:
     """Give a capability to the team."""
     name = get_text(request, "owned", most=64)
-    words = _("%(name)s belongs to the team: its members and admins change it.") % {"name": name}
+    words = _("%(name)s was added to the team.") % {"name": name}
     return _run(request, number, words, teams.set_owning_team, capability_id=name, key=number)
 
 
@@ -142,7 +142,7 @@ def team_own(request: StudioRequest, number: int) -> HttpResponse:
 def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a capability from its team."""
     name = get_text(request, "owned", most=64)
-    words = _("%(name)s belongs to no team: anyone with the role may change it.") % {"name": name}
+    words = _("%(name)s was removed from the team.") % {"name": name}
     return _run(request, number, words, teams.set_owning_team, capability_id=name, key=None)
 
 
@@ -152,7 +152,7 @@ def team_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a team that owns nothing."""
 
     def words(name: str) -> str:
-        return _("The team %(name)s is deleted.") % {"name": name}
+        return _("Team %(name)s deleted.") % {"name": name}
 
     to, back = redirect("studio:team_list"), redirect("studio:team_show", number)
     return run_action(request, teams.delete_team, words, to=to, back=back, key=number)

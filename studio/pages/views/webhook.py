@@ -32,9 +32,9 @@ class ChangeForm(forms.Form):
     """Where events go, and which."""
 
     url = forms.CharField(
-        label=gettext_lazy("Address"),
+        label=gettext_lazy("URL"),
         max_length=2000,
-        help_text=gettext_lazy("Such as https://hooks.example.com/studio"),
+        help_text=gettext_lazy("e.g. https://hooks.example.com/studio"),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     events = forms.MultipleChoiceField(
@@ -43,7 +43,7 @@ class ChangeForm(forms.Form):
         choices=[(kind, kind) for kind in PUBLIC_TYPES],
         widget=forms.CheckboxSelectMultiple,
         help_text=format_lazy(
-            gettext_lazy("None ticked: all of them, but for {chatty}."), chatty=", ".join(sorted(OPT_IN_TYPES))
+            gettext_lazy("None selected = all except {chatty}."), chatty=", ".join(sorted(OPT_IN_TYPES))
         ),
     )
 
@@ -119,7 +119,7 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
         except RegistryError as error:
             form.add_error("url", error.message)
         else:
-            messages.success(request, _("Saved. What happens from now on goes there."))
+            messages.success(request, _("Saved."))
             return redirect("studio:webhook_show", number)
     return _render_page(request, webhook, form, status=400)
 
@@ -134,30 +134,28 @@ def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments
 @post_only_from("studio:webhook_show")
 def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
     """Queue a test event for the webhook; its response appears in the log of deliveries."""
-    return _run(request, number, _("A test is on its way; the log below says what came back."), webhooks.send_test)
+    return _run(request, number, _("Test event sent. The log below shows the response."), webhooks.send_test)
 
 
 @admin_required
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Pause the deliveries of a webhook; events meanwhile are not sent later."""
-    return _run(
-        request, number, _("Deliveries are paused; missed events are not sent later."), webhooks.disable_webhook
-    )
+    return _run(request, number, _("Webhook disabled. Missed events aren't sent later."), webhooks.disable_webhook)
 
 
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_enable(request: StudioRequest, number: int) -> HttpResponse:
     """Resume the deliveries of a webhook, from the next event on."""
-    return _run(request, number, _("Deliveries are on again; events from now on are sent."), webhooks.enable_webhook)
+    return _run(request, number, _("Webhook enabled."), webhooks.enable_webhook)
 
 
 @admin_required
 @post_only_from("studio:webhook_show")
 def webhook_redeliver(request: StudioRequest, number: int) -> HttpResponse:
     """Queue one delivery of the webhook again, with the same id."""
-    words = _("It is sent once more, with the same id.")
+    words = _("Sent again, with the same ID.")
     found = get_int(request, "delivery") or 0
     return _run(request, number, words, webhooks.redeliver, delivery_id=found)
 
@@ -177,5 +175,5 @@ def webhook_rotate(request: StudioRequest, number: int) -> HttpResponse:
 def webhook_delete(request: StudioRequest, number: int) -> HttpResponse:
     """Delete a webhook with the log of its deliveries."""
     name = _webhook_or_404(number).name
-    words = _("The webhook %(name)s is deleted.") % {"name": name}
+    words = _("Webhook %(name)s deleted.") % {"name": name}
     return run_action(request, webhooks.delete_webhook, words, to=redirect("studio:webhook_list"), name=name)

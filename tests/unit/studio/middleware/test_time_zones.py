@@ -186,12 +186,12 @@ def test_the_form_keeps_its_zone_whatever_the_cookie_says_later(client: Client) 
 def test_what_was_typed_at_the_gate_comes_back_in_the_zone_in_which_it_was_typed(client: Client) -> None:
     drafts.replace_draft(capability_id="alpha", files=bundle(), by=OLGA)
     gate = "/capabilities/alpha/publish/"
-    form = form_with(client.get(gate), "Publish then")
+    form = form_with(client.get(gate), "Schedule release")
     form.action = f"{gate}later/"
     client.cookies[COOKIE] = "Asia/Tokyo"
     answer = form.submit(client, note="n", due_at="2001-01-01T00:00")
     assert "The time is in the past" in answer.content.decode()
-    again = form_with(answer, "Publish then").values
+    again = form_with(answer, "Schedule release").values
     assert (again["due_at"], again["due_at_zone"]) == ("2001-01-01T00:00", NEW_YORK)
 
 
@@ -263,7 +263,7 @@ def test_a_text_that_is_not_a_moment_stays_as_it_is(text: str) -> None:
 
 def test_a_key_ends_with_the_day_of_the_zone_that_is_shown(client: Client) -> None:
     day = timezone.now().date() + timedelta(days=30)
-    form = form_with(client.get("/keys/"), "Make the key")
+    form = form_with(client.get("/keys/"), "Create key")
     form.submit(client, name="bot", last_day=day.isoformat())
     row = AgentKey.objects.get(name="bot")
     assert row.expires_at == day_start(day + timedelta(days=1), ZoneInfo(NEW_YORK))

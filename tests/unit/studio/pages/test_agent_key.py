@@ -28,7 +28,7 @@ def client(signed_in: SignIn) -> Client:
 
 
 def _make(client: Client, **changes: Any) -> Any:
-    return form_with(client.get("/keys/"), "Make the key").submit(client, **{"name": "bot"} | changes)
+    return form_with(client.get("/keys/"), "Create key").submit(client, **{"name": "bot"} | changes)
 
 
 def test_a_new_key_is_shown_once(client: Client) -> None:
@@ -43,7 +43,7 @@ def test_a_new_key_is_shown_once(client: Client) -> None:
 
 
 def test_the_form_proposes_what_most_keys_need(client: Client) -> None:
-    assert form_with(client.get("/keys/"), "Make the key").values["scopes"] == ["read", "feedback"]
+    assert form_with(client.get("/keys/"), "Create key").values["scopes"] == ["read", "feedback"]
 
 
 @pytest.mark.both_databases

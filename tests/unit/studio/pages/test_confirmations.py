@@ -118,7 +118,7 @@ REVERSIBLE = {
     "skill_group_new": "the details can be deleted",
     "skill_group_save": "the details can be changed back",
     "source_change": "the settings can be changed back",
-    "source_create": "Remove source",
+    "source_create": "Disconnect source",
     "source_look": "queues a check",
     "source_secret_keep": "the secret of the other registry can be entered again; the one before stays valid for a day",
     "supporting_save": "writes to the draft only",
@@ -435,7 +435,7 @@ def test_a_publisher_withdraws_no_review_of_somebody_else(world: Client, signed_
     assert "/withdraw/" not in client.get(f"/reviews/{review.pk}/").content.decode()
     answer = client.post(f"/reviews/{review.pk}/withdraw/", {"confirmed": "yes", "seen_state": "1 open"})
     assert answer.status_code == 403
-    assert "Only the author of the review and admins can withdraw it." in answer.content.decode()
+    assert "Only the author of the review and admins can cancel it." in answer.content.decode()
     assert Review.objects.get().state == "open"
     assert "/withdraw/" in world.get(f"/reviews/{review.pk}/").content.decode()
 

@@ -63,7 +63,7 @@ def test_a_first_release_says_what_agents_get(client: Client) -> None:
     page = client.get(GATE).content.decode()
     assert "What agents get" in page
     assert "The tool <code>alpha_save</code> is new: it writes, and each call needs approval" in page
-    assert "Reaches further" not in page
+    assert "Wider reach" not in page
     publish("alpha", [tool("alpha_save", "write")])
     assert "What agents get" not in client.get(GATE).content.decode()
 
@@ -130,7 +130,7 @@ def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_i
     client = signed_in("author")
     answer = client.get(GATE)
     page = answer.content.decode()
-    assert page.count("This release loosens a policy. A publisher has to confirm it.") == 1
+    assert page.count("This release is less restrictive. A publisher must confirm it.") == 1
     assert "1 error" not in page
     assert '<li class="finding' not in page
     assert "tools.json:" not in page
@@ -149,10 +149,10 @@ def test_a_publisher_is_asked_once_to_confirm_a_loosened_policy(client: Client) 
     assert "A publisher has to confirm it" not in page
     assert page.count("no longer needs approval") == 1
     assert "1 error" not in page
-    assert "No findings." not in page
+    assert "No issues" not in page
     assert "disabled>Publish" not in page
     refused = _publish(client, note="Faster").content.decode()
-    assert "Not published yet. Confirm that the release is meant to loosen a policy." in refused
+    assert "Confirm before publishing: this release is less restrictive." in refused
 
 
 def test_what_needs_a_second_person_says_who_that_can_be_and_leads_to_no_line(
@@ -173,7 +173,7 @@ def test_where_only_an_admin_may_loosen_nobody_else_is_offered_the_tick(client: 
     set_rule(loosening="admin")
     _loosen()
     page = client.get(GATE).content.decode()
-    assert page.count("This release loosens a policy. Only an admin may publish it here.") == 1
+    assert page.count("This release is less restrictive. Only admins can publish it.") == 1
     assert "A publisher has to confirm it" not in page
     assert 'name="acknowledge"' not in page
     assert "disabled>Publish" in page
@@ -222,7 +222,7 @@ def test_the_button_pressed_twice_publishes_once(client: Client) -> None:
     _draft(bundle())
     form = form_with(client.get(GATE), "Publish")
     assert [form.submit(client, note="x").status_code for _ in range(2)] == [302, 302]
-    assert "No draft to publish." in client.get("/capabilities/alpha/").content.decode()
+    assert "Nothing to publish." in client.get("/capabilities/alpha/").content.decode()
     assert Revision.objects.count() == 1
 
 
@@ -230,7 +230,7 @@ def test_without_a_draft_there_is_no_gate(client: Client) -> None:
     publish()
     answer = client.get(GATE, follow=True)
     assert answer.redirect_chain == [("/capabilities/alpha/", 302)]
-    assert "No draft to publish." in answer.content.decode()
+    assert "Nothing to publish." in answer.content.decode()
 
 
 def test_nothing_new_says_so_and_offers_no_button(client: Client) -> None:
@@ -297,4 +297,4 @@ def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed
     page = client.get("/capabilities/alpha/publish/").content.decode()
     assert 'id="note"' not in page
     assert "Open the review" in page
-    assert "A publisher can publish this draft; your role is author." in page
+    assert "Only publishers can publish; your role is author." in page

@@ -57,7 +57,7 @@ def test_a_finding_leads_to_its_page(client: Client) -> None:
 def test_help_brings_the_tour_back(client: Client) -> None:
     assert "The first steps are on Home." in client.get("/help/").content.decode()
     client.post("/tour/leave/")
-    assert form_with(client.get("/help/"), "Show the first steps again").submit(client)["Location"] == "/"
+    assert form_with(client.get("/help/"), "Show first steps").submit(client)["Location"] == "/"
     assert client.get("/").context["tour"] is not None
 
 

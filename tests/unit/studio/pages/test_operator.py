@@ -27,7 +27,7 @@ def client(signed_in: SignIn) -> Client:
 
 
 def _invite(client: Client, **changes: Any) -> Any:
-    form = form_with(client.get("/members/"), "Make the link")
+    form = form_with(client.get("/members/"), "Create invite link")
     return form.submit(client, **{"username": "nora", "role": "author"} | changes)
 
 
@@ -43,7 +43,7 @@ def test_a_link_lets_somebody_choose_a_password_once(client: Client) -> None:
     assert address not in client.get("/members/").content.decode()
     page = stranger.get(address)
     assert page["Referrer-Policy"] == "same-origin"
-    form = form_with(page, "Set the password")
+    form = form_with(page, "Set password")
     assert form.submit(stranger, new=NEW, again=NEW)["Location"] == "/sign-in/"
     assert stranger.login(username="nora", password=NEW)
     assert stranger.get("/new-capability/").status_code == 200
@@ -57,7 +57,7 @@ def test_a_link_lets_somebody_choose_a_password_once(client: Client) -> None:
     ("new", "again", "words"),
     [
         ("short", "short", "too short"),
-        (NEW, "different", "The two passwords differ."),
+        (NEW, "different", "Passwords don't match."),
         ("", "", "This field is required."),
         ("nora-nora-nora", "nora-nora-nora", "too similar to the username"),
     ],

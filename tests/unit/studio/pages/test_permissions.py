@@ -273,7 +273,7 @@ def test_a_form_from_elsewhere_is_refused(signed_in: SignIn) -> None:
     def check(name: str) -> None:
         answer = client.post(_address(name), {"note": "x", "name": "x"})
         assert answer.status_code == 403
-        assert b"This page was too old" in answer.content
+        assert b"Your session changed" in answer.content
         assert AuditEvent.objects.count() == written
 
     check_each(sorted(RULES), check, isolate=rolled_back)

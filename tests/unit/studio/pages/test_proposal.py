@@ -40,7 +40,7 @@ def test_an_open_proposal_is_on_home_in_the_list_and_has_a_page(signed_in: SignI
         assert "&lt;i&gt;bot&lt;/i&gt;" in page
         assert "<i>bot" not in page
     page = client.get(_address(proposal)).content.decode()
-    assert "Against what agents get now" in page
+    assert "Compared with live" in page
     # The words that differ are marked.
     assert "As the agent would." in strip_tags(page)
     assert "Decline proposal" not in page
@@ -53,14 +53,14 @@ def test_accepting_puts_the_other_draft_aside(signed_in: SignIn) -> None:
     client = signed_in("author")
     page = client.get(_address(proposal))
     assert "The draft of olga is kept aside for 30 days." in page.content.decode()
-    assert "Against the draft" in page.content.decode()
+    assert "Compared with the draft" in page.content.decode()
     answer = form_with(page, "Make it the draft").submit(client, note="good")
     assert answer["Location"] == "/capabilities/alpha/"
     draft = Draft.objects.get(discarded_at__isnull=True)
     assert draft.proposal == proposal
     assert Draft.objects.filter(discarded_at__isnull=False, saved_by="operator:olga").exists()
     after = client.get(_address(proposal)).content.decode()
-    assert "It is the draft." in after
+    assert "Copied to the draft." in after
     assert "Make it the draft" not in after
 
 

@@ -38,12 +38,12 @@ def test_a_groups_rule_comes_and_goes(client: Client) -> None:
     SkillGroup.objects.create(group_id="health", name="Health")
     page = client.get(RULES)
     assert '<option value="health"></option>' in page.content.decode()
-    assert form_with(page, "Add the rule").submit(client, group_id="health", note_required=["on"]).status_code == 302
+    assert form_with(page, "Add rule").submit(client, group_id="health", note_required=["on"]).status_code == 302
     assert ReleaseRule.objects.get().group_id == "health"
-    form = form_with(client.get(RULES), "Remove policy")
+    form = form_with(client.get(RULES), "Remove rule")
     assert form.values["group_id"] == "health"
     asked = form.submit(client)
-    assert "A release note is no longer required by this policy." in asked.content.decode()
+    assert "This rule no longer requires a release note." in asked.content.decode()
     assert confirm(client, asked).status_code == 302
     assert not ReleaseRule.objects.exists()
     confirm(client, asked)
@@ -52,9 +52,9 @@ def test_a_groups_rule_comes_and_goes(client: Client) -> None:
 
 @pytest.mark.parametrize("group_id", ["", "Not An Id", "x" * 65])
 def test_an_odd_group_is_refused_and_sets_nothing_for_the_registry(group_id: str, client: Client) -> None:
-    answer = form_with(client.get(RULES), "Add the rule").submit(client, group_id=group_id, four_eyes=["on"])
+    answer = form_with(client.get(RULES), "Add rule").submit(client, group_id=group_id, four_eyes=["on"])
     assert answer.status_code == 400
-    assert form_with(answer, "Add the rule").values["group_id"] == group_id
+    assert form_with(answer, "Add rule").values["group_id"] == group_id
     assert not ReleaseRule.objects.exists()
 
 

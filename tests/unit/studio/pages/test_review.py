@@ -56,7 +56,7 @@ def test_an_author_asks_a_publisher_approves_and_the_author_cannot(signed_in: Si
     listed = publisher.get("/reviews/").content.decode()
     assert f'href="{address}"' in listed
     gate = publisher.get(GATE).content.decode()
-    assert "A second person must approve these texts first." in gate
+    assert "Needs approval from someone else." in gate
     assert "disabled>Publish" in gate
     assert _say(publisher, address, "approve", words="Fine").status_code == 302
     assert "approved" in author.get(address).content.decode()
@@ -251,7 +251,7 @@ def test_withdrawn_and_who_reads_along(signed_in: SignIn) -> None:
     client = signed_in("author")
     address = _asked(client)
     viewer = signed_in("viewer").get(address).content.decode()
-    assert "You may read along" in viewer
+    assert "Only authors can comment" in viewer
     assert "<form" not in viewer.partition("<main")[2]
     asked = _say(client, address, "withdraw", words="Too early")
     assert ">\nToo early</textarea>" in asked.content.decode()
@@ -314,7 +314,7 @@ def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> N
     address = _asked(client)
     entry = _comment("Which <b>words</b>?", file="skill.md", line=1)
     assert "1 comment is open." in client.get(GATE).content.decode()
-    answer = form_with(client.get(address), "Send the answer").submit(client, words="These <i>words</i>")
+    answer = form_with(client.get(address), "Reply").submit(client, words="These <i>words</i>")
     assert answer["Location"] == f"{address}#comment-{entry}"
     page = client.get(address).content.decode()
     assert "These &lt;i&gt;words&lt;/i&gt;" in page
@@ -347,7 +347,7 @@ def test_a_viewer_reads_comments_and_changes_nothing_about_them(signed_in: SignI
     viewer = signed_in("viewer")
     page = viewer.get(address).content.decode()
     assert "Why?" in page
-    assert not any(word in page for word in ("Resolve</button>", "Send the answer"))
+    assert not any(word in page for word in ("Resolve</button>", "Reply"))
     for verb in ("reply", "resolve", "reopen"):
         answer = viewer.post(f"{address}{verb}/", {"entry": entry, "words": "Kept words"})
         assert answer.status_code == 403
@@ -384,9 +384,9 @@ def test_an_answer_that_is_refused_keeps_its_place(signed_in: SignIn) -> None:
     address = _asked(client)
     _comment()
     too_long = "y" * 4001
-    answer = form_with(client.get(address), "Send the answer").submit(client, words=too_long)
+    answer = form_with(client.get(address), "Reply").submit(client, words=too_long)
     assert answer.status_code == 400
-    assert form_with(answer, "Send the answer").values["words"] == too_long
+    assert form_with(answer, "Reply").values["words"] == too_long
     assert form_with(answer, "Comment").values["words"] == ""
 
 

@@ -32,7 +32,7 @@ def _when(hours: int = 2) -> str:
 
 
 def _plan(client: Client, **values: Any) -> Any:
-    form = form_with(client.get(GATE), "Publish then")
+    form = form_with(client.get(GATE), "Schedule release")
     form.action = f"{GATE}later/"
     return form.submit(client, **({"note": "At night", "due_at": _when()} | values))
 
@@ -48,12 +48,12 @@ def test_planned_listed_and_made(client: Client) -> None:
     page = client.get("/releases/").content.decode()
     assert f'value="{due_at}"' in page
     assert "At night" in page
-    assert "Planned for" in client.get(GATE).content.decode()
+    assert "Scheduled for" in client.get(GATE).content.decode()
     Job.objects.filter(kind=KIND).update(run_after=timezone.now())
     Worker().run_due()
     assert Revision.objects.get().created_by == "operator:the-publisher"
     page = client.get("/releases/").content.decode()
-    assert "Nothing is planned." in page
+    assert "Nothing scheduled. Schedule a release when you publish." in page
     assert "revision 1" in page
 
 
@@ -74,7 +74,7 @@ def test_what_is_odd_comes_back_with_what_was_typed(
     answer = _plan(client, **values)
     assert answer.status_code == status
     assert words in answer.content.decode()
-    form = form_with(answer, "Publish then")
+    form = form_with(answer, "Schedule release")
     assert form.values["note"] == values.get("note", "At night").strip()
     assert not ScheduledRelease.objects.exists()
 
@@ -84,7 +84,7 @@ def test_what_the_gate_refuses_is_not_planned_and_a_tick_is_kept(client: Client)
     _draft(tools=[tool("a_save", "write", requires_approval=False)])
     refused = _plan(client)
     assert refused.status_code == 422
-    assert form_with(refused, "Publish then").values["note"] == "At night"
+    assert form_with(refused, "Schedule release").values["note"] == "At night"
     assert _plan(client, acknowledge=["POLICY_LOOSENED"]).status_code == 302
     assert ScheduledRelease.objects.get().acknowledged == ["POLICY_LOOSENED"]
 
@@ -117,7 +117,7 @@ def test_a_viewer_sees_the_list_without_its_buttons(client: Client, signed_in: S
 
 def test_a_role_that_was_lost_meanwhile_plans_nothing(client: Client) -> None:
     _draft()
-    form = form_with(client.get(GATE), "Publish then")
+    form = form_with(client.get(GATE), "Schedule release")
     form.action = f"{GATE}later/"
     Operator.objects.filter(username="the-publisher").update(role="author")
     answer = form.submit(client, note="At night", due_at=_when())

@@ -96,9 +96,9 @@ def test_other_sessions_end_with_the_old_password(signed_in: SignIn) -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"current": "wrong"}, "This is not your current password."),
-        ({"again": "something else here"}, "The two new passwords differ."),
-        ({"new": PASSWORD, "again": PASSWORD}, "Choose another password than the current one."),
+        ({"current": "wrong"}, "Your current password is incorrect."),
+        ({"again": "something else here"}, "Passwords don't match."),
+        ({"new": PASSWORD, "again": PASSWORD}, "Choose a password you haven't used."),
         ({"new": "short", "again": "short"}, "too short"),
         ({"new": "the-viewer-the", "again": "the-viewer-the"}, "too similar to the username"),
         ({"new": "", "again": ""}, "This field is required."),

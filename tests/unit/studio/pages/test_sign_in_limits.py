@@ -229,7 +229,7 @@ def test_a_link_to_choose_a_password_leads_past_strangers() -> None:
     operator, token = operators.reset_password(username="ada", by=OLGA)
     client = Client()
     page = client.get(f"/welcome/{operator.pk}/{token}/")
-    form_with(page, "Set the password").submit(client, new="another long one", again="another long one")
+    form_with(page, "Set password").submit(client, new="another long one", again="another long one")
     assert _try("another long one", client=client, at="203.0.113.5").status_code == 302
 
 

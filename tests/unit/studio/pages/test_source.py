@@ -118,7 +118,7 @@ def test_a_viewer_reads_and_changes_nothing(signed_in: SignIn, source: GitSource
     client = signed_in("viewer")
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "Bundles" in page
-    for words in ("Look now", "How it is followed", "/hooks/sources/", "Remove source"):
+    for words in ("Look now", "Sync settings", "/hooks/sources/", "Disconnect source"):
         assert words not in page
     assert "Follow it" not in _text(client.get("/sources/"))
 
@@ -140,7 +140,7 @@ def test_look_now_makes_the_look_due_and_the_page_asks_again(signed_in: SignIn, 
 
 def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSource) -> None:
     address = f"/sources/{source.pk}/"
-    answer = form_with(client.get(address), "Make a secret").submit(client)
+    answer = form_with(client.get(address), "Create secret").submit(client)
     secret = GitSource.objects.get().hook_secret
     assert secret in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
@@ -149,7 +149,7 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     assert f"http://testserver/hooks/sources/{source.pk}" in page
     assert "Old secret" not in page
     answer = confirm(client, form_with(client.get(address), "Replace secret").submit(client))
-    assert "What is signed with the old one is taken until" in _text(answer)
+    assert "The old secret works until" in _text(answer)
     assert GitSource.objects.get().hook_secret not in ("", secret)
     shown = client.get(address)
     assert "Old secret</dt> <dd> taken until" in _text(shown)
@@ -195,7 +195,7 @@ def test_the_way_is_changed_and_a_key_stays_where_none_is_given(client: Client, 
 
 
 def test_a_source_is_removed_and_what_it_brought_stays(client: Client, source: GitSource) -> None:
-    answer = confirm(client, form_with(client.get(f"/sources/{source.pk}/"), "Remove source").submit(client))
+    answer = confirm(client, form_with(client.get(f"/sources/{source.pk}/"), "Disconnect source").submit(client))
     assert answer["Location"] == "/sources/"
     assert not GitSource.objects.exists()
     assert client.get(f"/sources/{source.pk}/").status_code == 404

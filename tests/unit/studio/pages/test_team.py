@@ -32,11 +32,11 @@ def _owners() -> Team:
 
 def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     publish()
-    answer = form_with(client.get("/teams/"), "Make the team").submit(client, name="Billing", description="Money")
+    answer = form_with(client.get("/teams/"), "Create team").submit(client, name="Billing", description="Money")
     address = answer["Location"]
     assert address == f"/teams/{Team.objects.get().pk}/"
     form_with(client.get(address), "Add").submit(client)
-    form_with(client.get(address), "Give it to the team").submit(client, owned="alpha")
+    form_with(client.get(address), "Add capability").submit(client, owned="alpha")
     page = client.get(address)
     assert "belongs to the team" in page.content.decode()
     assert '<a href="/capabilities/alpha/">alpha</a>' in page.content.decode()

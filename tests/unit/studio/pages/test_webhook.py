@@ -32,7 +32,7 @@ def hook() -> Webhook:
 
 
 def _make(client: Client, **changes: Any) -> Any:
-    form = form_with(client.get("/webhooks/"), "Make the webhook")
+    form = form_with(client.get("/webhooks/"), "Create webhook")
     return form.submit(client, **{"name": "chat", "url": URL} | changes)
 
 

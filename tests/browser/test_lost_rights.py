@@ -69,7 +69,7 @@ def test_who_becomes_a_viewer_while_writing_keeps_the_text(
     _do(studio, "role", "vera", "viewer")
     # The session of the right that was lost has ended.
     _wish_to_save(page)
-    notice = page.get_by_role("alert").filter(has_text="You are signed out.")
+    notice = page.get_by_role("alert").filter(has_text="You've been signed out.")
     expect(notice).to_be_visible()
     with page.context.expect_page() as opened:
         notice.get_by_role("link", name="Sign in in another tab").click()
@@ -104,7 +104,7 @@ def test_who_may_no_longer_publish_keeps_the_note_and_nothing_is_published(
     page.get_by_label("Release note (required)").fill("A note at some length")
     _do(studio, "role", "paula", "author")
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("heading", name="You are signed out")).to_be_visible()
+    expect(page.get_by_role("heading", name="You've been signed out")).to_be_visible()
     expect(page.get_by_label("note")).to_have_value("A note at some length")
     sign_in(page, studio.url, "paula", PASSWORD)
     page.goto(f"{studio.url}/capabilities/paula_log/publish/")

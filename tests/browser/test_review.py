@@ -63,12 +63,12 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Release note (required)").fill("The first nights")
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
-    author.get_by_role("button", name="Ask for a review").click()
+    author.get_by_role("button", name="Submit for review").click()
     expect(author.get_by_role("heading", name="Review of sleep_log")).to_be_visible()
     expect(author.get_by_role("button", name="Approve")).to_have_count(0)
     address = author.url
     _comment_on_a_line(publisher, studio, address)
-    publisher.get_by_label("Your words").fill("Say how often")
+    publisher.get_by_label("Comment").fill("Say how often")
     publisher.get_by_role("button", name="Send back").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
     _is_told(author, studio)
@@ -88,7 +88,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
 
 def _ask_for_two(admin: Page, studio: Studio) -> None:
     admin.goto(f"{studio.url}/settings/publishing/")
-    whole = admin.get_by_role("region", name="The whole registry")
+    whole = admin.get_by_role("region", name="Default")
     whole.get_by_label("A second person must approve").check()
     whole.get_by_role("button", name="Save").click()
     expect(admin.get_by_text("Policy saved.")).to_be_visible()
@@ -118,7 +118,7 @@ def _answer_and_resolve(publisher: Page) -> None:
     expect(talk.get_by_text("Asked and answered.")).to_be_hidden()
     talk.locator(".entry-fold summary").click()
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()
-    talk.get_by_role("button", name="Open again").click()
+    talk.get_by_role("button", name="Reopen").click()
     expect(talk.get_by_text("1 open")).to_be_visible()
 
 
@@ -156,7 +156,7 @@ def _mend(author: Page, studio: Studio) -> None:
     save(author)
     author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Release note (required)").fill("Once a night")
-    author.get_by_role("button", name="Ask for a review").click()
+    author.get_by_role("button", name="Submit for review").click()
     expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
 
 
@@ -167,7 +167,7 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     publisher.get_by_role("button", name="Review & publish").click()
     expect(publisher.get_by_role("button", name="Publish", exact=True)).to_be_disabled()
     publisher.get_by_label("Release note (required)").fill("My own")
-    publisher.get_by_role("button", name="Ask for a review").click()
+    publisher.get_by_role("button", name="Submit for review").click()
     expect(publisher.get_by_text("A second person has to approve")).to_be_visible()
     expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
 
@@ -176,7 +176,7 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     publisher = _as(browser, studio, "publisher")
     admin = _as(browser, studio, "admin")
     admin.goto(f"{studio.url}/settings/publishing/")
-    whole = admin.get_by_role("region", name="The whole registry")
+    whole = admin.get_by_role("region", name="Default")
     whole.get_by_label("A second person must approve").uncheck()
     whole.get_by_role("button", name="Save").click()
     create(publisher, studio.url, "nap_log")

@@ -143,7 +143,7 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     finding = author.locator(".finding-error").filter(has_text="watering_store")
     expect(finding).to_be_visible()
     expect(author.get_by_text("1 error must be mended before somebody can be asked")).to_be_visible()
-    expect(author.get_by_role("button", name="Ask for a review")).to_have_count(0)
+    expect(author.get_by_role("button", name="Submit for review")).to_have_count(0)
     take(author, folder, "role-author")
     finding.locator("a.finding-place").click()
     author.wait_for_url("**/capabilities/plant_care/edit/**")
@@ -156,7 +156,7 @@ def _ask(author: Page, note: str) -> None:
     author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_label("Release note (required)").fill(note)
-    author.get_by_role("button", name="Ask for a review").click()
+    author.get_by_role("button", name="Submit for review").click()
     expect(author.get_by_role("heading", name="Review of plant_care")).to_be_visible()
 
 
@@ -183,7 +183,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     assert text == pytest.approx(said, abs=2)
     publisher.locator("tr.is-said").scroll_into_view_if_needed()
     take(publisher, folder, "role-publisher")
-    publisher.get_by_label("Your words").fill("One question, see there")
+    publisher.get_by_label("Comment").fill("One question, see there")
     publisher.get_by_role("button", name="Send back").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
 
@@ -191,7 +191,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
 def _answer_and_hand_in_again(author: Page) -> None:
     author.reload()
     expect(author.get_by_text(QUESTION).first).to_be_visible()
-    author.get_by_label("Your words").fill("The plant, by its name.")
+    author.get_by_label("Comment").fill("The plant, by its name.")
     author.get_by_role("button", name="Comment", exact=True).click()
     author.get_by_role("link", name="Edit draft").click()
     skill = open_form(author, "skill.md")
@@ -295,7 +295,7 @@ def _make_a_team(admin: Page) -> None:
 
 
 def _ask_for_two_in_a_group(admin: Page) -> None:
-    _menu(admin, "Publishing rules")
+    _menu(admin, "Publishing policy")
     new = admin.get_by_role("region", name="Add group rule")
     new.get_by_label("Group").fill("nutrition")
     new.get_by_label("A second person must approve").check()
@@ -312,7 +312,7 @@ def _make_a_webhook_and_try_it(admin: Page, studio: Studio, receiver: Receiver) 
     admin.get_by_role("button", name="Create webhook").click()
     expect(admin.locator("#new-secret")).to_contain_text("whsec_")
     admin.get_by_role("link", name="chat").click()
-    admin.get_by_role("button", name="Send a test").click()
+    admin.get_by_role("button", name="Send test event").click()
     expect(admin.get_by_role("cell", name="queued")).to_be_visible()
     studio.manage("worker", "--once")
     expect(admin.get_by_role("cell", name="delivered")).to_be_visible(timeout=30_000)
@@ -354,7 +354,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     expect(viewer.get_by_role("heading", name="Instructions")).to_be_visible()
     _offers_nothing_that_writes(viewer)
     viewer.get_by_role("link", name="History", exact=True).click()
-    expect(viewer.get_by_text("what agents get", exact=True)).to_be_visible()
+    expect(viewer.get_by_text("Live", exact=True)).to_be_visible()
     _offers_nothing_that_writes(viewer)
     viewer.get_by_role("link", name="Revision 1").click()
     expect(viewer.get_by_role("heading", name="Texts")).to_be_visible()
@@ -368,7 +368,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     for page in (
         "Skill groups",
         "Reviews",
-        "Planned releases",
+        "Scheduled releases",
         "Proposals",
         "Demand",
         "Incidents",
@@ -377,7 +377,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     ):
         _menu(viewer, page)
         _offers_nothing_that_writes(viewer)
-    for page in ("Members", "Keys", "Webhooks", "Audit log", "Publishing rules"):
+    for page in ("Members", "Keys", "Webhooks", "Audit log", "Publishing policy"):
         expect(viewer.get_by_role("navigation", name="Studio").get_by_role("link", name=page)).to_have_count(0)
     allowed_on_console.append("403")
     for address, right in (

@@ -77,8 +77,8 @@ def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], st
     assert ids
     assert "excel_analyzer" not in ids
     page.get_by_role("link", name=name).click()
-    page.get_by_label("Old key works for").select_option("one hour")
-    page.get_by_role("button", name="Make a new key").click()
+    page.get_by_label("Old key works for").select_option("1 hour")
+    page.get_by_role("button", name="Rotate key").click()
     second = page.locator("#new-key").inner_text()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
     page.get_by_role("button", name="Revoke key").click()
@@ -107,7 +107,7 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         page.get_by_role("button", name="Create webhook").click()
         expect(page.locator("#new-secret")).to_contain_text("whsec_")
         page.get_by_role("link", name=name).click()
-        page.get_by_role("button", name="Send a test").click()
+        page.get_by_role("button", name="Send test event").click()
         expect(page.get_by_role("cell", name="queued")).to_be_visible()
         studio.manage("worker", "--once")
         # The log asks again by itself until nothing is queued.
@@ -152,7 +152,7 @@ def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[st
     panel.get_by_role("link", name="disk_pressure").click()
     expect(page.get_by_text("This revision does worse than revision 1.")).to_be_visible()
     page.get_by_role("link", name="Roll back to revision 1").click()
-    expect(page.get_by_label("Note: why?")).to_have_value("Revision 2 failed in 6 of 6 uses")
+    expect(page.get_by_label("Reason (required)")).to_have_value("Revision 2 failed in 6 of 6 uses")
     page.get_by_role("button", name="Roll back", exact=True).click()
     expect(page.get_by_text("Agents get revision 1 again.")).to_be_visible()
     page.goto(f"{studio.url}/capabilities/disk_pressure/feedback/")

@@ -145,13 +145,13 @@ def test_rights_are_changed_on_the_page_of_a_key(client: Client) -> None:
 
 def test_a_new_key_is_shown_once_and_the_old_one_is_taken_meanwhile(client: Client) -> None:
     row, old = agent_keys.create_key(name="bot", by=OLGA)
-    answer = form_with(client.get(f"/keys/{row.pk}/"), "Make a new key").submit(client, overlap="1")
+    answer = form_with(client.get(f"/keys/{row.pk}/"), "Rotate key").submit(client, overlap="1")
     new = answer.context["created"]
     assert new in answer.content.decode()
     assert "no-store" in answer["Cache-Control"]
     page = client.get(f"/keys/{row.pk}/").content.decode()
     assert new not in page
-    assert "taken until" in page
+    assert "works until" in page
     held = current_snapshot()
     assert held.principal(agent_keys.hash_key(old)) == replace(
         held.principals[agent_keys.hash_key(new)], until=held.principals[agent_keys.hash_key(old)].until
@@ -163,7 +163,7 @@ def test_a_new_key_is_shown_once_and_the_old_one_is_taken_meanwhile(client: Clie
 def test_a_revoked_key_cannot_be_changed(client: Client) -> None:
     row, _ = agent_keys.create_key(name="bot", by=OLGA)
     agent_keys.revoke_key(name="bot", by=OLGA)
-    assert "Make a new key" not in client.get(f"/keys/{row.pk}/").content.decode()
+    assert "Rotate key" not in client.get(f"/keys/{row.pk}/").content.decode()
     assert client.post(f"/keys/{row.pk}/change/", {"scopes": ["read"]}).status_code == 400
     page = client.post(f"/keys/{row.pk}/rotate/", {}, follow=True).content.decode()
     assert "is revoked: make a new key" in page

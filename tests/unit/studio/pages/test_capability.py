@@ -138,7 +138,7 @@ def test_a_verb_that_does_not_fit_the_status_is_refused_in_words(client: Client)
 def test_an_unknown_id_is_a_page_that_says_so(name: str, rest: str, client: Client) -> None:
     answer = client.get(f"/capabilities/{name}/{rest}")
     assert answer.status_code == 404
-    assert b"Nothing here" in answer.content
+    assert b"Page not found" in answer.content
 
 
 @pytest.mark.parametrize(

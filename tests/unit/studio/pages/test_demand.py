@@ -77,7 +77,7 @@ def test_what_an_agent_says_and_nothing_fits_comes_to_the_board(client: Client) 
 def test_a_message_becomes_a_golden_sentence_of_a_draft(client: Client) -> None:
     publish("weights")
     _say("how heavy am I", nearest="weights")
-    form = form_with(client.get("/demand/", {"what": "messages"}), "Add to its draft")
+    form = form_with(client.get("/demand/", {"what": "messages"}), "Add to draft")
     assert form.values["capability_id"] == "weights"
     answer = client.post(form.action, form.values, follow=True)
     assert "is in its draft now" in answer.content.decode()
@@ -93,7 +93,7 @@ def test_something_is_put_away_and_brought_back(what: str, client: Client) -> No
     form = form_with(client.get("/demand/", {"what": what}), "Put away")
     assert client.post(form.action, form.values)["Location"] == f"/demand/?what={what}"
     assert "the-author" in _page(client, what=what, dismissed="yes")
-    form = form_with(client.get("/demand/", {"what": what, "dismissed": "yes"}), "Bring back")
+    form = form_with(client.get("/demand/", {"what": what, "dismissed": "yes"}), "Restore")
     client.post(form.action, form.values)
     assert demand.list_unknown_ids().count() + demand.list_messages().count() == 2
 
@@ -107,7 +107,7 @@ def test_a_viewer_reads_but_does_nothing(signed_in: SignIn) -> None:
         page = _page(viewer, what=what)
         assert "sleep" in page
         assert "Put away" not in page
-        assert "Add to its draft" not in page
+        assert "Add to draft" not in page
         assert "Make" not in page.partition("<main")[2]
 
 

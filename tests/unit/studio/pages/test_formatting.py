@@ -49,8 +49,8 @@ def test_a_pause_is_said_as_people_do(minutes: int, shown: str) -> None:
     ("actor", "shown"),
     [
         ("operator:olga", "olga"),
-        ("agent_key:ci: two", "the key ci: two"),
-        ("command_line:root", "root at the command line"),
+        ("agent_key:ci: two", "API key ci: two"),
+        ("command_line:root", "root (CLI)"),
         ("system:registry", "Capability Studio"),
         ("", ""),
         ("odd:one", "odd:one"),
@@ -90,4 +90,4 @@ def test_a_fault_of_ours_is_a_page_too(signed_in: SignIn, monkeypatch: pytest.Mo
 def test_an_unknown_address_is_a_page_that_says_so(address: str) -> None:
     answer = Client().get(address)
     assert answer.status_code == 404
-    assert b"Nothing here" in answer.content
+    assert b"Page not found" in answer.content

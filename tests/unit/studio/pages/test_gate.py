@@ -61,11 +61,11 @@ def test_it_shows_findings_changes_in_words_and_the_diff(client: Client) -> None
 def test_a_first_release_says_what_agents_get(client: Client) -> None:
     _draft(bundle("alpha", [tool("alpha_save", "write")]))
     page = client.get(GATE).content.decode()
-    assert "What agents get" in page
+    assert "Agent-facing" in page
     assert "The tool <code>alpha_save</code> is new: it writes, and each call needs approval" in page
     assert "Wider reach" not in page
     publish("alpha", [tool("alpha_save", "write")])
-    assert "What agents get" not in client.get(GATE).content.decode()
+    assert "Agent-facing" not in client.get(GATE).content.decode()
 
 
 def test_a_finding_leads_to_the_editor_at_its_place(client: Client, signed_in: SignIn) -> None:
@@ -93,7 +93,7 @@ def test_an_author_is_told_that_errors_come_before_a_review(signed_in: SignIn) -
     page = signed_in("author").get(GATE).content.decode()
     assert "3 errors must be mended before somebody can be asked to review it." in page
     assert 'name="note"' not in page
-    assert "Ask for a review" not in page
+    assert "Submit for review" not in page
 
 
 @pytest.mark.both_databases
@@ -136,7 +136,7 @@ def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_i
     assert "tools.json:" not in page
     assert 'name="acknowledge"' not in page
     assert page.count("<code>alpha_save</code> no longer needs approval") == 1
-    form = form_with(answer, "Ask for a review")
+    form = form_with(answer, "Submit for review")
     form.action = f"{GATE}review/"
     assert form.submit(client, note="Faster").status_code == 302
 
@@ -165,7 +165,7 @@ def test_what_needs_a_second_person_says_who_that_can_be_and_leads_to_no_line(
         assert "approval by a second person: a publisher or an admin who has not worked on them." in page
         assert "capability.json:1:1" not in page
         assert "1 error" not in page
-        assert "Ask for a review" in page
+        assert "Submit for review" in page
     assert "disabled>Publish" in client.get(GATE).content.decode()
 
 
@@ -296,5 +296,5 @@ def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed
     reviews.request_review(capability_id="alpha", draft_version=1, note="Please", by=OLGA)
     page = client.get("/capabilities/alpha/publish/").content.decode()
     assert 'id="note"' not in page
-    assert "Open the review" in page
+    assert "Open review" in page
     assert "Only publishers can publish; your role is author." in page

@@ -39,7 +39,7 @@ def test_the_list_has_every_code_and_is_searched(client: Client) -> None:
     assert set(re.findall(r"/help/findings/(\w+)/", page)) == set(list_codes())
     found = client.get("/help/findings/", {"q": "UTF-8 bytes"}).content.decode()
     assert set(re.findall(r"/help/findings/(\w+)/", found)) == {"TEXT_NOT_UTF8"}
-    assert "Nothing fits." in client.get("/help/findings/?q=%3Cb%3E%00").content.decode()
+    assert "No results" in client.get("/help/findings/?q=%3Cb%3E%00").content.decode()
 
 
 @pytest.mark.parametrize("code", ["NOTHING", "file_missing", "%3Cb%3E", "x" * 500])

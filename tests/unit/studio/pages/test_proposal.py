@@ -54,14 +54,14 @@ def test_accepting_puts_the_other_draft_aside(signed_in: SignIn) -> None:
     page = client.get(_address(proposal))
     assert "The draft of olga is kept aside for 30 days." in page.content.decode()
     assert "Compared with the draft" in page.content.decode()
-    answer = form_with(page, "Make it the draft").submit(client, note="good")
+    answer = form_with(page, "Accept as draft").submit(client, note="good")
     assert answer["Location"] == "/capabilities/alpha/"
     draft = Draft.objects.get(discarded_at__isnull=True)
     assert draft.proposal == proposal
     assert Draft.objects.filter(discarded_at__isnull=False, saved_by="operator:olga").exists()
     after = client.get(_address(proposal)).content.decode()
     assert "Copied to the draft." in after
-    assert "Make it the draft" not in after
+    assert "Accept as draft" not in after
 
 
 def test_declining_needs_a_note_that_the_proposer_reads(signed_in: SignIn) -> None:

@@ -31,7 +31,7 @@ def _draft(by: Actor = AUTHOR, *, version: int | None = None, **fields: Any) -> 
 
 def _asked(client: Client) -> str:
     """The address of a review that is asked for at the gate."""
-    form = form_with(client.get(GATE), "Ask for a review")
+    form = form_with(client.get(GATE), "Submit for review")
     form.action = "/capabilities/alpha/publish/review/"
     answer = form.submit(client, note="Please look")
     assert answer.status_code == 302, answer.content.decode()
@@ -148,7 +148,7 @@ def test_a_viewer_reads_what_is_asked_for_and_is_offered_nothing(signed_in: Sign
     for page in ("/", "/capabilities/alpha/"):
         shown = viewer.get(page).content.decode()
         assert "Changes requested by <bdi>the-publisher</bdi>" in shown
-        assert "Submit again" not in shown
+        assert "Resubmit" not in shown
         assert "/edit/" not in shown
 
 
@@ -223,7 +223,7 @@ def test_an_edit_since_cannot_be_approved(signed_in: SignIn) -> None:
 def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
     _draft(body="New.")
     client = signed_in("author")
-    form = form_with(client.get(GATE), "Ask for a review")
+    form = form_with(client.get(GATE), "Submit for review")
     assert form.action == "/capabilities/alpha/publish/review/"
     answer = form.submit(client, note=" ")
     assert answer.status_code == 400
@@ -231,7 +231,7 @@ def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
     _draft(version=1, body="Newer.")
     answer = form.submit(client, note="Please look")
     assert answer.status_code == 409
-    assert form_with(answer, "Ask for a review").values["note"] == "Please look"
+    assert form_with(answer, "Submit for review").values["note"] == "Please look"
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     assert form.submit(client, note="x")["Location"] == "/capabilities/alpha/"
     assert not Review.objects.exists()
@@ -240,7 +240,7 @@ def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
 def test_a_draft_with_errors_offers_no_review(signed_in: SignIn) -> None:
     drafts.save_draft(capability_id="alpha", files=bundle() | {"skill.md": "# A\n"}, based_on=None, by=OLGA)
     client = signed_in("author")
-    assert "Ask for a review</button>" not in client.get(GATE).content.decode()
+    assert "Submit for review</button>" not in client.get(GATE).content.decode()
     answer = client.post("/capabilities/alpha/publish/review/", {"draft_version": "1", "note": "x"})
     assert answer.status_code == 422
     assert "errors before requesting a review" in answer.content.decode()
@@ -325,7 +325,7 @@ def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> N
     assert "1 open" not in page
     assert "Resolved by <bdi>the-author</bdi>" in " ".join(page.split())
     assert "comment is open" not in client.get(GATE).content.decode()
-    assert form_with(client.get(address), "Open again").submit(client).status_code == 302
+    assert form_with(client.get(address), "Reopen").submit(client).status_code == 302
     assert ">1 open</span>" in client.get(address).content.decode()
 
 

@@ -1,4 +1,4 @@
-"""Planned releases in the browser."""
+"""Scheduled releases in the browser."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_planned_listed_and_made(client: Client) -> None:
 @pytest.mark.parametrize(
     ("values", "status", "words"),
     [
-        ({"note": " "}, 400, "Write a note"),
+        ({"note": " "}, 400, "Enter a release note"),
         ({"due_at": ""}, 400, "Enter a day and a time"),
         ({"due_at": "tomorrow"}, 400, "Enter a day and a time"),
         ({"due_at": "2001-01-01T00:00"}, 409, "The time is in the past"),
-        ({"draft_version": "7"}, 409, "look again"),
+        ({"draft_version": "7"}, 409, "Check the changes again"),
     ],
 )
 def test_what_is_odd_comes_back_with_what_was_typed(
@@ -104,7 +104,7 @@ def test_changed_and_called_off(client: Client) -> None:
     assert ScheduledRelease.objects.get().state == "cancelled"
     confirm(client, asked)
     assert "no longer waits" in client.get("/capabilities/").content.decode()
-    assert "called off" in client.get("/releases/").content.decode()
+    assert "Canceled" in client.get("/releases/").content.decode()
 
 
 def test_a_viewer_sees_the_list_without_its_buttons(client: Client, signed_in: SignIn) -> None:
@@ -123,7 +123,7 @@ def test_a_role_that_was_lost_meanwhile_plans_nothing(client: Client) -> None:
     answer = form.submit(client, note="At night", due_at=_when())
     assert answer.status_code == 403
     assert "may not publish" in answer.content.decode()
-    assert form_with(answer, "Ask for a review").values["note"] == "At night"
+    assert form_with(answer, "Submit for review").values["note"] == "At night"
 
 
 def test_without_a_draft_there_is_nothing_to_plan(client: Client) -> None:

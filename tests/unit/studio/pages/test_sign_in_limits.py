@@ -65,7 +65,7 @@ def _leave(client: Client) -> None:
 
 def _wait_of(response: Any) -> int:
     assert response.status_code == 429, response.status_code
-    assert "Too many wrong passwords. Try again in" in response.content.decode()
+    assert "Too many attempts. Try again in" in response.content.decode()
     assert "no-cache" in response["Cache-Control"]
     return int(response["Retry-After"])
 

@@ -166,9 +166,9 @@ def test_a_registry_gives_the_secret_of_its_webhook(client: Client, registry: Gi
     assert "The other registry makes the secret" in _text(made_here)
     secret = generate_secret()
     for odd in ("whsec_", "hunter2", secret + "x"):
-        refused = form_with(client.get(address), "Keep the secret").submit(client, secret=odd)
+        refused = form_with(client.get(address), "Save secret").submit(client, secret=odd)
         assert "begins with whsec_" in _text(client.get(refused["Location"]))
-    form_with(client.get(address), "Keep the secret").submit(client, secret=secret)
+    form_with(client.get(address), "Save secret").submit(client, secret=secret)
     registry.refresh_from_db()
     assert registry.hook_secret == secret
     page = client.get(address).content.decode()

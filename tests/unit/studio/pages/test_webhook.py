@@ -91,7 +91,7 @@ def test_a_test_and_a_retry_reach_a_receiver(client: Client, settings: Any) -> N
     try:
         hook, _ = webhooks.create_webhook(name="chat", url=receiver.url, by=OLGA)
         address = f"/webhooks/{hook.pk}/"
-        form_with(client.get(address), "Send a test").submit(client)
+        form_with(client.get(address), "Send test event").submit(client)
         page = client.get(address)
         assert "every 2s" in page.content.decode()
         queue.run_next_job(job_id=Job.objects.get().pk)

@@ -112,20 +112,20 @@ def test_who_may_decide_hears_of_a_review_and_the_asker_of_its_end(server: _Serv
     assert isinstance(body, bytes)
     assert "„größer“" in body.decode()
     assert f"https://studio.example.com/reviews/{review_id}/" in body.decode()
-    subject = "[Studio] Review asked: alpha"
+    subject = "[Studio] Submitted for review: alpha"
     assert _arrived(server) == [("ada@example.com", subject), ("paul@example.com", subject)]
     reviews.request_changes(review_id=review_id, round_seen=1, by=PAUL, words="Shorter")
-    assert _arrived(server) == [("olga@example.com", "[Studio] Review sent back: alpha")]
+    assert _arrived(server) == [("olga@example.com", "[Studio] Changes requested: alpha")]
     reviews.request_review(capability_id="alpha", draft_version=1, by=OLGA, note="x")
     assert len(_arrived(server)) == 2
     reviews.approve(review_id=review_id, round_seen=2, by=PAUL)
-    assert _arrived(server) == [("olga@example.com", "[Studio] Review approved: alpha")]
+    assert _arrived(server) == [("olga@example.com", "[Studio] Approved: alpha")]
 
 
 def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:
     draft = drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=PAUL)
     reviews.request_review(capability_id="alpha", draft_version=draft.version, by=PAUL, note="x")
-    assert _arrived(server) == [("ada@example.com", "[Studio] Review asked: alpha")]
+    assert _arrived(server) == [("ada@example.com", "[Studio] Submitted for review: alpha")]
 
 
 def test_an_incident_is_told_to_those_who_can_mend_it(server: _Server) -> None:

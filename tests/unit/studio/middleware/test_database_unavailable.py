@@ -76,7 +76,7 @@ def test_a_form_that_was_sent_is_in_the_page(author: Client, monkeypatch: pytest
     assert answer.status_code == 503
     assert "The disk is full" in page
     assert "# My &lt;b&gt;words&lt;/b&gt;\nand more</textarea>" in page
-    assert "What you wrote is here" in page
+    assert "Your text is below" in page
     assert "hemlock" not in page
 
 

@@ -171,12 +171,12 @@ def test_a_planned_release_has_one_clock(client: Client) -> None:
     release.refresh_from_db()
     assert release.due_at == AT.replace(year=year, minute=20)
     assert Job.objects.get(dedupe_key=f"release.publish:{release.pk}").run_after == release.due_at
-    assert f"will be published on Nov 22, {year}, 10:20 PM EST." in client.get("/releases/").content.decode()
+    assert f"goes live on Nov 22, {year}, 10:20 PM EST." in client.get("/releases/").content.decode()
 
 
 def test_the_form_keeps_its_zone_whatever_the_cookie_says_later(client: Client) -> None:
     release = _planned()
-    form = form_with(client.get("/releases/"), "Change")
+    form = form_with(client.get("/releases/"), "Reschedule")
     client.cookies[COOKIE] = "Asia/Tokyo"
     form.submit(client, due_at=f"{release.due_at.year}-11-22T22:20")
     release.refresh_from_db()

@@ -73,7 +73,7 @@ def test_revoking_without_scripts(client: Client) -> None:
     answer = confirm(client, form_with(client.get("/keys/"), "Revoke").submit(client))
     assert answer["Location"] == "/keys/"
     page = client.get("/keys/?state=ended").content.decode()
-    assert "The key &#x27;bot&#x27; is revoked." in page
+    assert "API key “bot” was revoked." in page
     assert ">revoked<" in page
     assert AgentKey.objects.get().revoked_by == "operator:the-admin"
 

@@ -304,7 +304,7 @@ def test_several_say_how_often_they_are_loaded_in_one_query(world: Client) -> No
 def test_a_key_says_what_it_may_do_and_when_it_was_used(world: Client) -> None:
     AgentKey.objects.update(last_used_at=timezone.now() - timedelta(hours=2))
     page = world.get("/keys/revoke/", {"name": "agent"}).content.decode()
-    assert "It is allowed to list and load capabilities, report outcomes." in page
+    assert "Scopes: list and load capabilities, report outcomes." in page
     assert "2\xa0hours ago</time>." in page
     assert "1,520 loads of 1 capability in the last 30 days." in page
     agent_keys.create_key(name="new", by=OLGA)
@@ -317,7 +317,7 @@ def test_a_key_that_was_revoked_meanwhile_is_said_to_be(world: Client) -> None:
     asked = world.get("/keys/revoke/", {"name": "agent"})
     agent_keys.revoke_key(name="agent", by=OLGA)
     assert confirm(world, asked)["Location"] == "/keys/"
-    assert "The key agent was already revoked by olga." in world.get("/keys/").content.decode()
+    assert "API key agent was already revoked by olga." in world.get("/keys/").content.decode()
     assert AuditEvent.objects.filter(verb="agent_key.revoke").count() == 1
 
 
@@ -326,7 +326,7 @@ def test_a_key_is_replaced_without_a_question_where_the_old_one_stays_valid(worl
     assert world.post(f"/keys/{row.pk}/rotate/", {"overlap": "24"}).context["created"].startswith("csk_")
     # Now a second one is valid, and would end.
     asked = world.post(f"/keys/{row.pk}/rotate/", {"overlap": "24"})
-    assert "The previous key, which is still valid after the last renewal, stops working" in asked.content.decode()
+    assert "The previous key, which still works after the last rotation, stops working" in asked.content.decode()
     assert confirm(world, asked).context["created"].startswith("csk_")
 
 
@@ -379,7 +379,7 @@ def test_a_source_says_what_came_from_it_and_stays(world: Client) -> None:
     for path, name in (("a", "alpha"), ("b", "beta")):
         items.create(path=path, capability_id=name, status="draft", imported_at=now, files_digest="sha256:" + "0" * 64)
     page = world.get(_address("source_remove")).content.decode()
-    assert "2 capabilities came from it and stay as they are: alpha, beta." in page
+    assert "2 imported capabilities stay: alpha, beta." in page
     assert "pushes are refused" in page
 
 
@@ -393,7 +393,7 @@ def test_a_member_says_what_is_theirs(world: Client) -> None:
         "the-author is signed out everywhere and can&#x27;t sign in.",
         "Their teams keep them as a member: Owners.",
         "Drafts that they saved last stay: beta.",
-        "1 review that they asked for stays open.",
+        "1 review that they submitted stays open.",
         "You can reactivate them later",
     ):
         assert words in page, words

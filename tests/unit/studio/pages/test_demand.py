@@ -80,17 +80,17 @@ def test_a_message_becomes_a_golden_sentence_of_a_draft(client: Client) -> None:
     form = form_with(client.get("/demand/", {"what": "messages"}), "Add to draft")
     assert form.values["capability_id"] == "weights"
     answer = client.post(form.action, form.values, follow=True)
-    assert "is in its draft now" in answer.content.decode()
+    assert "Publish it to go live" in answer.content.decode()
     document = json.loads(drafts.get_draft("weights").files["capability.json"])
     assert document["utterances"]["should_match"] == ["how heavy am I"]
-    assert "stands there already" in client.post(form.action, form.values, follow=True).content.decode()
+    assert "already has this message" in client.post(form.action, form.values, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("what", ["ids", "messages"])
 def test_something_is_put_away_and_brought_back(what: str, client: Client) -> None:
     _ask("sleep")
     _say("sleep well")
-    form = form_with(client.get("/demand/", {"what": what}), "Put away")
+    form = form_with(client.get("/demand/", {"what": what}), "Dismiss")
     assert client.post(form.action, form.values)["Location"] == f"/demand/?what={what}"
     assert "the-author" in _page(client, what=what, dismissed="yes")
     form = form_with(client.get("/demand/", {"what": what, "dismissed": "yes"}), "Restore")
@@ -106,9 +106,9 @@ def test_a_viewer_reads_but_does_nothing(signed_in: SignIn) -> None:
     for what in ("ids", "messages"):
         page = _page(viewer, what=what)
         assert "sleep" in page
-        assert "Put away" not in page
+        assert "Dismiss" not in page
         assert "Add to draft" not in page
-        assert "Make" not in page.partition("<main")[2]
+        assert "Create" not in page.partition("<main")[2]
 
 
 def test_it_says_that_no_messages_are_kept(settings: Any, client: Client) -> None:
@@ -132,7 +132,7 @@ def test_an_odd_address_shows_the_board(query: dict[str, str], client: Client) -
 @pytest.mark.parametrize("given", [{}, {"chosen": "nobody"}, {"chosen": "\0", "what": "messages"}])
 def test_what_is_not_there_is_told(given: dict[str, str], client: Client) -> None:
     for address in ("/demand/dismiss/", "/demand/bring-back/"):
-        assert "Nothing of that is on the board" in client.post(address, given, follow=True).content.decode()
+        assert "This request is no longer listed" in client.post(address, given, follow=True).content.decode()
     assert "No capability found" in client.post("/sentences/add/", {"sentence": "a"}, follow=True).content.decode()
 
 

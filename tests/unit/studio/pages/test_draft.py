@@ -247,7 +247,7 @@ def test_a_body_beyond_the_bound_is_refused_before_it_is_read(client: Client) ->
     body = b"skill_md=" + b"x" * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     answer = client.post(SAVE, body, content_type="application/x-www-form-urlencoded")
     assert answer.status_code == 400
-    assert b"at most 2 MiB" in answer.content
+    assert b"2 MiB in total" in answer.content
 
 
 @pytest.mark.both_databases

@@ -33,19 +33,19 @@ def _worse() -> None:
 
 def test_nothing_told_says_so(signed_in: SignIn) -> None:
     client = signed_in("viewer")
-    assert "no agent has told how a use ended" in client.get("/feedback/").content.decode()
+    assert "once agents report them" in client.get("/feedback/").content.decode()
     publish()
-    assert "Nothing told yet" in client.get("/capabilities/alpha/feedback/").content.decode()
+    assert "No feedback yet" in client.get("/capabilities/alpha/feedback/").content.decode()
 
 
 def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: SignIn) -> None:
     _worse()
     client = signed_in("publisher")
-    assert "worse than 1" in client.get("/feedback/").content.decode()
-    assert "Regressions" in client.get("/").content.decode()
+    assert "Worse than revision 1" in client.get("/feedback/").content.decode()
+    assert "Worse than before" in client.get("/").content.decode()
     page = client.get("/capabilities/alpha/feedback/").content.decode()
-    assert "This revision does worse than revision 1." in page
-    assert "failed in 6 of 6 uses" in page
+    assert "Regression since revision 1" in page
+    assert "fails more often: 100% (6 of 6)" in page
     address = page.split('href="/capabilities/alpha/history/1/?note=')[1].split('"')[0]
     offered = form_with(client.get(f"/capabilities/alpha/history/1/?note={unquote(address)}"), "Roll back")
     assert offered.values["note"] == "Revision 2 failed in 6 of 6 uses"
@@ -53,15 +53,15 @@ def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: Sig
     revision = Capability.objects.get().published_revision
     assert revision is not None
     assert revision.number == 1
-    assert "does worse" not in client.get("/capabilities/alpha/feedback/").content.decode()
-    assert "Regressions" not in client.get("/").content.decode()
+    assert "Regression since" not in client.get("/capabilities/alpha/feedback/").content.decode()
+    assert "Worse than before" not in client.get("/").content.decode()
 
 
 def test_who_may_not_publish_is_offered_to_look(signed_in: SignIn) -> None:
     _worse()
     page = signed_in("author").get("/capabilities/alpha/feedback/").content.decode()
     assert "Roll back to revision" not in page
-    assert "See revision 1" in page
+    assert "View revision 1" in page
 
 
 def test_names_are_text_and_one_revision_stands_by_itself(signed_in: SignIn) -> None:
@@ -71,7 +71,7 @@ def test_names_are_text_and_one_revision_stands_by_itself(signed_in: SignIn) -> 
     assert "&lt;b&gt;agent&lt;/b&gt;" in page
     assert "<b>agent" not in page
     page = client.get("/capabilities/alpha/feedback/?revision=1").content.decode()
-    assert "Confidence of revision 1 by itself" in page
+    assert "Confidence of revision 1" in page
     assert 'class="end-bad"' not in page
 
 

@@ -72,7 +72,7 @@ def test_an_error_page_needs_nothing_from_the_server(name: str) -> None:
 def test_a_refusal_names_the_role(signed_in: SignIn) -> None:
     answer = signed_in("viewer").get("/new-capability/")
     assert answer.status_code == 403
-    assert "Your role, viewer, may not change drafts." in answer.content.decode()
+    assert "Viewers can&#x27;t edit drafts." in answer.content.decode()
 
 
 @pytest.mark.django_db

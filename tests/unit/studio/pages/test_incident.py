@@ -35,7 +35,7 @@ def test_an_open_one_shows_cause_and_place(client: Client) -> None:
     _open()
     page = client.get("/incidents/").content.decode()
     assert "Missing required field" in page
-    assert "Seen 2 times" in page
+    assert "2 occurrences" in page
     assert "/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=7" in page
 
 

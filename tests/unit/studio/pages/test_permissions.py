@@ -345,7 +345,7 @@ def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no
 def test_who_may_not_is_told_so_of_any_page_of_admins(address: str, signed_in: SignIn) -> None:
     answer = signed_in("viewer").get(address)
     assert answer.status_code == 403
-    assert "may not do what admins do" in answer.content.decode()
+    assert "Only admins can open this page." in answer.content.decode()
 
 
 @pytest.mark.parametrize("before", ["https://elsewhere.example/x", "javascript:alert(1)", "http://testserver"])

@@ -47,7 +47,7 @@ def test_a_groups_rule_comes_and_goes(client: Client) -> None:
     assert confirm(client, asked).status_code == 302
     assert not ReleaseRule.objects.exists()
     confirm(client, asked)
-    assert "There is no policy for" in client.get(RULES).content.decode()
+    assert "There is no rule for" in client.get(RULES).content.decode()
 
 
 @pytest.mark.parametrize("group_id", ["", "Not An Id", "x" * 65])

@@ -85,7 +85,7 @@ def test_rolling_back_without_scripts(client: Client) -> None:
     publish(body="First.")
     publish(body="Second.")
     assert _roll_back(client)["Location"] == "/capabilities/alpha/"
-    assert "Agents get revision 1 again." in client.get("/capabilities/alpha/").content.decode()
+    assert "Revision 1 is live again." in client.get("/capabilities/alpha/").content.decode()
     assert _revision() == 1
     assert AuditEvent.objects.get(verb="capability.rollback").detail["note"] == "Too early"
     assert _roll_back(client, 2).status_code == 302
@@ -99,7 +99,7 @@ def test_a_note_is_asked_for(note: str, client: Client) -> None:
     publish(body="Second.")
     answer = _roll_back(client, note=note)
     assert answer.status_code == 400
-    assert "Write a note" in answer.content.decode()
+    assert "Enter a reason" in answer.content.decode()
     assert _revision() == 2
 
 
@@ -141,7 +141,7 @@ def test_a_retired_one_is_not_rolled_back(client: Client) -> None:
 def test_to_where_it_is_already(client: Client) -> None:
     publish()
     answer = client.post(f"{HISTORY}1/rollback/", {"note": "x"}, follow=True)
-    assert "Agents get revision 1 already." in answer.content.decode()
+    assert "Revision 1 is already live." in answer.content.decode()
 
 
 @pytest.mark.parametrize("number", ["0", "3", "-1", "x", "9" * 30, "9" * 5000, "1.5", "%00"])

@@ -122,7 +122,7 @@ def test_a_role_that_was_lost_meanwhile_plans_nothing(client: Client) -> None:
     Operator.objects.filter(username="the-publisher").update(role="author")
     answer = form.submit(client, note="At night", due_at=_when())
     assert answer.status_code == 403
-    assert "may not publish" in answer.content.decode()
+    assert "can&#x27;t publish" in answer.content.decode()
     assert form_with(answer, "Submit for review").values["note"] == "At night"
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from html import unescape
+
 import pytest
 from django.test import Client
 
+from registry.access import operators
+from registry.common.actors import SYSTEM
 from registry.models import AuditEvent, Operator
 from tests.unit.studio.conftest import PASSWORD, SignIn, make_operator
 from tests.unit.studio.forms import form_with
@@ -63,6 +67,17 @@ def test_a_wrong_sign_in_says_so_and_keeps_nothing(values: dict[str, str]) -> No
     assert client.get("/capabilities/").status_code == 302
 
 
+def test_a_deactivated_member_with_the_right_password_is_told() -> None:
+    make_operator("viewer")
+    operators.disable_operator(username="the-viewer", by=SYSTEM)
+    client, words = Client(), "Your account is deactivated. Ask an admin."
+    wrong = client.post("/sign-in/", {"username": "the-viewer", "password": "wrong"})
+    assert words not in wrong.content.decode()
+    answer = client.post("/sign-in/", {"username": "the-viewer", "password": PASSWORD})
+    assert (answer.status_code, words in answer.content.decode()) == (200, True)
+    assert client.get("/capabilities/").status_code == 302
+
+
 def test_a_page_that_asked_for_a_sign_in_echoes_its_next_escaped() -> None:
     page = Client().get("/sign-in/", {"next": '"><script>alert(1)</script>'}).content.decode()
     assert "<script>alert" not in page
@@ -109,5 +124,5 @@ def test_an_unfit_password_changes_nothing(values: dict[str, str], words: str, s
     client = signed_in("viewer")
     answer = client.post("/password/", {"current": PASSWORD, "new": NEW, "again": NEW} | values)
     assert answer.status_code == 400
-    assert words in answer.content.decode()
+    assert words in unescape(answer.content.decode())
     assert Operator.objects.get().check_password(PASSWORD)

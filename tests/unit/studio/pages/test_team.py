@@ -38,7 +38,7 @@ def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     form_with(client.get(address), "Add").submit(client)
     form_with(client.get(address), "Add capability").submit(client, owned="alpha")
     page = client.get(address)
-    assert "belongs to the team" in page.content.decode()
+    assert "Only members of the team" in page.content.decode()
     assert '<a href="/capabilities/alpha/">alpha</a>' in page.content.decode()
     assert "Owner:" in client.get("/capabilities/alpha/").content.decode()
     form_with(page, "Save").submit(client, name="Payments")
@@ -60,7 +60,7 @@ def test_others_read_the_pages_of_what_a_team_owns_and_change_nothing(signed_in:
     assert client.get("/capabilities/alpha/history/1/").status_code == 200
     refused = client.get("/capabilities/alpha/edit/")
     assert refused.status_code == 403
-    assert "belongs to the team" in refused.content.decode()
+    assert "Only members of the team" in refused.content.decode()
     for verb in ("draft/discard", "publish", "retire", "history/1/rollback"):
         assert client.post(f"/capabilities/alpha/{verb}/", {"note": "x"}).status_code == 403, verb
     assert Draft.objects.get().discarded_at is None

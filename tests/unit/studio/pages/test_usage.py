@@ -54,7 +54,7 @@ def _lines(**asked: Any) -> list[tuple[Any, ...]]:
 def test_an_empty_registry_says_so(client: Client) -> None:
     page = client.get("/usage/").content.decode()
     assert "No loads in this period" in page
-    assert "nobody loads what is on its way out" in page
+    assert "No deprecated capability is in use" in page
 
 
 @pytest.mark.usefixtures("loads")

@@ -113,7 +113,7 @@ def test_a_test_and_a_retry_reach_a_receiver(client: Client, settings: Any) -> N
 def test_disabling_enabling_and_a_new_secret(client: Client, hook: Webhook) -> None:
     address = f"/webhooks/{hook.pk}/"
     confirm(client, form_with(client.get(address), "Disable").submit(client))
-    assert "is told nothing" in client.get(address).content.decode()
+    assert "Disabled:" in client.get(address).content.decode()
     page = client.post(f"{address}test/", follow=True).content.decode()
     assert "Enable it first" in page
     form_with(client.get(address), "Enable").submit(client)

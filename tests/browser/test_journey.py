@@ -72,7 +72,7 @@ def test_from_the_first_sign_in_to_an_agent_and_back(
     _an_error_appears_and_is_mended(page)
     save(page)
     publish(page, "The first release")
-    expect(page.get_by_text("Published as revision 1.")).to_be_visible()
+    expect(page.get_by_text("Revision 1 is live.")).to_be_visible()
     first = _load(agent)
     assert first["digest"] == _shown_digest(page)
     assert first["skill_doc"] == SKILL
@@ -130,7 +130,7 @@ def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx.Client) -> di
     page.get_by_label("This release loosens a policy").check()
     expect(page.get_by_label("Release note (required)")).to_have_value("Faster")
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_text("Published as revision 2.")).to_be_visible()
+    expect(page.get_by_text("Revision 2 is live.")).to_be_visible()
     return _load(agent)
 
 

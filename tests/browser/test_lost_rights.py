@@ -69,13 +69,13 @@ def test_who_becomes_a_viewer_while_writing_keeps_the_text(
     _do(studio, "role", "vera", "viewer")
     # The session of the right that was lost has ended.
     _wish_to_save(page)
-    notice = page.get_by_role("alert").filter(has_text="You've been signed out.")
+    notice = page.get_by_role("alert").filter(has_text="You are signed out.")
     expect(notice).to_be_visible()
     with page.context.expect_page() as opened:
         notice.get_by_role("link", name="Sign in in another tab").click()
     sign_in(opened.value, studio.url, "vera", PASSWORD)
     _wish_to_save(page)
-    expect(page.get_by_role("alert").filter(has_text="Your role, viewer, may not change drafts.")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Viewers can't edit drafts.")).to_be_visible()
 
 
 def test_what_a_team_takes_over_while_somebody_writes_is_refused_and_can_be_saved_when_it_is_free_again(
@@ -86,7 +86,7 @@ def test_what_a_team_takes_over_while_somebody_writes_is_refused_and_can_be_save
     open_file(page, "skill.md").fill(TYPED)
     _do(studio, "team", "theo_log", "Others")
     _wish_to_save(page)
-    expect(page.get_by_role("alert").filter(has_text="belongs to the team 'Others'")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Only members of the team 'Others'")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="What you typed is still here.")).to_be_visible()
     _do(studio, "free", "theo_log")
     save(page)
@@ -123,7 +123,7 @@ def test_what_a_team_takes_over_while_the_gate_is_open_is_not_published(
     page.get_by_label("Release note (required)").fill("Now")
     _do(studio, "team", "petra_log", "Keepers")
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("alert").filter(has_text="belongs to the team 'Keepers'")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Only members of the team 'Keepers'")).to_be_visible()
     expect(page.get_by_text("Your note wasn't saved:")).to_be_visible()
     expect(page.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     page.goto(f"{studio.url}/capabilities/petra_log/")

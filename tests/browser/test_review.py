@@ -64,32 +64,32 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     author.get_by_label("Release note (required)").fill("The first nights")
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_role("button", name="Submit for review").click()
-    expect(author.get_by_role("heading", name="Review of sleep_log")).to_be_visible()
+    expect(author.get_by_role("heading", name="Review of ")).to_be_visible()
     expect(author.get_by_role("button", name="Approve")).to_have_count(0)
     address = author.url
     _comment_on_a_line(publisher, studio, address)
     publisher.get_by_label("Comment").fill("Say how often")
-    publisher.get_by_role("button", name="Send back").click()
+    publisher.get_by_role("button", name="Request changes").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
     _is_told(author, studio)
     _mend(author, studio)
     _is_told_no_more(author, studio)
     publisher.goto(address)
     publisher.get_by_role("button", name="Approve").click()
-    expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
+    expect(publisher.get_by_text("Approved. Ready to publish.")).to_be_visible()
     publisher.get_by_role("link", name="Publish", exact=True).click()
     publisher.get_by_label("Release note (required)").fill("Reviewed")
     publisher.get_by_role("button", name="Publish", exact=True).click()
-    expect(publisher.get_by_text("Published as revision 1.")).to_be_visible()
+    expect(publisher.get_by_text("Revision 1 is live.")).to_be_visible()
     publisher.get_by_role("link", name="History", exact=True).click()
-    expect(publisher.get_by_text("approved by the-publisher")).to_be_visible()
+    expect(publisher.get_by_text("Approved by the-publisher")).to_be_visible()
     _not_ones_own(publisher, studio)
 
 
 def _ask_for_two(admin: Page, studio: Studio) -> None:
     admin.goto(f"{studio.url}/settings/publishing/")
     whole = admin.get_by_role("region", name="Default")
-    whole.get_by_label("A second person must approve").check()
+    whole.get_by_label("Require approval from another person").check()
     whole.get_by_role("button", name="Save").click()
     expect(admin.get_by_text("Policy saved.")).to_be_visible()
 
@@ -99,7 +99,7 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     publisher.get_by_role("link", name="sleep_log").click()
     assert publisher.url == address
     publisher.get_by_role("link", name="Comment on line 9 of skill.md").click()
-    publisher.get_by_label("Your words on skill.md, line 9").fill("Once a night?")
+    publisher.get_by_label("Comment on skill.md:9").fill("Once a night?")
     publisher.get_by_role("button", name="Comment").click()
     expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
     _answer_and_resolve(publisher)
@@ -107,19 +107,19 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
 
 def _answer_and_resolve(publisher: Page) -> None:
     publisher.get_by_role("link", name="Reply").click()
-    talk = publisher.get_by_role("complementary", name="Conversation")
-    talk.get_by_text("Answer", exact=True).click()
+    talk = publisher.get_by_role("complementary", name="Activity")
+    talk.get_by_text("Reply", exact=True).first.click()
     talk.get_by_label("Your reply").fill("Asked and answered.")
     talk.get_by_role("button", name="Reply").click()
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()
-    expect(talk.get_by_text("1 comment is open.")).to_be_visible()
+    expect(talk.get_by_text("1 unresolved comment")).to_be_visible()
     talk.get_by_role("button", name="Resolve").click()
     expect(talk.get_by_text("1 resolved")).to_be_visible()
     expect(talk.get_by_text("Asked and answered.")).to_be_hidden()
     talk.locator(".entry-fold summary").click()
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()
     talk.get_by_role("button", name="Reopen").click()
-    expect(talk.get_by_text("1 open")).to_be_visible()
+    expect(talk.get_by_text("1 unresolved")).to_be_visible()
 
 
 REQUESTED = "Changes requested by the-publisher"
@@ -140,7 +140,7 @@ def _is_told(author: Page, studio: Studio) -> None:
         expect(told).to_contain_text(REQUESTED)
         expect(told).to_contain_text("Say how often")
     author.get_by_role("link", name="Open review").click()
-    expect(author.get_by_role("heading", name="Review of sleep_log")).to_be_visible()
+    expect(author.get_by_role("heading", name="Review of ")).to_be_visible()
 
 
 def _is_told_no_more(author: Page, studio: Studio) -> None:
@@ -177,7 +177,7 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     admin = _as(browser, studio, "admin")
     admin.goto(f"{studio.url}/settings/publishing/")
     whole = admin.get_by_role("region", name="Default")
-    whole.get_by_label("A second person must approve").uncheck()
+    whole.get_by_label("Require approval from another person").uncheck()
     whole.get_by_role("button", name="Save").click()
     create(publisher, studio.url, "nap_log")
     save(publisher)

@@ -97,7 +97,7 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     publisher.get_by_role("link", name="Publish", exact=True).click()
     publisher.get_by_label("Release note (required)").fill("Asked for by the third floor")
     publisher.get_by_role("button", name="Publish", exact=True).click()
-    expect(publisher.get_by_text("Published as revision 1.")).to_be_visible()
+    expect(publisher.get_by_text("Revision 1 is live.")).to_be_visible()
     _an_agent_loads_it(studio)
     publisher.get_by_role("link", name="History", exact=True).click()
     expect(publisher.get_by_text("approved by the-publisher")).to_be_visible()
@@ -157,7 +157,7 @@ def _ask(author: Page, note: str) -> None:
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_label("Release note (required)").fill(note)
     author.get_by_role("button", name="Submit for review").click()
-    expect(author.get_by_role("heading", name="Review of plant_care")).to_be_visible()
+    expect(author.get_by_role("heading", name="Review of ")).to_be_visible()
 
 
 def _find_it_on_home(publisher: Page) -> None:
@@ -172,7 +172,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     expect(publisher.locator(".sides ins, .sides .is-added").first).to_be_visible()
     line = publisher.locator("tr").filter(has_text="Save what was watered, once.").get_by_role("link").last
     line.click()
-    publisher.get_by_label(re.compile(r"Your words on skill.md, line \d+")).fill(QUESTION)
+    publisher.get_by_label(re.compile(r"Comment on skill.md:\d+")).fill(QUESTION)
     publisher.get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text(QUESTION)
     # Words on a line do not squeeze a text that has nothing to stand beside.
@@ -184,7 +184,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     publisher.locator("tr.is-said").scroll_into_view_if_needed()
     take(publisher, folder, "role-publisher")
     publisher.get_by_label("Comment").fill("One question, see there")
-    publisher.get_by_role("button", name="Send back").click()
+    publisher.get_by_role("button", name="Request changes").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
 
 
@@ -200,7 +200,7 @@ def _answer_and_hand_in_again(author: Page) -> None:
     )
     expect_state(author, "Saved just now")
     _ask(author, "The plant's name is said now")
-    expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
+    expect(author.get_by_text("Round 2 · Submitted by")).to_be_visible()
 
 
 def _an_agent_loads_it(studio: Studio) -> None:
@@ -238,7 +238,7 @@ def test_an_admin_lets_people_and_keys_in_and_sets_the_rules(
     nora.wait_for_url("**/capabilities/meals/edit/**")
     author = people("the-author")
     author.goto(f"{studio.url}/capabilities/meals/edit/")
-    expect(author.get_by_text("belongs to the team 'Kitchen'")).to_be_visible()
+    expect(author.get_by_text("Only members of the team 'Kitchen'")).to_be_visible()
     _ask_for_two_in_a_group(admin)
     receiver = Receiver()
     try:
@@ -267,15 +267,15 @@ def _make_a_member(admin: Page) -> None:
     theirs.get_by_label("Password", exact=True).fill(CHOSEN)
     theirs.get_by_label("Confirm password").fill(CHOSEN)
     theirs.get_by_role("button", name="Set password").click()
-    expect(theirs.get_by_text("Your password is set.")).to_be_visible()
+    expect(theirs.get_by_text("Password set. Welcome!")).to_be_visible()
     context.close()
 
 
 def _make_a_key(admin: Page, studio: Studio) -> None:
-    _menu(admin, "Keys")
+    _menu(admin, "API keys")
     admin.get_by_role("textbox", name="Name", exact=True).fill("kitchen bot")
-    admin.get_by_label("propose: submit drafts").check()
-    admin.get_by_label("Skill groups").fill("nutrition")
+    admin.get_by_label("propose: propose changes").check()
+    admin.get_by_label("Limit to skill groups").fill("nutrition")
     admin.get_by_role("button", name="Create key").click()
     key = admin.locator("#new-key").inner_text()
     headers = {"Authorization": f"Bearer {key}"}
@@ -288,7 +288,7 @@ def _make_a_team(admin: Page) -> None:
     admin.get_by_label("Name").fill("Kitchen")
     admin.get_by_role("button", name="Create team").click()
     admin.get_by_label("Member", exact=True).select_option("nora")
-    admin.get_by_role("button", name="Add", exact=True).click()
+    admin.get_by_role("button", name="Add member").click()
     admin.get_by_label("Capability ID").fill("meals")
     admin.get_by_role("button", name="Add capability").click()
     expect(admin.get_by_role("link", name="meals")).to_be_visible()
@@ -298,24 +298,24 @@ def _ask_for_two_in_a_group(admin: Page) -> None:
     _menu(admin, "Publishing policy")
     new = admin.get_by_role("region", name="Add group rule")
     new.get_by_label("Group").fill("nutrition")
-    new.get_by_label("A second person must approve").check()
+    new.get_by_label("Require approval from another person").check()
     new.get_by_role("button", name="Add rule").click()
     rule = admin.get_by_role("region", name="Group nutrition")
-    expect(rule.get_by_label("A second person must approve")).to_be_checked()
+    expect(rule.get_by_label("Require approval from another person")).to_be_checked()
 
 
 def _make_a_webhook_and_try_it(admin: Page, studio: Studio, receiver: Receiver) -> None:
     _menu(admin, "Webhooks")
     admin.get_by_role("textbox", name="Name", exact=True).fill("chat")
-    admin.get_by_label("Address").fill(receiver.url)
+    admin.get_by_label("URL").fill(receiver.url)
     admin.get_by_label("capability.published").check()
     admin.get_by_role("button", name="Create webhook").click()
     expect(admin.locator("#new-secret")).to_contain_text("whsec_")
     admin.get_by_role("link", name="chat").click()
     admin.get_by_role("button", name="Send test event").click()
-    expect(admin.get_by_role("cell", name="queued")).to_be_visible()
+    expect(admin.get_by_role("cell", name="Queued")).to_be_visible()
     studio.manage("worker", "--once")
-    expect(admin.get_by_role("cell", name="delivered")).to_be_visible(timeout=30_000)
+    expect(admin.get_by_role("cell", name="Delivered")).to_be_visible(timeout=30_000)
     assert b"webhook.test" in receiver.requests[0].body
     assert receiver.requests[0].headers["webhook-signature"]
 
@@ -324,7 +324,7 @@ def _read_the_audit_log(admin: Page, folder: Path) -> None:
     _menu(admin, "Audit log")
     admin.get_by_label("Who").fill("the-admin")
     admin.get_by_role("button", name="Show", exact=True).click()
-    expect(admin.get_by_text("The chain holds over")).to_be_visible()
+    expect(admin.get_by_text("Log verified")).to_be_visible()
     rows = admin.locator("tbody tr")
     for verb, subject in (
         ("operator.create", "nora"),
@@ -357,7 +357,7 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     expect(viewer.get_by_text("Live", exact=True)).to_be_visible()
     _offers_nothing_that_writes(viewer)
     viewer.get_by_role("link", name="Revision 1").click()
-    expect(viewer.get_by_role("heading", name="Texts")).to_be_visible()
+    expect(viewer.get_by_role("heading", name="Files")).to_be_visible()
     _offers_nothing_that_writes(viewer)
     _menu(viewer, "Playground")
     viewer.get_by_label("User message").fill("I just weighed 187.6 lbs")
@@ -369,26 +369,26 @@ def test_a_viewer_reads_and_is_offered_nothing_that_writes(
         "Skill groups",
         "Reviews",
         "Scheduled releases",
-        "Proposals",
-        "Demand",
+        "Agent proposals",
+        "Unmet requests",
         "Incidents",
         "Feedback",
         "Usage",
     ):
         _menu(viewer, page)
         _offers_nothing_that_writes(viewer)
-    for page in ("Members", "Keys", "Webhooks", "Audit log", "Publishing policy"):
+    for page in ("Members", "API keys", "Webhooks", "Audit log", "Publishing policy"):
         expect(viewer.get_by_role("navigation", name="Studio").get_by_role("link", name=page)).to_have_count(0)
     allowed_on_console.append("403")
-    for address, right in (
-        ("/capabilities/weights/edit/", "change drafts"),
-        ("/new-capability/", "change drafts"),
-        ("/keys/", "do what admins do"),
-        ("/audit/", "do what admins do"),
+    for address, words in (
+        ("/capabilities/weights/edit/", "Viewers can't edit drafts."),
+        ("/new-capability/", "Viewers can't edit drafts."),
+        ("/keys/", "Only admins can open this page."),
+        ("/audit/", "Only admins can open this page."),
     ):
         viewer.goto(studio.url + address)
         expect(viewer.get_by_role("heading", name="You don't have access")).to_be_visible()
-        expect(viewer.get_by_text("Your role, viewer, may not")).to_contain_text(right)
+        expect(viewer.get_by_text(words)).to_be_visible()
         expect(viewer.get_by_role("navigation", name="Studio")).to_be_visible()
 
 

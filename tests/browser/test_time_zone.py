@@ -54,7 +54,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     expect(publisher.get_by_text("Time zone: America/New_York")).to_be_visible()
     publisher.get_by_label("Date and time").fill(f"{at:%Y-%m-%dT%H:%M}")
     publisher.get_by_role("button", name="Schedule release").click()
-    expect(publisher.get_by_text(f"will be published on {_shown(at)}.")).to_be_visible()
+    expect(publisher.get_by_text(f"goes live on {_shown(at)}.")).to_be_visible()
     assert _stored(studio) == at
 
     row = publisher.get_by_role("row").filter(has_text="one_clock")
@@ -64,7 +64,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     expect(field).to_have_value(f"{at:%Y-%m-%dT%H:%M}")
     later = at + timedelta(minutes=5)
     field.fill(f"{later:%Y-%m-%dT%H:%M}")
-    row.get_by_role("button", name="Change").click()
+    row.get_by_role("button", name="Reschedule").click()
     expect(row.get_by_text(_shown(later))).to_be_visible()
     expect(field).to_have_value(f"{later:%Y-%m-%dT%H:%M}")
     assert _stored(studio) == later

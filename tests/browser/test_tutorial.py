@@ -119,7 +119,7 @@ def _publish(hand: _Hand) -> None:
     hand.click("button", "Review & publish")
     hand.fill("Release note (required)")
     hand.click("button", "Publish")
-    expect(hand.page.get_by_text("Published as revision 1.")).to_be_visible()
+    expect(hand.page.get_by_text("Revision 1 is live.")).to_be_visible()
     hand.click("link", "Playground")
     hand.page.get_by_label("User message").fill("I watered the fern today")
     hand.click("button", "Send")

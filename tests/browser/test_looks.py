@@ -63,7 +63,7 @@ ADDRESSES = {
     "reviews, none": "/reviews/?show=mine",
     "review": "/reviews/1/",
     "review, a comment on a line": "/reviews/1/?file=tools.json&line=3",
-    "planned releases": "/releases/",
+    "scheduled releases": "/releases/",
     "what publishing asks for": "/settings/publishing/",
     "playground": "/playground/",
     "playground, with drafts": "/playground/?m=weigh-in+please&m=lunch&drafts=yes&permissions=read_documents",

@@ -168,7 +168,7 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     expect(publisher.get_by_role("button", name="Publish", exact=True)).to_be_disabled()
     publisher.get_by_label("Release note (required)").fill("My own")
     publisher.get_by_role("button", name="Submit for review").click()
-    expect(publisher.get_by_text("A second person has to approve")).to_be_visible()
+    expect(publisher.get_by_text("approve your own changes")).to_be_visible()
     expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
 
 

@@ -111,7 +111,7 @@ def test_a_verb_is_refused_to_others_and_writes_nothing(owners: Team) -> None:
         if name in ("approve", "request_changes", "withdraw"):
             _review()
         written = AuditEvent.objects.count()
-        with pytest.raises(Forbidden, match="belongs to the team 'Owners'"):
+        with pytest.raises(Forbidden, match="Only members of the team 'Owners'"):
             VERBS[name](VERA)
         assert AuditEvent.objects.count() == written
 

@@ -81,15 +81,15 @@ def test_a_draft_that_was_edited_since_is_not_published_and_that_is_an_incident(
     release = _when_due(release)
     assert (release.state, _published()) == ("failed", 1)
     incident = Incident.objects.get()
-    assert incident.message == "The planned release of 'alpha' was not made"
-    assert incident.details == release.reason == "The draft was changed after the release was planned"
+    assert incident.message == "The scheduled release of 'alpha' failed"
+    assert incident.details == release.reason == "The draft was changed after the release was scheduled"
     assert (incident.kind, incident.revision) == ("release", Capability.objects.get().published_revision)
 
 
 def test_a_draft_that_was_put_away_without_any_revision_is_an_incident_too() -> None:
     release = _plan()
     drafts.discard_draft(capability_id="alpha", by=OLGA)
-    assert _when_due(release).reason == "The draft was discarded or published since"
+    assert _when_due(release).reason == "The draft was discarded or published after the release was scheduled"
     assert Incident.objects.get().revision is None
 
 
@@ -116,7 +116,7 @@ def test_who_lost_the_right_publishes_nothing(how: str) -> None:
         operators.disable_operator(username="olga", by=ADMIN)
     else:
         Operator.objects.filter(username="olga").update(role="author")
-    assert _when_due(release).reason == "olga, who planned it, may not publish any more"
+    assert _when_due(release).reason == "olga, who scheduled it, can no longer publish"
     assert _published() is None
 
 

@@ -164,7 +164,7 @@ def test_a_planned_release_has_one_clock(client: Client) -> None:
     answer = client.get("/releases/")
     page, year = answer.content.decode(), release.due_at.year
     assert f"Nov 22, {year}, 10:15 PM EST</time>" in page
-    form = form_with(answer, "Change")
+    form = form_with(answer, "Reschedule")
     assert (form.values["due_at"], form.values["due_at_zone"]) == (f"{year}-11-22T22:15", NEW_YORK)
     assert "Time zone: America/New_York (UTC−5)" in page
     answer = form.submit(client, due_at=f"{year}-11-22T22:20")
@@ -253,7 +253,7 @@ def test_a_moment_that_a_row_keeps_as_text_is_shown_by_the_same_clock(client: Cl
     page = client.get("/audit/").content.decode()
     assert page.count(words) == 2
     assert page.count(f'title="{at.isoformat()}"') == 2
-    assert f"Release planned for {words}" in client.get("/capabilities/alpha/history/").content.decode()
+    assert f"Release scheduled for {words}" in client.get("/capabilities/alpha/history/").content.decode()
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-11-23", "2026-11-23T03:15:00", "0001-01-01T00:00:00+00:00", "a\0"])

@@ -74,7 +74,7 @@ def test_revoking_without_scripts(client: Client) -> None:
     assert answer["Location"] == "/keys/"
     page = client.get("/keys/?state=ended").content.decode()
     assert "API key “bot” was revoked." in page
-    assert ">revoked<" in page
+    assert ">Revoked<" in page
     assert AgentKey.objects.get().revoked_by == "operator:the-admin"
 
 
@@ -111,7 +111,7 @@ def test_a_key_has_limits_from_the_form(client: Client) -> None:
     assert row.expires_at == datetime.combine(day + timedelta(days=1), time(), UTC)
     page = client.get(f"/keys/{row.pk}/")
     assert form_with(page, "Save").values["last_day"] == day.isoformat()
-    assert "groups: billing, support" in client.get("/keys/").content.decode()
+    assert "Groups: billing, support" in client.get("/keys/").content.decode()
 
 
 @pytest.mark.both_databases

@@ -444,4 +444,4 @@ def test_names_are_text(world: Client) -> None:
     agent_keys.create_key(name='"><script>alert(1)</script>', by=OLGA)
     page = world.get("/keys/revoke/", {"name": '"><script>alert(1)</script>'}).content.decode()
     assert "<script>alert" not in page
-    assert "Revoke key “&quot;&gt;&lt;script&gt;" in page
+    assert "Revoke API key “&quot;&gt;&lt;script&gt;" in page

@@ -84,7 +84,7 @@ def test_an_error_blocks_the_button_and_the_verb(client: Client) -> None:
     assert "Fix 3 errors to publish." in page
     answer = _publish(client)
     assert answer.status_code == 422
-    assert "It was not published" in answer.content.decode()
+    assert "Not published. The reasons are below." in answer.content.decode()
     assert _revision() is None
 
 

@@ -76,7 +76,7 @@ def test_a_publisher_cannot_approve_their_own(signed_in: SignIn) -> None:
     assert ">Approve</button>" not in page
     answer = _say(client, address, "approve", words="Mine is fine")
     assert answer.status_code == 403
-    assert "another person has to approve" in answer.content.decode()
+    assert "t approve your own changes" in answer.content.decode()
     assert form_with(answer, "Comment").values["words"] == "Mine is fine"
     assert Review.objects.get().state == "open"
 
@@ -87,7 +87,7 @@ def test_a_role_that_was_lost_while_the_page_was_open_keeps_the_words(signed_in:
     client = signed_in("publisher")
     form = form_with(client.get(address), "Approve")
     Operator.objects.filter(username="the-publisher").update(role="author")
-    for verb, right in (("approve", "approve"), ("send-back", "send back")):
+    for verb, right in (("approve", "approve"), ("send-back", "request changes")):
         form.action = f"{address}{verb}/"
         answer = form.submit(client, words="Long and well considered")
         assert answer.status_code == 403
@@ -217,7 +217,7 @@ def test_an_edit_since_cannot_be_approved(signed_in: SignIn) -> None:
     assert ">Approve</button>" not in page
     answer = _say(client, address, "approve")
     assert answer.status_code == 409
-    assert "request the review again" in answer.content.decode()
+    assert "Resubmit it" in answer.content.decode()
 
 
 def test_what_is_typed_at_the_gate_comes_back(signed_in: SignIn) -> None:
@@ -318,7 +318,7 @@ def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> N
     assert answer["Location"] == f"{address}#comment-{entry}"
     page = client.get(address).content.decode()
     assert "These &lt;i&gt;words&lt;/i&gt;" in page
-    assert ">1 open</span>" in page
+    assert ">1 unresolved</span>" in page
     assert form_with(client.get(address), "Resolve").submit(client).status_code == 302
     page = client.get(address).content.decode()
     assert ">1 resolved</span>" in page
@@ -326,7 +326,7 @@ def test_a_comment_is_answered_resolved_and_opened_again(signed_in: SignIn) -> N
     assert "Resolved by <bdi>the-author</bdi>" in " ".join(page.split())
     assert "comment is open" not in client.get(GATE).content.decode()
     assert form_with(client.get(address), "Reopen").submit(client).status_code == 302
-    assert ">1 open</span>" in client.get(address).content.decode()
+    assert ">1 unresolved</span>" in client.get(address).content.decode()
 
 
 def test_whoever_decides_is_told_of_open_comments(signed_in: SignIn) -> None:

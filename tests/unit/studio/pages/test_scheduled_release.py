@@ -54,7 +54,7 @@ def test_planned_listed_and_made(client: Client) -> None:
     assert Revision.objects.get().created_by == "operator:the-publisher"
     page = client.get("/releases/").content.decode()
     assert "Nothing scheduled. Schedule a release when you publish." in page
-    assert "revision 1" in page
+    assert "Revision 1" in page
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_changed_and_called_off(client: Client) -> None:
     _draft()
     _plan(client)
     later = _when(30)
-    form = form_with(client.get("/releases/"), "Change")
+    form = form_with(client.get("/releases/"), "Reschedule")
     assert form.submit(client, due_at=later).status_code == 302
     assert f'value="{later}"' in client.get("/releases/").content.decode()
     for odd in ("", "2001-01-01T00:00"):

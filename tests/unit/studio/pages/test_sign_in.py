@@ -93,7 +93,7 @@ def test_signing_out_ends_the_session_and_takes_a_form(signed_in: SignIn) -> Non
 def test_the_first_password_is_changed_and_then_the_door_is_open(signed_in: SignIn) -> None:
     client = signed_in("viewer", must_change_password=True)
     page = client.get("/password/")
-    assert "The first password was shown on a screen" in page.content.decode()
+    assert "You signed in with a temporary password" in page.content.decode()
     answer = form_with(page, "Change password").submit(client, current=PASSWORD, new=NEW, again=NEW)
     assert answer["Location"] == "/"
     assert client.get("/").status_code == 200

@@ -35,7 +35,7 @@ def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     answer = form_with(client.get("/teams/"), "Create team").submit(client, name="Billing", description="Money")
     address = answer["Location"]
     assert address == f"/teams/{Team.objects.get().pk}/"
-    form_with(client.get(address), "Add").submit(client)
+    form_with(client.get(address), "Add member").submit(client)
     form_with(client.get(address), "Add capability").submit(client, owned="alpha")
     page = client.get(address)
     assert "Only members of the team" in page.content.decode()

@@ -51,7 +51,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"The example {result.path} was refused")
         if made.password is not None:
             self.stdout.write(
-                f"Operator:  {FIRST_OPERATOR}   password: {made.password}   (shown once, changed at the first sign-in)"
+                f"Operator:  {FIRST_OPERATOR}   password: {made.password}   (temporary; you'll be asked to change it)"
             )
         if made.agent_key is not None:
             self.stdout.write(f"Agent key: {made.agent_key}   (shown once)")

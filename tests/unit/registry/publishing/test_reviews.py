@@ -115,7 +115,7 @@ def test_an_edit_while_it_is_looked_at_cannot_be_approved() -> None:
     review = _ask()
     _save(body="Something else.")
     assert not reviews.is_current(review)
-    with pytest.raises(ReviewConflict, match="request the review again"):
+    with pytest.raises(ReviewConflict, match="changed after submission"):
         reviews.approve(review_id=review.pk, round_seen=1, by=PAUL)
     drafts.discard_draft(capability_id="alpha", by=OLGA)
     with pytest.raises(ReviewConflict):

@@ -161,7 +161,7 @@ def test_what_is_published_at_once_calls_it_off() -> None:
 
 def test_one_waits_at_a_time() -> None:
     _plan()
-    with pytest.raises(StatusConflict, match="planned already"):
+    with pytest.raises(StatusConflict, match="already scheduled"):
         _plan(body="Another.")
 
 

@@ -38,7 +38,7 @@ def test_a_team_is_made_filled_and_deleted(client: Client) -> None:
     form_with(client.get(address), "Add member").submit(client)
     form_with(client.get(address), "Add capability").submit(client, owned="alpha")
     page = client.get(address)
-    assert "Only members of the team" in page.content.decode()
+    assert "alpha was added to the team." in page.content.decode()
     assert '<a href="/capabilities/alpha/">alpha</a>' in page.content.decode()
     assert "Owner:" in client.get("/capabilities/alpha/").content.decode()
     form_with(page, "Save").submit(client, name="Payments")

@@ -58,7 +58,7 @@ def to_json(value: Any) -> str:
 
 
 def _skill(name: str, tools: Sequence[dict[str, Any]], body: str) -> str:
-    parts = [f"# {name}", f"## When to use\n\nWhen somebody asks for {name}.", f"## Default behavior\n\n{body}"]
+    parts = [f"# {name}", f"## When to use\n\nWhen a user asks for {name}.", f"## Default behavior\n\n{body}"]
     if tools:
         parts.append("## Tools")
     for kind in ("read", "write"):

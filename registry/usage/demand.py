@@ -1,4 +1,4 @@
-"""The demand board: what agents asked for and did not get, and what operators do about it.
+"""Unmet requests: what agents asked for and did not get, and what operators do about it.
 
 Ids are counted always. Messages are kept where `KEEP_UNMATCHED_DAYS` says so, scrubbed (registry/usage/scrubbing.py),
 for a number of days after they were last sent. What was dismissed returns once it was asked for `RETURNS_AFTER` times

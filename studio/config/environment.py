@@ -145,7 +145,7 @@ class StudioEnvironment:
     keep_unmatched_days: int = _setting("KEEP_UNMATCHED_DAYS",
         whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0,
         purpose="the number of days (at most 365) that messages that `capability_match` could not match are stored "
-                "for the demand board, cut to 200 characters and without addresses, long numbers and keys; `0` "
+                "for Unmet requests, cut to 200 characters and without addresses, long numbers and keys; `0` "
                 "stores none and deletes stored ones ([operate.md](operate.md#demand-board-data-retention))")
     rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
         default_text="`match=6000/min,write=600/min,guess=20/min`", purpose="`off`, or pairs like these")

@@ -182,7 +182,7 @@ def _unchecked(request: StudioRequest) -> NewCapabilityForm:
 
 
 def _asked_for(request: StudioRequest) -> dict[str, str]:
-    """From the demand board: an id that agents ask for, or a sentence of a user."""
+    """From Unmet requests: an id that agents ask for, or a sentence of a user."""
     wanted, sentence = get_query_text(request, "id", most=64), get_query_text(request, "sentence", most=500)
     given = {"sentences": sentence}
     if _IDS.fullmatch(wanted):

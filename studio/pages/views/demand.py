@@ -1,4 +1,4 @@
-"""The demand board: what agents asked for and did not get, and what is done about it."""
+"""Unmet requests: what agents asked for and did not get, and what is done about it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (o
 @author_required
 @post_only_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
-    """Dismiss a row of the demand board."""
+    """Dismiss an unmet request."""
     return _done(request, demand.dismiss_row, _("Dismissed. It returns after more requests."))
 
 

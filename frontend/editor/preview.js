@@ -23,7 +23,7 @@ export class Preview {
       tab.addEventListener("keydown", (event) => this.step(event));
     }
     window.addEventListener("message", (event) => this.heard(event));
-    new MutationObserver(() => this.draw()).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+    new MutationObserver(() => this.draw()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     this.show("findings");
   }
 
@@ -119,7 +119,7 @@ export class Preview {
   }
 
   dark() {
-    return document.documentElement.dataset.bsTheme === "dark";
+    return document.documentElement.dataset.theme === "dark";
   }
 
   drawForms() {
@@ -189,6 +189,6 @@ function absent(what) {
 function page(isDark, style, script, body) {
   const scripts = script ? `<script src="${script}"></script>` : "";
   const theme = isDark ? "dark" : "light";
-  return `<!doctype html><html lang="en" data-bs-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+  return `<!doctype html><html lang="en" data-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
     `<link rel="stylesheet" href="${style}">${scripts}</head><body>${body}</body></html>`;
 }

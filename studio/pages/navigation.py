@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Final, Literal
 
 from django.http import HttpRequest
@@ -13,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from registry.models import Operator
+from registry.selectors import attention
 
 Right = Literal["read", "edit", "publish", "administer"]
 MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
@@ -21,6 +21,8 @@ MAY: Final[dict[Right, Callable[[Operator], bool]]] = {
     "publish": lambda operator: operator.can_publish,
     "administer": lambda operator: operator.can_administer,
 }
+Tone = Literal["", "accent", "alert"]
+_COUNT_MAX: Final = 99
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,6 @@ class NavItem:
     """A page of the navigation. `shortcut` is typed after `g`; `around` begins the url names of the pages that belong
     to this one, beside its own."""
 
-    group: str | Promise
     label: str | Promise
     url_name: str
     shortcut: str = ""
@@ -37,76 +38,209 @@ class NavItem:
 
     @property
     def url(self) -> str:
-        """The URL of the entry."""
+        """The URL of the page."""
         return reverse(self.url_name)
 
-    def holds(self, view_name: str) -> bool:
-        """Whether a page belongs to this entry."""
-        return view_name == self.url_name or view_name.startswith(self.around or ("\0",))
+
+@dataclass(frozen=True, slots=True)
+class NavSection:
+    """An entry of the sidebar: its pages are tabs of one another. `count` is shown beside it, in `tone`."""
+
+    group: str | Promise
+    label: str | Promise
+    icon: str
+    pages: tuple[NavItem, ...]
+    count: Callable[[Operator], int] | None = None
+    tone: Tone = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NavTab:
+    """A page as a tab or in the palette; `current` is a value of `aria-current`, or empty."""
+
+    page: NavItem
+    current: Literal["", "page", "true"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NavLink:
-    """An entry for one person on one page; `current` is a value of `aria-current`, or empty."""
+    """An entry of the sidebar for one person on one page; `count` is empty where nothing waits."""
 
-    entry: NavItem
-    current: Literal["", "page", "true"]
+    section: NavSection
+    tabs: tuple[NavTab, ...]
+    count: str = ""
+
+    @property
+    def url(self) -> str:
+        """The first of its pages that this person may open."""
+        return self.tabs[0].page.url
+
+    @property
+    def current(self) -> Literal["", "page", "true"]:
+        """`page` on its first page, `true` on any other of it."""
+        if self.tabs[0].current == "page":
+            return "page"
+        return "true" if any(tab.current for tab in self.tabs) else ""
 
 
-_WORK: Final = gettext_lazy("Work")
-_LOOK: Final = gettext_lazy("Try and watch")
-_RUN: Final = gettext_lazy("Registry")
-_MORE: Final = gettext_lazy("Reference")
+@dataclass(frozen=True, slots=True)
+class NavGroup:
+    """Entries of the sidebar under one heading."""
 
-ENTRIES: Final = (
-    NavItem(_WORK, gettext_lazy("Home"), "studio:home", "h", around=("studio:tour",)),
-    NavItem(
-        _WORK, gettext_lazy("Capabilities"), "studio:capability_list", "c",
-        around=(
-            "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
-            "studio:rollback", "studio:bulk",
+    label: str | Promise
+    links: tuple[NavLink, ...]
+
+
+_BUILD: Final = gettext_lazy("Build")
+_MONITOR: Final = gettext_lazy("Test & monitor")
+_ADMIN: Final = gettext_lazy("Admin")
+_RESOURCES: Final = gettext_lazy("Resources")
+
+SECTIONS: Final = (
+    NavSection(
+        _BUILD, gettext_lazy("Home"), "house",
+        (NavItem(gettext_lazy("Home"), "studio:home", "h", around=("studio:tour",)),),
+    ),
+    NavSection(
+        _BUILD, gettext_lazy("Capabilities"), "blocks",
+        (
+            NavItem(
+                gettext_lazy("Capabilities"), "studio:capability_list", "c",
+                around=(
+                    "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
+                    "studio:rollback", "studio:bulk",
+                ),
+            ),
+            NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),
+            NavItem(
+                gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",),
+            ),
         ),
     ),
-    NavItem(_WORK, gettext_lazy("Skill groups"), "studio:skill_group_list", "s", around=("studio:skill_group",)),
-    NavItem(_WORK, gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
-    NavItem(_WORK, gettext_lazy("Planned releases"), "studio:release_list", "e", around=("studio:release_list",)),
-    NavItem(_WORK, gettext_lazy("Proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
-    NavItem(_LOOK, gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),
-    NavItem(_LOOK, gettext_lazy("Demand"), "studio:demand_list", "n", around=("studio:demand", "studio:sentence")),
-    NavItem(_LOOK, gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),
-    NavItem(_LOOK, gettext_lazy("Feedback"), "studio:feedback_list", "f", around=("studio:feedback",)),
-    NavItem(_LOOK, gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),
-    NavItem(_RUN, gettext_lazy("Teams"), "studio:team_list", "t", around=("studio:team",)),
-    NavItem(_RUN, gettext_lazy("Sources"), "studio:source_list", "d", around=("studio:source",)),
-    NavItem(_RUN, gettext_lazy("Members"), "studio:operator_list", "m", "administer", around=("studio:operator",)),
-    NavItem(_RUN, gettext_lazy("Keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",)),
-    NavItem(_RUN, gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",)),
-    NavItem(_RUN, gettext_lazy("Audit log"), "studio:audit_list", "y", "administer", around=("studio:audit",)),
-    NavItem(
-        _RUN, gettext_lazy("Publishing rules"), "studio:release_rule_list", "o", "administer",
-        around=("studio:release_rule",),
+    NavSection(
+        _BUILD, gettext_lazy("Reviews"), "git-pull-request",
+        (
+            NavItem(gettext_lazy("Reviews"), "studio:review_list", "r", around=("studio:review",)),
+            NavItem(gettext_lazy("Scheduled releases"), "studio:release_list", "e"),
+            NavItem(gettext_lazy("Agent proposals"), "studio:proposal_list", "b", around=("studio:proposal",)),
+        ),
+        attention.count_reviews, "accent",
     ),
-    NavItem(_MORE, gettext_lazy("API"), "docs", "a"),
-    NavItem(
-        _MORE, gettext_lazy("Help"), "studio:help_show", "l",
-        around=("studio:help", "studio:finding", "studio:gallery"),
+    NavSection(
+        _MONITOR, gettext_lazy("Playground"), "message-square-text",
+        (NavItem(gettext_lazy("Playground"), "studio:playground_show", "p", around=("studio:playground",)),),
+    ),
+    NavSection(
+        _MONITOR, gettext_lazy("Insights"), "chart-column",
+        (
+            NavItem(gettext_lazy("Usage"), "studio:usage_show", "u", around=("studio:usage",)),
+            NavItem(gettext_lazy("Feedback"), "studio:feedback_list", "f", around=("studio:feedback",)),
+        ),
+    ),
+    NavSection(
+        _MONITOR, gettext_lazy("Unmet requests"), "search-x",
+        (
+            NavItem(
+                gettext_lazy("Unmet requests"), "studio:demand_list", "n", around=("studio:demand", "studio:sentence"),
+            ),
+        ),
+        attention.count_unmet_requests,
+    ),
+    NavSection(
+        _MONITOR, gettext_lazy("Incidents"), "triangle-alert",
+        (NavItem(gettext_lazy("Incidents"), "studio:incident_list", "i", around=("studio:incident",)),),
+        attention.count_incidents, "alert",
+    ),
+    NavSection(
+        _ADMIN, gettext_lazy("Sources"), "folder-git-2",
+        (NavItem(gettext_lazy("Sources"), "studio:source_list", "d", around=("studio:source",)),),
+    ),
+    NavSection(
+        _ADMIN, gettext_lazy("Settings"), "settings",
+        (
+            NavItem(
+                gettext_lazy("Members"), "studio:operator_list", "m", "administer", around=("studio:operator",),
+            ),
+            NavItem(gettext_lazy("Teams"), "studio:team_list", "t", around=("studio:team",)),
+            NavItem(
+                gettext_lazy("API keys"), "studio:agent_key_list", "k", "administer", around=("studio:agent_key",),
+            ),
+            NavItem(
+                gettext_lazy("Webhooks"), "studio:webhook_list", "w", "administer", around=("studio:webhook",),
+            ),
+            NavItem(
+                gettext_lazy("Publishing policy"), "studio:release_rule_list", "o", "administer",
+                around=("studio:release_rule",),
+            ),
+            NavItem(gettext_lazy("Audit log"), "studio:audit_list", "y", "administer", around=("studio:audit",)),
+        ),
+    ),
+    NavSection(_RESOURCES, gettext_lazy("Docs"), "book-open", (NavItem(gettext_lazy("Docs"), "docs", "a"),)),
+    NavSection(
+        _RESOURCES, gettext_lazy("Help"), "circle-help",
+        (
+            NavItem(
+                gettext_lazy("Help"), "studio:help_show", "l",
+                around=("studio:help", "studio:finding", "studio:gallery"),
+            ),
+        ),
     ),
 )  # fmt: skip
+PAGES: Final = tuple(page for section in SECTIONS for page in section.pages)
 
 
 def list_nav_items(operator: Operator) -> list[NavItem]:
-    """What this person may open."""
-    return [entry for entry in ENTRIES if MAY[entry.right](operator)]
+    """The pages that this person may open."""
+    return [page for page in PAGES if MAY[page.right](operator)]
 
 
-def list_nav_groups(operator: Operator, request: HttpRequest) -> Iterator[tuple[str | Promise, list[NavLink]]]:
-    """The groups with their entries, the one that the page belongs to marked."""
-    here = request.resolver_match.view_name if request.resolver_match else ""
-    for group, entries in groupby(list_nav_items(operator), key=lambda entry: entry.group):
-        yield group, [NavLink(entry, _current(entry, here)) for entry in entries]
+def build_navigation(operator: Operator, request: HttpRequest) -> list[NavGroup]:
+    """The sidebar's groups for one person, with what waits, the entry that the page belongs to marked."""
+    here = find_current_page(request)
+    links: dict[str | Promise, list[NavLink]] = {}
+    for section in SECTIONS:
+        tabs = tuple(NavTab(page, _current(page, here, request)) for page in section.pages if MAY[page.right](operator))
+        if tabs:
+            links.setdefault(section.group, []).append(NavLink(section, tabs, _count(section, operator)))
+    return [NavGroup(label, tuple(found)) for label, found in links.items()]
 
 
-def _current(entry: NavItem, here: str) -> Literal["", "page", "true"]:
-    if here == entry.url_name:
-        return "page"
-    return "true" if entry.holds(here) else ""
+def find_current_page(request: HttpRequest) -> NavItem | None:
+    """The page of the navigation that a request's page is, or belongs to."""
+    name = request.resolver_match.view_name if request.resolver_match else ""
+    exact = next((page for page in PAGES if page.url_name == name), None)
+    return exact or next((page for page in PAGES if page.around and name.startswith(page.around)), None)
+
+
+def list_section_tabs(groups: Sequence[NavGroup]) -> tuple[NavTab, ...]:
+    """The tabs of the section that is open, where the page is one of several of them."""
+    for link in (link for group in groups for link in group.links):
+        if any(tab.current == "page" for tab in link.tabs):
+            return link.tabs if len(link.tabs) > 1 else ()
+    return ()
+
+
+def list_breadcrumbs(groups: Sequence[NavGroup]) -> list[tuple[str | Promise, str]]:
+    """`(label, url)` of the section that is open and of its page; the last has no URL where it is the page itself."""
+    for link in (link for group in groups for link in group.links):
+        tab = next((tab for tab in link.tabs if tab.current), None)
+        if tab is None:
+            continue
+        crumbs = [(link.section.label, link.url)]
+        if str(tab.page.label) != str(link.section.label):
+            crumbs.append((tab.page.label, tab.page.url))
+        if tab.current == "page":
+            crumbs[-1] = (crumbs[-1][0], "")
+        return crumbs
+    return []
+
+
+def _current(page: NavItem, here: NavItem | None, request: HttpRequest) -> Literal["", "page", "true"]:
+    if page is not here:
+        return ""
+    return "page" if request.resolver_match and request.resolver_match.view_name == page.url_name else "true"
+
+
+def _count(section: NavSection, operator: Operator) -> str:
+    number = section.count(operator) if section.count else 0
+    return f"{_COUNT_MAX}+" if number > _COUNT_MAX else str(number or "")

@@ -34,6 +34,12 @@ def script_words(part: Part) -> SafeString:
 register.filter("moment_words", moment_words)
 
 
+@register.simple_tag
+def zone_now() -> str:
+    """The reader's time zone in words."""
+    return zone_words(timezone.now())
+
+
 @register.inclusion_tag("components/time_zone.html")
 def time_zone(field: str, at: datetime | None = None, zone: tzinfo | str | None = None) -> dict[str, str]:
     """The zone beside a time field: the zone in which it is read, in words and for the form to send.

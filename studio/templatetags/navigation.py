@@ -1,19 +1,25 @@
-"""The navigation in a template: `{% navigation as groups %}`."""
+"""The navigation in a template: `{% navigation %}` gives the page its sidebar, section tabs and breadcrumbs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import template
-from django.utils.functional import Promise
 
-from studio.pages.navigation import NavLink, list_nav_groups
+from studio.pages.navigation import build_navigation, list_breadcrumbs, list_section_tabs
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def navigation(context: dict[str, Any]) -> list[tuple[str | Promise, list[NavLink]]]:
-    """The groups that the person of this page may see."""
+def navigation(context: dict[str, Any]) -> str:
+    """What the person of this page may see; read once a page."""
     request = context["request"]
-    return list(list_nav_groups(request.user, request))
+    if not hasattr(request, "navigation"):
+        request.navigation = build_navigation(request.user, request)
+    groups = request.navigation
+    context["navigation"] = groups
+    context["section_tabs"] = list_section_tabs(groups)
+    context["breadcrumbs"] = list_breadcrumbs(groups)
+    context["waits"] = any(link.count and link.section.tone for group in groups for link in group.links)
+    return ""

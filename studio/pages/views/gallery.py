@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django import forms
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,10 +15,15 @@ from django.views.decorators.http import require_safe
 
 from registry.selectors.capability_list import STATUSES
 from registry.validation import Finding
-from studio.pages.charts import build_bar_chart
+from studio.pages.charts import build_bar_chart, build_sparkline
 from studio.pages.permissions import StudioRequest, operator_required
+from studio.pages.tables import TableColumn, build_column
 from studio.pages.tour import STEPS, Tour
 
+_COLORS: Final = (
+    "app", "surface", "subtle", "inset", "text", "text2", "text3", "accent", "success", "warning", "danger", "info",
+    "plan",
+)  # fmt: skip
 _NOW: Final = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 
 
@@ -65,7 +70,26 @@ def _theme(theme: str) -> dict[str, Any]:
         "fields": _Fields(auto_id=f"{theme}-%s"),
         "faulty": faulty,
         "pages": Paginator(range(500), 50).get_page(3),
-        "chart": build_bar_chart(days),
+        "colors": _COLORS,
+        "ids": ("billing_refund", "meals", "weights", "workouts", "disk_pressure"),
+        "spark": build_sparkline([3, 4, 4, 6, 5, 8, 9, 8, 12]),
+        "tabs": [
+            {"label": _("Overview"), "url": "#main", "current": "page"},
+            {"label": _("Tools"), "url": "#main", "count": 4},
+            {"label": _("History"), "url": "#main", "count": 7},
+        ],
+        "columns": [
+            build_column(_("Name"), key="name", sorted_by="name", query=QueryDict()),
+            TableColumn(_("Status")),
+            build_column(_("Loads"), key="loads", sorted_by="name", query=QueryDict(), is_number=True),
+        ],
+        "snippets": [
+            ("curl", 'curl -H "Authorization: Bearer $CAP_KEY" \\\n  "$CAP_URL/capability_skill_load?capability_id=weights"'),
+            ("Python", 'registry = Registry.from_env()\nskill = registry.load("weights")'),
+            ("MCP", '{"mcpServers": {"capabilities": {"url": "https://studio.example/mcp"}}}'),
+        ],
+        "effect": [("3,214", _("loads in 30 days")), ("16", _("API keys"))],
+        "chart": build_bar_chart(days, before=[number * 5 % 19 for number in range(30)], releases={days[9][0]}),
         "tour": Tour([(step, place < 3) for place, step in enumerate(STEPS)]),
         "moment": _NOW,
         "diff": {

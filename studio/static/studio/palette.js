@@ -3,7 +3,7 @@
   const dialog = document.getElementById("palette");
   const input = document.getElementById("palette-words");
   const list = document.getElementById("palette-found");
-  const state = dialog.querySelector(".palette-state");
+  const state = dialog.querySelector(".palette__state");
   const WAIT_MS = 120;
   const isMac = /mac/i.test(navigator.platform);
   let chosen = -1;
@@ -12,7 +12,7 @@
 
   const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
   const here = () => [
-    ...[...document.querySelectorAll(".sidenav a")].map((link) => entry("page", link)),
+    ...[...document.querySelectorAll("[data-page]")].map((link) => entry("page", link)),
     ...[...document.querySelectorAll("[data-action]")].map((link) => entry("action", link)),
   ];
   const entry = (kind, link) => ({
@@ -20,6 +20,7 @@
     label: link.dataset.action || link.title || link.textContent.trim(),
     note: link.dataset.go ? `g ${link.dataset.go}` : "",
     url: link.href,
+    icon: link.dataset.page || "arrow-up-right",
   });
 
   // Every word has to be there; what begins with the first one comes first.
@@ -30,17 +31,29 @@
     return fits.sort((one, other) => weight(one) - weight(other));
   }
 
+  function picture(name) {
+    const SVG = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(SVG, "svg");
+    const use = document.createElementNS(SVG, "use");
+    svg.setAttribute("class", "icon");
+    svg.setAttribute("aria-hidden", "true");
+    use.setAttribute("href", `${dialog.dataset.sprite}#${name}`);
+    svg.append(use);
+    return svg;
+  }
+
   function option(one, place) {
     const item = document.createElement("li");
     item.id = `palette-${place}`;
+    item.className = "palette__item";
     item.setAttribute("role", "option");
     item.dataset.url = one.url;
     const label = document.createElement("bdi");
     label.textContent = one.label;
     const note = document.createElement("span");
-    note.className = "muted";
+    note.className = "end";
     note.textContent = [one.note, list.getAttribute(`data-group-${one.kind}`)].filter(Boolean).join(" · ");
-    item.append(label, note);
+    item.append(picture(one.icon ?? "blocks"), label, note);
     return item;
   }
 
@@ -138,6 +151,6 @@
   }
   for (const hint of document.querySelectorAll("[data-needs-script]")) hint.hidden = false;
   if (isMac) {
-    for (const key of document.querySelectorAll(".finder kbd")) key.textContent = "⌘ K";
+    for (const key of document.querySelectorAll(".searchbox kbd")) key.textContent = "⌘ K";
   }
 })();

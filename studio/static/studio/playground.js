@@ -16,12 +16,12 @@
   const facts = document.getElementById("talk-forms");
   if (!facts) return;
   const forms = JSON.parse(document.getElementById("form-data").textContent);
-  const isDark = () => document.documentElement.dataset.bsTheme === "dark";
+  const isDark = () => document.documentElement.dataset.theme === "dark";
   const frames = new Map();
 
   function page() {
     const theme = isDark() ? "dark" : "light";
-    return `<!doctype html><html lang="en" data-bs-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
+    return `<!doctype html><html lang="en" data-theme="${theme}" class="a2ui-${theme}"><head><meta charset="utf-8">` +
       `<link rel="stylesheet" href="${facts.dataset.style}"><script src="${facts.dataset.surface}"></script></head><body></body></html>`;
   }
 
@@ -93,6 +93,6 @@
     }
   });
   const drawAll = () => document.querySelectorAll("[data-form]").forEach(draw);
-  new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+  new MutationObserver(drawAll).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   drawAll();
 })();

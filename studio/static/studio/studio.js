@@ -14,13 +14,31 @@ if (themes) {
   });
 }
 
-// A menu that was opened gives way again: Escape closes it, and the focus goes back to what opened it.
-const menu = document.querySelector(".menu-switch");
-document.querySelector(".frame")?.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !menu.open) return;
-  menu.open = false;
-  menu.querySelector("summary").focus();
-});
+// A menu that was opened gives way again: Escape or a click beside it closes it.
+for (const menu of document.querySelectorAll("details[data-menu]")) {
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (menu.open && !menu.contains(target)) menu.open = false;
+  });
+}
+
+// A toast goes by itself, but not while somebody reads it with the pointer or the keyboard on it.
+for (const toast of document.querySelectorAll("[data-toast]")) {
+  const close = toast.querySelector("[data-close-toast]");
+  const TOAST_MS = 10000;
+  const go = () => {
+    if (toast.matches(":hover, :focus-within")) setTimeout(go, TOAST_MS);
+    else toast.remove();
+  };
+  close.hidden = false;
+  close.addEventListener("click", () => toast.remove());
+  setTimeout(go, TOAST_MS);
+}
 
 const notice = document.getElementById("notice");
 const kept = say("What you typed is still here.");

@@ -8,7 +8,7 @@
     // Storage can be shut off; then the system's theme holds.
   }
   const show = () => {
-    document.documentElement.dataset.bsTheme = chosen || (system.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = chosen || (system.matches ? "dark" : "light");
   };
   const choose = (theme) => {
     chosen = theme;

@@ -63,10 +63,10 @@ def test_help_brings_the_tour_back(client: Client) -> None:
 
 def test_the_gallery_shows_every_component_twice(client: Client) -> None:
     page = client.get("/gallery/").content.decode()
-    for part in ('class="finding ', 'class="diff"', 'class="chart"', 'class="pagination-bar"', "field-error", "empty"):
+    for part in ('class="finding ', 'class="diff"', 'class="chart"', 'pagination-bar"', "field-error", "empty"):
         assert page.count(part) % 2 == 0
         assert part in page
-    assert 'data-bs-theme="dark"' in page
+    assert 'data-theme="dark"' in page
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(set(ids)) == len(ids)
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from studio.pages.navigation import ENTRIES, NavItem, list_nav_items
+from studio.pages.navigation import PAGES, NavItem, list_nav_items
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.url_name)
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.url_name)
 def test_every_entry_leads_to_a_page(entry: NavItem, signed_in: SignIn) -> None:
     answer = signed_in("admin").get(entry.url)
     assert answer.status_code == 200
 
 
 def test_shortcuts_and_pages_are_there_once() -> None:
-    shortcuts = [entry.shortcut for entry in ENTRIES if entry.shortcut]
+    shortcuts = [entry.shortcut for entry in PAGES if entry.shortcut]
     assert len(set(shortcuts)) == len(shortcuts)
-    assert len({entry.url_name for entry in ENTRIES}) == len(ENTRIES)
+    assert len({entry.url_name for entry in PAGES}) == len(PAGES)
     # The key that begins them all.
     assert "g" not in shortcuts
 
@@ -29,24 +29,49 @@ def test_shortcuts_and_pages_are_there_once() -> None:
 def test_nobody_is_shown_a_page_that_they_may_not_open(role: str, signed_in: SignIn) -> None:
     client = signed_in(role)
     page = client.get("/capabilities/")
-    shown = [entry for _, entries in page.context["groups"] for entry in entries]
-    assert [client.get(one.entry.url).status_code for one in shown] == [200] * len(shown)
-    assert ("Keys" in [str(one.entry.label) for one in shown]) == (role == "admin")
-    assert [one.entry for one in shown] == list_nav_items(page.context["user"])
+    shown = [tab.page for group in page.context["navigation"] for link in group.links for tab in link.tabs]
+    assert [client.get(one.url).status_code for one in shown] == [200] * len(shown)
+    assert ("API keys" in [str(one.label) for one in shown]) == (role == "admin")
+    assert shown == list_nav_items(page.context["user"])
+
+
+def test_the_sidebar_has_four_groups_and_eleven_entries(signed_in: SignIn) -> None:
+    groups = signed_in("admin").get("/").context["navigation"]
+    assert [(str(group.label), [str(link.section.label) for link in group.links]) for group in groups] == [
+        ("Build", ["Home", "Capabilities", "Reviews"]),
+        ("Test & monitor", ["Playground", "Insights", "Unmet requests", "Incidents"]),
+        ("Admin", ["Sources", "Settings"]),
+        ("Resources", ["Docs", "Help"]),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("address", "label", "current"),
+    ("address", "label", "current", "tabs"),
     [
-        ("/", "Home", "page"),
-        ("/capabilities/", "Capabilities", "page"),
-        ("/new-capability/", "Capabilities", "true"),
-        ("/keys/", "Keys", "page"),
+        ("/", "Home", "page", []),
+        ("/capabilities/", "Capabilities", "page", ["Capabilities", "Compatibility", "Skill groups"]),
+        ("/matrix/", "Capabilities", "true", ["Capabilities", "Compatibility", "Skill groups"]),
+        ("/new-capability/", "Capabilities", "true", []),
+        ("/releases/", "Reviews", "true", ["Reviews", "Scheduled releases", "Agent proposals"]),
+        (
+            "/keys/", "Settings", "true",
+            ["Members", "Teams", "API keys", "Webhooks", "Publishing policy", "Audit log"],
+        ),
     ],
-)
-def test_the_page_that_is_open_is_marked(address: str, label: str, current: str, signed_in: SignIn) -> None:
-    shown = [entry for _, entries in signed_in().get(address).context["groups"] for entry in entries]
-    assert [(str(one.entry.label), one.current) for one in shown if one.current] == [(label, current)]
+)  # fmt: skip
+def test_the_page_that_is_open_is_marked(
+    address: str, label: str, current: str, tabs: list[str], signed_in: SignIn
+) -> None:
+    context = signed_in("admin").get(address).context
+    links = [link for group in context["navigation"] for link in group.links]
+    assert [(str(link.section.label), link.current) for link in links if link.current] == [(label, current)]
+    assert [str(tab.page.label) for tab in context["section_tabs"]] == tabs
+
+
+def test_who_has_one_page_of_a_section_sees_no_tabs(signed_in: SignIn) -> None:
+    context = signed_in("viewer").get("/teams/").context
+    assert context["section_tabs"] == ()
+    assert [(str(label), url) for label, url in context["breadcrumbs"]] == [("Settings", "/teams/"), ("Teams", "")]
 
 
 def test_strangers_are_shown_no_navigation() -> None:

@@ -1,0 +1,86 @@
+"""Small components that a template names in one word: icons, avatars, tiles, and the blocks around a few words."""
+
+from __future__ import annotations
+
+from typing import Final
+from zlib import crc32
+
+from django import template
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+_AVATARS: Final = 5
+_TILES: Final = 8
+# For each status of a capability, review or proposal: the tone of its badge.
+_STATUS_TONES: Final = {
+    "published": "success",
+    "deprecated": "outline",
+    "retired": "outline",
+    "failing": "danger",
+    "scheduled": "plan",
+    "in_review": "info",
+    "changes_requested": "warning",
+}
+
+
+@register.simple_tag
+def icon(name: str, size: str = "") -> SafeString:
+    """An icon of the sprite, beside words that say the same; `size` is `sm`, `lg` or `xl`."""
+    return format_html(
+        '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        f" icon--{size}" if size else "",
+        static("studio/icons/sprite.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def avatar(name: str, size: str = "") -> SafeString:
+    """The initials of a person or team, in a color that the name decides; `size` is `sm` or `lg`."""
+    return format_html(
+        '<span class="avatar avatar--{}{}" aria-hidden="true">{}</span>',
+        crc32(name.encode()) % _AVATARS + 1,
+        f" avatar--{size}" if size else "",
+        initials(name),
+    )
+
+
+@register.simple_tag
+def tile(capability_id: str, emoji: str = "", size: str = "") -> SafeString:
+    """A capability's emoji, or the first letter of its id, on a tint that the id decides; `size` is `sm` or `lg`."""
+    return format_html(
+        '<span class="tile tile--{}{}" aria-hidden="true">{}</span>',
+        crc32(capability_id.encode()) % _TILES + 1,
+        f" tile--{size}" if size else "",
+        emoji or capability_id[:1].upper(),
+    )
+
+
+@register.filter
+def initials(name: str) -> str:
+    """At most two letters: of the first two words, or the first of the only one."""
+    words = [word for word in name.replace("-", " ").replace("_", " ").replace(".", " ").split() if word]
+    return "".join(word[0] for word in words[:2]).upper()
+
+
+@register.filter
+def status_tone(status: str) -> str:
+    """The tone of a status's badge; empty for the neutral one."""
+    return _STATUS_TONES.get(status, "")
+
+
+@register.simple_block_tag
+def banner(content: str, words: str, tone: str = "", icon: str = "info", title: str = "") -> str:
+    """The state of the page that lasts: a sentence, after `title` in bold. Its actions are between the two tags."""
+    return render_to_string(
+        "components/banner.html", {"words": words, "tone": tone, "icon": icon, "title": title, "actions": content}
+    )
+
+
+@register.simple_block_tag
+def empty(content: str, words: str, icon: str = "circle", title: str = "") -> str:
+    """A list without items: what will be here. A button, if any, is between the two tags."""
+    return render_to_string("components/empty.html", {"words": words, "icon": icon, "title": title, "actions": content})

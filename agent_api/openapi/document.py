@@ -8,8 +8,10 @@ from typing import Any, Final
 import orjson
 import yaml
 from django.conf import settings
+from django.contrib.auth import get_user
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.functional import SimpleLazyObject
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -103,5 +105,8 @@ def schema(request: Request) -> HttpResponse:
 @extend_schema(exclude=True)
 @endpoint("GET")
 def docs(request: Request) -> HttpResponse:
-    """The document as a page."""
-    return render(request._request, "agent_api/docs.html")  # noqa: SLF001 (DRF keeps Django's request there)
+    """The document as a page, in the Studio's frame for whoever is signed in there."""
+    page = request._request  # noqa: SLF001 (DRF keeps Django's request there)
+    # DRF knows nobody here, and tells Django's request so.
+    page.user = SimpleLazyObject(lambda: get_user(page))
+    return render(page, "agent_api/docs.html")

@@ -105,7 +105,7 @@ def schema(request: Request) -> HttpResponse:
 @extend_schema(exclude=True)
 @endpoint("GET")
 def docs(request: Request) -> HttpResponse:
-    """The document as a page, in the Studio's frame for whoever is signed in there."""
+    """The document as a page, in the Studio's frame for those who are signed in there."""
     page = request._request  # noqa: SLF001 (DRF keeps Django's request there)
     # DRF knows nobody here, and tells Django's request so.
     page.user = SimpleLazyObject(lambda: get_user(page))

@@ -215,6 +215,7 @@ def test_who_is_signed_out_loses_nothing_and_saves_after_signing_in(
     allowed_on_console += ["401", "403"]
     other = editor.context.new_page()
     other.goto(f"{studio.url}/capabilities/")
+    other.locator("summary", has_text="Account").click()
     other.get_by_role("button", name="Sign out").click()
     expect(other.get_by_role("heading", name="Sign in")).to_be_visible()
     area = open_file(editor, "skill.md")

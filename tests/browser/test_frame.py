@@ -68,13 +68,46 @@ def test_the_palette_says_when_nothing_fits_and_when_the_server_is_away(
     page = as_role("viewer")
     _palette(page)
     page.keyboard.type("nothing like it")
-    expect(page.locator(".palette-state")).to_have_text("Nothing fits.")
+    expect(page.locator(".palette__state")).to_have_text("Nothing fits.")
     _in_every_form(page, _is_accessible)
     allowed_on_console.append("Failed to load resource")
     page.route("**/palette/**", lambda route: route.abort())
     _words(page).fill("play")
-    expect(page.locator(".palette-state")).to_contain_text("the server did not answer")
+    expect(page.locator(".palette__state")).to_contain_text("the server did not answer")
     expect(page.locator("#palette-found li")).to_have_count(1)
+
+
+def test_a_page_that_is_a_tab_is_reached_by_the_palette_and_by_its_keys(
+    as_role: Callable[[str], Page], studio: Studio
+) -> None:
+    page = as_role("admin")
+    _palette(page)
+    page.keyboard.type("audit")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{studio.url}/audit/")
+    tabs = page.get_by_role("navigation", name="Pages of this section")
+    expect(tabs.get_by_role("link", name="Audit log")).to_have_attribute("aria-current", "page")
+    tabs.get_by_role("link", name="API keys").click()
+    expect(page).to_have_url(f"{studio.url}/keys/")
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    expect(page).to_have_url(f"{studio.url}/feedback/")
+
+
+def test_the_menu_of_the_account_closes_with_escape_and_by_a_click_beside_it(as_role: Callable[[str], Page]) -> None:
+    page = as_role("viewer")
+    account = page.locator("summary", has_text="the-viewer")
+    leave = page.get_by_role("button", name="Sign out")
+    expect(leave).to_be_hidden()
+    account.click()
+    expect(leave).to_be_visible()
+    _looks_right(page, "account")
+    page.keyboard.press("Escape")
+    expect(leave).to_be_hidden()
+    expect(account).to_be_focused()
+    account.click()
+    page.get_by_role("heading", level=1).click()
+    expect(leave).to_be_hidden()
 
 
 def test_what_an_author_wrote_is_text_in_the_palette(as_role: Callable[[str], Page]) -> None:
@@ -104,7 +137,7 @@ def test_keys_lead_to_pages_until_they_are_switched_off(as_role: Callable[[str],
     expect(search).to_have_value("g h?")
     search.blur()
     page.keyboard.press("?")
-    dialog = page.get_by_role("dialog", name="Shortcuts")
+    dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
     expect(dialog).to_contain_text("Playground")
     _in_every_form(page, _is_accessible)
@@ -124,7 +157,7 @@ def test_on_a_phone_the_menu_opens_by_keyboard_and_closes_with_escape(as_role: C
     page.set_viewport_size({"width": 390, "height": 844})
     link = page.get_by_role("navigation", name="Studio").get_by_role("link", name="Playground")
     expect(link).to_be_hidden()
-    menu = page.locator("summary", has_text="Menu")
+    menu = page.get_by_role("button", name="Open menu")
     menu.focus()
     page.keyboard.press("Enter")
     expect(link).to_be_visible()
@@ -150,7 +183,7 @@ def test_tab_goes_through_the_whole_page_and_out_again(as_role: Callable[[str], 
     assert len(set(seen)) == len(seen) > 10
 
 
-@pytest.mark.parametrize("width", [390, 768, 1000, 1440, 2560])
+@pytest.mark.parametrize("width", [320, 390, 768, 1000, 1440, 2560])
 def test_the_frame_fits_every_width(width: int, as_role: Callable[[str], Page]) -> None:
     page = as_role("admin")
     page.set_viewport_size({"width": width, "height": 900})
@@ -166,7 +199,7 @@ def test_without_scripts_the_menu_and_the_way_out_are_there(
         page = context.new_page()
         page.set_viewport_size({"width": 390, "height": 844})
         page.goto(f"{studio.url}/capabilities/")
-        page.locator("summary", has_text="Menu").click()
-        page.get_by_role("link", name="Incidents").click()
+        page.get_by_role("button", name="Open menu").click()
+        page.get_by_role("navigation", name="Studio").get_by_role("link", name="Incidents").click()
         expect(page).to_have_url(f"{studio.url}/incidents/")
         expect(page.get_by_role("link", name="Search or jump to")).to_be_visible()

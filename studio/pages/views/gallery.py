@@ -84,10 +84,16 @@ def _theme(theme: str) -> dict[str, Any]:
             build_column(_("Loads"), key="loads", sorted_by="name", query=QueryDict(), is_number=True),
         ],
         "snippets": [
-            ("curl", 'curl -H "Authorization: Bearer $CAP_KEY" \\\n  "$CAP_URL/capability_skill_load?capability_id=weights"'),
+            (
+                "curl",
+                'curl -H "Authorization: Bearer $CAP_KEY" \\\n  "$CAP_URL/capability_skill_load?capability_id=weights"',
+            ),
             ("Python", 'registry = Registry.from_env()\nskill = registry.load("weights")'),
             ("MCP", '{"mcpServers": {"capabilities": {"url": "https://studio.example/mcp"}}}'),
         ],
+        "snippets_key": f"{theme}-snippets",
+        "answer": '{"status": "ok"}',
+        "answer_key": f"{theme}-answer",
         "effect": [("3,214", _("loads in 30 days")), ("16", _("API keys"))],
         "chart": build_bar_chart(days, before=[number * 5 % 19 for number in range(30)], releases={days[9][0]}),
         "tour": Tour([(step, place < 3) for place, step in enumerate(STEPS)]),

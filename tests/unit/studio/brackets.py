@@ -17,7 +17,7 @@ OPENED, CLOSED = "⟦", "⟧"
 # What holds data, or a text that somebody wrote. The registry's own texts (findings, changes, verdicts) are the same
 # for an agent and a person, in every language: they stand in translate="no".
 _DATA: Final = ("code", "pre", "kbd", "samp", "bdi", "time", "textarea", "script", "style", "del", "ins", "noscript")
-_DATA_CLASSES: Final = ("mono", "row-name", "sides-text")
+_DATA_CLASSES: Final = ("mono", "row-name", "sides-text", "avatar", "tile")
 _VOID: Final = ("input", "link", "meta", "br", "hr", "img", "col", "rect", "line", "path", "circle", "source", "use")
 
 

@@ -63,7 +63,7 @@ def test_its_queries_do_not_grow_and_read_no_texts_of_old_revisions(client: Clie
         assert len(listed) == 2, "the capability with its published revision, and the list"
         assert "skill_md" not in listed[1]
     # One of them asks whether a team keeps the reader from changing it.
-    assert counts[0] == counts[1] <= 7
+    assert counts[0] == counts[1] <= 10
 
 
 def test_an_older_revision_is_held_against_the_published_one(client: Client) -> None:

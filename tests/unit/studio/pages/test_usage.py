@@ -127,4 +127,4 @@ def test_the_number_of_queries_does_not_grow(by: str, client: Client) -> None:
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/usage/?by={by}")
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 8
+    assert counts[0] == counts[1] <= 11

@@ -1,0 +1,63 @@
+"""The look of the Studio: what it weighs, where its colors are, and that the icons that templates name are there."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+
+from studio.pages.navigation import SECTIONS
+from tests.servers import ROOT
+
+STYLES = ROOT / "studio" / "static" / "studio"
+TEMPLATES = ROOT / "templates"
+SPRITE = STYLES / "icons" / "sprite.svg"
+# What a page may load before it is drawn for the first time, as it goes over the wire.
+WEIGHT_MAX = 150_000
+PAGE_STYLES_MAX = 3
+
+
+def _weight(name: str) -> int:
+    data = (STYLES / name).read_bytes()
+    return len(data) if name.endswith(".woff2") else len(gzip.compress(data, 9))
+
+
+def test_the_first_page_is_light() -> None:
+    everywhere = ("tokens.css", "studio.css", "legacy.css")
+    heaviest = sorted(
+        (_weight(path.name) for path in STYLES.glob("*.css") if path.name not in everywhere), reverse=True
+    )
+    fixed = [*everywhere, "icons/sprite.svg", *(f"fonts/{path.name}" for path in STYLES.glob("fonts/*.woff2"))]
+    assert sum(map(_weight, fixed)) + sum(heaviest[:PAGE_STYLES_MAX]) <= WEIGHT_MAX
+
+
+@pytest.mark.parametrize("path", sorted(STYLES.glob("*.css")), ids=lambda path: path.name)
+def test_colors_are_tokens(path: object) -> None:
+    sheet = STYLES / str(path)
+    if sheet.name == "tokens.css":
+        return
+    text = re.sub(r"/\*.*?\*/|url\([^)]*\)", "", sheet.read_text("utf-8"), flags=re.DOTALL)
+    assert not re.findall(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgba?|hsla?|light-dark)\([^v]", text)
+    assert "--bs-" not in text
+
+
+def test_tokens_that_are_used_are_there() -> None:
+    given = set(re.findall(r"(--[\w-]+):", "".join(path.read_text("utf-8") for path in STYLES.glob("*.css"))))
+    for path in STYLES.glob("*.css"):
+        assert set(re.findall(r"var\((--[\w-]+)", path.read_text("utf-8"))) <= given, path.name
+
+
+def test_icons_that_are_named_are_in_the_sprite() -> None:
+    there = set(re.findall(r'<symbol id="([\w-]+)"', SPRITE.read_text("utf-8")))
+    sources = "".join(path.read_text("utf-8") for path in TEMPLATES.rglob("*.html"))
+    named = set(re.findall(r'\{% icon "([\w-]+)"', sources)) | set(re.findall(r'icon(?:_name)?="([\w-]+)"', sources))
+    assert named | {section.icon for section in SECTIONS} <= there
+
+
+def test_what_others_drew_brings_its_license() -> None:
+    assert {path.name for path in STYLES.glob("*/LICENSE-*.txt")} == {
+        "LICENSE-inter.txt",
+        "LICENSE-geist-mono.txt",
+        "LICENSE-lucide.txt",
+    }

@@ -347,6 +347,7 @@ def test_a_browser_signs_in(stack: Stack, browser: Browser) -> None:
     sign_in(page, stack.url, "olga", PASSWORD)
     assert page.url == f"{stack.url}/"
     assert page.get_by_text("Weight Tracking").count() >= 1
+    page.locator("summary", has_text="Account").click()
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url(f"{stack.url}/sign-in/")
     assert not said

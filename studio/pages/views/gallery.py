@@ -85,7 +85,7 @@ def _theme(theme: str) -> dict[str, Any]:
         ],
         "snippets": [
             (
-                "curl",
+                _("curl"),
                 'curl -H "Authorization: Bearer $CAP_KEY" \\\n  "$CAP_URL/capability_skill_load?capability_id=weights"',
             ),
             ("Python", 'registry = Registry.from_env()\nskill = registry.load("weights")'),

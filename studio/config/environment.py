@@ -146,7 +146,7 @@ class StudioEnvironment:
         whole_number(0, 365, "30", unit="whole days", zero="none", shown=60), 0,
         purpose="the number of days (at most 365) that messages that `capability_match` could not match are stored "
                 "for Unmet requests, cut to 200 characters and without addresses, long numbers and keys; `0` "
-                "stores none and deletes stored ones ([operate.md](operate.md#demand-board-data-retention))")
+                "stores none and deletes stored ones ([operate.md](operate.md#data-retention-of-unmet-requests))")
     rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
         default_text="`match=6000/min,write=600/min,guess=20/min`", purpose="`off`, or pairs like these")
     statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,

@@ -3,22 +3,22 @@ import { chips, choice, group, lines, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
 import { pointerOf } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const PROFILES = [
-  ["capability", say("Capability: instructions with tools and forms")],
-  ["playbook", say("Playbook: steps to solve a customer's problem")],
-  ["runbook", say("Runbook: what to do about an alert")],
-  ["agent_skill", say("Agent skill: free text")],
+  ["capability", gettext("Capability: instructions with tools and forms")],
+  ["playbook", gettext("Playbook: steps to solve a customer's problem")],
+  ["runbook", gettext("Runbook: what to do about an alert")],
+  ["agent_skill", gettext("Agent skill: free text")],
 ];
-const SYSTEMS = [["common", say("Any")], ["darwin", "macOS"], ["win32", say("Windows")], ["linux", say("Linux")]];
+const SYSTEMS = [["common", gettext("Any")], ["darwin", "macOS"], ["win32", gettext("Windows")], ["linux", gettext("Linux")]];
 const LEVELS = [
-  ["builtin", say("None")], ["lightweight", say("Auto-installed package")],
-  ["external", say("Manual install")], ["cloud_api", say("Account or API key")],
+  ["builtin", gettext("None")], ["lightweight", gettext("Auto-installed package")],
+  ["external", gettext("Manual install")], ["cloud_api", gettext("Account or API key")],
 ];
 const NEEDS = [
-  ["bins", say("Programs")], ["python", say("Python packages")], ["apps", say("Applications")],
-  ["env", say("Environment variables (names only)")], ["permissions", say("System permissions")],
+  ["bins", gettext("Programs")], ["python", gettext("Python packages")], ["apps", gettext("Applications")],
+  ["env", gettext("Environment variables (names only)")], ["permissions", gettext("System permissions")],
 ];
 const SHOWN = ["$schema", "capability_id", "name", "description", "intent_triggers", "skill_profile", "utterances", "skill_groups",
   "os", "dependency_level", "dependencies", "priority", "max_turns", "playbook", "emoji", "license", "compatibility",
@@ -30,7 +30,7 @@ export class CapabilityForm extends JsonForm {
   }
 
   content(tree) {
-    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, say("capability.json must contain one object."))];
+    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, gettext("capability.json must contain one object."))];
     const profile = this.get(["skill_profile"]) ?? "capability";
     return [
       this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
@@ -60,10 +60,10 @@ export class CapabilityForm extends JsonForm {
   }
 
   what(profile) {
-    return group(say("Basics"), "",
-      this.plain(say("Name"), ["name"], { required: true, most: 80 }),
-      this.plain(say("Description"), ["description"], { required: true, most: 1024, rows: 3 }),
-      choice(say("Kind"), profile, PROFILES, {
+    return group(gettext("Basics"), "",
+      this.plain(gettext("Name"), ["name"], { required: true, most: 80 }),
+      this.plain(gettext("Description"), ["description"], { required: true, most: 1024, rows: 3 }),
+      choice(gettext("Kind"), profile, PROFILES, {
         at: "skill_profile", writes: ["skill_profile"], help: this.help(["skill_profile"]),
         changed: (now) => this.redraw(
           [["skill_profile"], now],
@@ -74,31 +74,31 @@ export class CapabilityForm extends JsonForm {
   }
 
   when(profile) {
-    return group(say("Matching"), say("Agents match user messages against these."),
-      this.phrases(say("Trigger phrases"), ["intent_triggers"], { required: profile === "capability" }),
+    return group(gettext("Matching"), gettext("Agents match user messages against these."),
+      this.phrases(gettext("Trigger phrases"), ["intent_triggers"], { required: profile === "capability" }),
       h("div", { class: "two-fields" },
-        this.sentences(say("Example messages that match"), "should_match"),
-        this.sentences(say("Example messages that don't match"), "should_not_match")),
-      this.phrases(say("Skill groups"), ["skill_groups"]));
+        this.sentences(gettext("Example messages that match"), "should_match"),
+        this.sentences(gettext("Example messages that don't match"), "should_not_match")),
+      this.phrases(gettext("Skill groups"), ["skill_groups"]));
   }
 
   sentences(label, key) {
     const path = ["utterances", key];
     return lines(label, listOf(this.get(path)), {
-      at: path.join("."), writes: path, rows: 4, help: say("One per line. 10+ examples improve matching noticeably."),
+      at: path.join("."), writes: path, rows: 4, help: gettext("One per line. 10+ examples improve matching noticeably."),
       changed: (now) => this.write([path, now]),
     });
   }
 
   playbook() {
     const path = (key) => ["playbook", key];
-    return group(say("Problem and conditions"), "",
-      this.plain(say("Problem"), path("problem"), { required: true, rows: 3 }),
-      lines(say("Conditions"), listOf(this.get(path("conditions"))), {
-        at: "playbook.conditions", writes: path("conditions"), help: say("One per line."), changed: (now) => this.write([path("conditions"), now]),
+    return group(gettext("Problem and conditions"), "",
+      this.plain(gettext("Problem"), path("problem"), { required: true, rows: 3 }),
+      lines(gettext("Conditions"), listOf(this.get(path("conditions"))), {
+        at: "playbook.conditions", writes: path("conditions"), help: gettext("One per line."), changed: (now) => this.write([path("conditions"), now]),
       }),
-      this.phrases(say("Keywords"), path("keywords"), { required: true }),
-      h("div", { class: "two-fields" }, this.plain(say("Product area"), path("product_area")), this.plain(say("Issue type"), path("issue_type"))));
+      this.phrases(gettext("Keywords"), path("keywords"), { required: true }),
+      h("div", { class: "two-fields" }, this.plain(gettext("Product area"), path("product_area")), this.plain(gettext("Issue type"), path("issue_type"))));
   }
 
   where() {
@@ -108,15 +108,15 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group(say("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, say("Operating systems")), ticks));
+    return group(gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, gettext("Operating systems")), ticks));
   }
 
   needs() {
     const level = this.get(["dependency_level"]) ?? "builtin";
     const levels = isObject(level)
-      ? h("p", { class: "help" }, say("The setup differs by operating system. Edit it in code."))
-      : choice(say("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
-    return group(say("Dependencies"), say("Names only. Never enter secrets."), levels,
+      ? h("p", { class: "help" }, gettext("The setup differs by operating system. Edit it in code."))
+      : choice(gettext("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
+    return group(gettext("Dependencies"), gettext("Names only. Never enter secrets."), levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
   }
 
@@ -126,13 +126,13 @@ export class CapabilityForm extends JsonForm {
       changed: (now) => this.write([[key], now === "" || !Number.isSafeInteger(Number(now)) ? undefined : Number(now)]),
     });
     const allowed = this.get(["allowed_tools"]);
-    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, say("Advanced")),
+    return h("details", { class: "form-group", "data-at": "details" }, h("summary", {}, gettext("Advanced")),
       h("div", { class: "two-fields" },
-        number(say("Priority"), "priority"), number(say("Active turns"), "max_turns"),
-        this.plain(say("Emoji"), ["emoji"]), this.plain(say("License"), ["license"])),
-      this.plain(say("Compatibility"), ["compatibility"], { most: 500, rows: 2 }),
-      Array.isArray(allowed) ? this.phrases(say("Allowed agent tools"), ["allowed_tools"])
-        : this.plain(say("Allowed agent tools"), ["allowed_tools"]),
+        number(gettext("Priority"), "priority"), number(gettext("Active turns"), "max_turns"),
+        this.plain(gettext("Emoji"), ["emoji"]), this.plain(gettext("License"), ["license"])),
+      this.plain(gettext("Compatibility"), ["compatibility"], { most: 500, rows: 2 }),
+      Array.isArray(allowed) ? this.phrases(gettext("Allowed agent tools"), ["allowed_tools"])
+        : this.plain(gettext("Allowed agent tools"), ["allowed_tools"]),
       this.metadata());
   }
 
@@ -141,11 +141,11 @@ export class CapabilityForm extends JsonForm {
     const rows = Object.entries(facts).map(([key, value]) => h("li", { class: "fact-row" },
       h("code", {}, key),
       typeof value === "string"
-        ? h("input", { type: "text", value, "aria-label": say("Value of {name}", { name: key }), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
-        : h("span", { class: "muted" }, say("Not text; edit it in code")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": say("Remove {name}", { name: key }), onclick: () => this.remove(say("{name} removed", { name: key }), [["metadata", key], undefined]) }, say("Remove"))));
-    const made = text(say("Add metadata"), "", {
-      at: "metadata-new", help: say("Key name"), onleave: true,
+        ? h("input", { type: "text", value, "aria-label": interpolate(gettext("Value of %(name)s"), { name: key }, true), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
+        : h("span", { class: "muted" }, gettext("Not text; edit it in code")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": interpolate(gettext("Remove %(name)s"), { name: key }, true), onclick: () => this.remove(interpolate(gettext("%(name)s removed"), { name: key }, true), [["metadata", key], undefined]) }, gettext("Remove"))));
+    const made = text(gettext("Add metadata"), "", {
+      at: "metadata-new", help: gettext("Key name"), onleave: true,
       changed: (name) => name.trim() && !(name.trim() in facts) && this.arrange([["metadata", name.trim()], ""]),
     });
     return h("div", {}, rows.length ? h("ul", { class: "plain-list" }, rows) : null, made);
@@ -154,6 +154,6 @@ export class CapabilityForm extends JsonForm {
   others() {
     const unknown = this.tree.members.map((member) => member.key).filter((key) => !SHOWN.includes(key));
     if (!unknown.length) return null;
-    return h("p", { class: "help" }, say("Not editable here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
+    return h("p", { class: "help" }, gettext("Not editable here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
   }
 }

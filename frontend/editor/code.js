@@ -18,17 +18,17 @@ import { GFM, parser } from "@lezer/markdown";
 import { StyleModule } from "style-mod";
 
 import { completions, helpAt, jsonPathAt } from "./hints.js";
-import { say } from "./say.js";
+import { gettext } from "./gettext.js";
 
 // What CodeMirror says by itself.
 const PHRASES = {
-  Find: say("Find"), Replace: say("Replace"), next: say("Next"), previous: say("Previous"), all: say("All"), replace: say("Replace"),
-  "replace all": say("Replace all"), "match case": say("Match case"), regexp: say("Regular expression"), "by word": say("Whole word"), close: say("Close"),
-  "current match": say("current match"), "on line": say("on line"), "replaced match on line $": say("replaced match on line $"),
-  "replaced $ matches": say("replaced $ matches"), Completions: say("Completions"), Diagnostics: say("Issues"),
-  "No diagnostics": say("No issues"), "Fold line": say("Fold line"), "Unfold line": say("Unfold line"),
-  "Folded lines": say("Folded lines"), "Unfolded lines": say("Unfolded lines"), to: say("to"), "folded code": say("folded code"),
-  unfold: say("unfold"), "Control character": say("Control character"), "Selection deleted": say("Selection deleted"),
+  Find: gettext("Find"), Replace: gettext("Replace"), next: gettext("Next"), previous: gettext("Previous"), all: gettext("All"), replace: gettext("Replace"),
+  "replace all": gettext("Replace all"), "match case": gettext("Match case"), regexp: gettext("Regular expression"), "by word": gettext("Whole word"), close: gettext("Close"),
+  "current match": gettext("current match"), "on line": gettext("on line"), "replaced match on line $": gettext("replaced match on line $"),
+  "replaced $ matches": gettext("replaced $ matches"), Completions: gettext("Completions"), Diagnostics: gettext("Issues"),
+  "No diagnostics": gettext("No issues"), "Fold line": gettext("Fold line"), "Unfold line": gettext("Unfold line"),
+  "Folded lines": gettext("Folded lines"), "Unfolded lines": gettext("Unfolded lines"), to: gettext("to"), "folded code": gettext("folded code"),
+  unfold: gettext("unfold"), "Control character": gettext("Control character"), "Selection deleted": gettext("Selection deleted"),
 };
 
 // A <style> element would break the content policy; sheets that a script makes do not.

@@ -1,7 +1,7 @@
 // Controls that the forms share.
 import { field, h, newId } from "./dom.js";
 import { pointerOf } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 // `writes` is the path of the value that a control writes: findings about it are shown there.
 const marked = (writes) => (writes ? { "data-field": pointerOf(writes) } : {});
@@ -23,18 +23,18 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
       event.preventDefault();
       add();
     } else if (event.key === "Backspace" && !input.value && values.length) {
-      changed(values.slice(0, -1), say("{name} removed", { name: values.at(-1) }));
+      changed(values.slice(0, -1), interpolate(gettext("%(name)s removed"), { name: values.at(-1) }, true));
     }
   });
   input.addEventListener("change", add);
   const shown = values.map((value, index) =>
     h("li", { class: "chip" }, h("span", {}, String(value)), h("button", {
-      type: "button", class: "chip-remove", "aria-label": say("Remove {name}", { name: value }), "data-at": `${at}-remove-${index}`,
-      onclick: () => changed(values.filter((_, other) => other !== index), say("{name} removed", { name: value })),
+      type: "button", class: "chip-remove", "aria-label": interpolate(gettext("Remove %(name)s"), { name: value }, true), "data-at": `${at}-remove-${index}`,
+      onclick: () => changed(values.filter((_, other) => other !== index), interpolate(gettext("%(name)s removed"), { name: value }, true)),
     }, "×")));
-  const made = field(label, input, help ?? say("Press Enter after each."), { required });
+  const made = field(label, input, help ?? gettext("Press Enter after each."), { required });
   made.classList.add("chips");
-  made.insertBefore(h("ul", { class: "chip-list", "aria-label": say("{label}, selected", { label }) }, shown), input);
+  made.insertBefore(h("ul", { class: "chip-list", "aria-label": interpolate(gettext("%(label)s, selected"), { label }, true) }, shown), input);
   if (list) made.append(list);
   return made;
 }
@@ -43,7 +43,7 @@ export function chips(label, values, { at, help, changed, writes, options = [], 
 export function lines(label, values, { at, help, changed, writes, rows = 3 }) {
   const area = h("textarea", { rows, "data-at": at, ...marked(writes), value: values.join("\n") });
   area.addEventListener("input", () => changed(area.value.split("\n").map((one) => one.trim()).filter(Boolean)));
-  return field(label, area, help ?? say("One per line."));
+  return field(label, area, help ?? gettext("One per line."));
 }
 
 export function text(label, value, { at, help, changed, required, most, rows, type = "text", onleave = false, isLabelled = false, writes, ...rest }) {

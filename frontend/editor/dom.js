@@ -1,5 +1,5 @@
 // Elements without a framework.
-import { say } from "./say.js";
+import { gettext } from "./gettext.js";
 
 // `h("button", {class: "btn", onclick}, "Save")`; a property that begins with `on` listens, false and null are left out.
 export function h(tag, props = {}, ...children) {
@@ -24,7 +24,7 @@ export function field(label, control, help = "", more = {}) {
   if (help_id) control.setAttribute("aria-describedby", help_id);
   return h(
     "div", { class: `field ${more.class ?? ""}` },
-    h("label", { class: "label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", say("Required")) : null),
+    h("label", { class: "label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", gettext("Required")) : null),
     control,
     help ? h("p", { class: "help", id: help_id }, help) : null,
   );

@@ -1,6 +1,6 @@
 // Findings beside the fields of a form: below the field that writes what was found, or on top of the row that holds it.
 import { h, newId } from "./dom.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const CONTROLS = "input, select, textarea";
 
@@ -96,7 +96,7 @@ export class FieldFindings {
       copy(".finding-head > .visually-hidden"), " ", h("span", { translate: "no" }, inside(".finding-message")),
       hint.length ? h("span", { class: "field-finding-hint", translate: "no" }, " ", hint) : null);
     const toText = finding.isWritten ? null
-      : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, say("Open code"));
+      : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, gettext("Open code"));
     return h("div", { class: `field-finding field-finding-${finding.severity}` }, words,
       h("div", { class: "actions" }, copy(".finding-code"), copy("[data-fix]"), toText));
   }
@@ -106,7 +106,7 @@ export class FieldFindings {
     const errors = fold.querySelectorAll(".field-finding-error").length;
     const warnings = fold.querySelectorAll(".field-finding-warning").length;
     const tags = [
-      [errors, say("Errors: {count}", { count: errors }), "tag-error"], [warnings, say("Warnings: {count}", { count: warnings }), "tag-warning"],
+      [errors, interpolate(gettext("Errors: %(count)s"), { count: errors }, true), "tag-error"], [warnings, interpolate(gettext("Warnings: %(count)s"), { count: warnings }, true), "tag-warning"],
     ].filter(([count]) => count);
     fold.querySelector("summary").append(...tags.map(([, words, look]) => h("span", { class: `tag ${look} fold-count` }, words)));
   }

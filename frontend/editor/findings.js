@@ -1,6 +1,6 @@
 // The server's findings: marks on the tabs, in the text and in the forms, the way from a finding to its place, and fixes.
 import { FieldFindings } from "./field-findings.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 export class Findings {
   constructor(editor) {
@@ -82,7 +82,7 @@ export class Findings {
       if (!mark) continue;
       const words = window.document.createElement("span");
       words.className = "visually-hidden";
-      words.textContent = ` ${mark === "error" ? say("(has errors)") : say("(has warnings)")}`;
+      words.textContent = ` ${mark === "error" ? gettext("(has errors)") : gettext("(has warnings)")}`;
       tab.append(words);
     }
     const errors = found.filter((one) => one.severity === "error").length;
@@ -96,7 +96,7 @@ export class Findings {
   say() {
     const tags = [...this.root.querySelectorAll(".findings-head .tag")].map((tag) => tag.textContent.trim());
     const said = document.getElementById("findings-said");
-    const words = say("Issues: {list}", { list: tags.join(", ") });
+    const words = interpolate(gettext("Issues: %(list)s"), { list: tags.join(", ") }, true);
     if (said.textContent !== words) said.textContent = words;
   }
 }

@@ -1,27 +1,27 @@
 // What the schemas say about a place in a file: keys and values to write, and what they are for.
 import { syntaxTree } from "@codemirror/language";
 
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const JSON_SCHEMA = {
   properties: {
-    type: { description: say("Type of value."), enum: ["object", "array", "string", "number", "integer", "boolean", "null"] },
-    description: { description: say("Description for the agent.") },
-    properties: { description: say("The arguments by name.") },
-    required: { description: say("Required arguments.") },
-    items: { description: say("Schema of each entry.") },
-    enum: { description: say("Allowed values.") },
-    default: { description: say("Default value.") },
-    examples: { description: say("Example values.") },
-    format: { description: say("Text format."), enum: ["date", "date-time", "time", "email", "uri", "uuid"] },
-    minimum: { description: say("Minimum.") },
-    maximum: { description: say("Maximum.") },
-    minLength: { description: say("Minimum number of characters.") },
-    maxLength: { description: say("Maximum number of characters.") },
-    minItems: { description: say("Minimum number of entries.") },
-    maxItems: { description: say("Maximum number of entries.") },
-    pattern: { description: say("A regular expression that the text must match.") },
-    additionalProperties: { description: say("false: no other arguments are allowed.") },
+    type: { description: gettext("Type of value."), enum: ["object", "array", "string", "number", "integer", "boolean", "null"] },
+    description: { description: gettext("Description for the agent.") },
+    properties: { description: gettext("The arguments by name.") },
+    required: { description: gettext("Required arguments.") },
+    items: { description: gettext("Schema of each entry.") },
+    enum: { description: gettext("Allowed values.") },
+    default: { description: gettext("Default value.") },
+    examples: { description: gettext("Example values.") },
+    format: { description: gettext("Text format."), enum: ["date", "date-time", "time", "email", "uri", "uuid"] },
+    minimum: { description: gettext("Minimum.") },
+    maximum: { description: gettext("Maximum.") },
+    minLength: { description: gettext("Minimum number of characters.") },
+    maxLength: { description: gettext("Maximum number of characters.") },
+    minItems: { description: gettext("Minimum number of entries.") },
+    maxItems: { description: gettext("Maximum number of entries.") },
+    pattern: { description: gettext("A regular expression that the text must match.") },
+    additionalProperties: { description: gettext("false: no other arguments are allowed.") },
   },
 };
 const SCALARS = ["String", "Number", "True", "False", "Null"];
@@ -169,6 +169,6 @@ export function helpAt(state, at, file, facts) {
   const isKey = node.name === "PropertyName";
   const path = isKey ? [...jsonPathAt(state, node.parent.parent), textOf(state, node)] : jsonPathAt(state, node);
   const schema = schemaAt(root, path);
-  const words = [schema?.description, schema?.enum && say("One of: {list}.", { list: schema.enum.join(", ") })].filter(Boolean).join(" ");
+  const words = [schema?.description, schema?.enum && interpolate(gettext("One of: %(list)s."), { list: schema.enum.join(", ") }, true)].filter(Boolean).join(" ");
   return words ? { from, to, words } : null;
 }

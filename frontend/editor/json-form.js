@@ -1,7 +1,7 @@
 // What the forms over a JSON file have in common: they draw what the text says, and write back the smallest edit.
 import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
 import { applied, get, JsonFault, parse, rename, set, swap } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 export class JsonForm {
   constructor(document, root, editor, empty) {
@@ -39,9 +39,9 @@ export class JsonForm {
     const before = this.document.text.slice(0, fault.offset).split("\n");
     const place = { file: this.document.name, line: before.length, column: [...before.at(-1)].length + 1 };
     return h("div", { class: "message message-warning form-unreadable" },
-      h("p", {}, say("Invalid JSON at line {line}, column {column}. {fault}.", { ...place, fault: fault.message })),
-      h("p", {}, say("Your text is unchanged.")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, say("Go to line")));
+      h("p", {}, interpolate(gettext("Invalid JSON at line %(line)s, column %(column)s. %(fault)s."), { ...place, fault: fault.message }, true)),
+      h("p", {}, gettext("Your text is unchanged.")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, gettext("Go to line")));
   }
 
   get(path) {

@@ -1,6 +1,6 @@
 // JSON as text: where each value stands, and the smallest edit that changes one. What is not touched stays as it was
 // written: keys that nobody knows, their order, the layout, numbers too long for a script.
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const LEVELS_MAX = 100;
 const SPACE = /[ \t\n\r]*/y;
@@ -21,7 +21,7 @@ export function parse(text) {
   skip(reader);
   const node = read(reader, 1);
   skip(reader);
-  if (reader.at < text.length) throw new JsonFault(say("Unexpected text after the end"), reader.at);
+  if (reader.at < text.length) throw new JsonFault(gettext("Unexpected text after the end"), reader.at);
   return node;
 }
 
@@ -39,19 +39,19 @@ function skip(reader) {
 function read(reader, level) {
   const start = reader.at;
   const first = reader.text[start];
-  if (level > LEVELS_MAX) throw new JsonFault(say("Too many levels"), start);
+  if (level > LEVELS_MAX) throw new JsonFault(gettext("Too many levels"), start);
   if (first === "{") return readObject(reader, level);
   if (first === "[") return readList(reader, level);
   for (const [type, pattern] of [["string", STRING], ["number", NUMBER], ["word", WORD]]) {
     const raw = match(reader, pattern);
     if (raw !== undefined) return { type, start, end: reader.at, value: JSON.parse(raw) };
   }
-  throw new JsonFault(start < reader.text.length ? say("Invalid JSON value") : say("Unexpected end of text"), start);
+  throw new JsonFault(start < reader.text.length ? gettext("Invalid JSON value") : gettext("Unexpected end of text"), start);
 }
 
 function expect(reader, sign) {
   skip(reader);
-  if (reader.text[reader.at] !== sign) throw new JsonFault(say("Missing {sign}", { sign }), reader.at);
+  if (reader.text[reader.at] !== sign) throw new JsonFault(interpolate(gettext("Missing %(sign)s"), { sign }, true), reader.at);
   reader.at += 1;
   skip(reader);
 }
@@ -62,7 +62,7 @@ function more(reader, end) {
     reader.at += 1;
     return false;
   }
-  if (reader.text[reader.at] !== ",") throw new JsonFault(say("Missing comma or {sign}", { sign: end }), reader.at);
+  if (reader.text[reader.at] !== ",") throw new JsonFault(interpolate(gettext("Missing comma or %(sign)s"), { sign: end }, true), reader.at);
   reader.at += 1;
   skip(reader);
   return true;
@@ -77,7 +77,7 @@ function readObject(reader, level) {
     do {
       const keyStart = reader.at;
       const raw = match(reader, STRING);
-      if (raw === undefined) throw new JsonFault(say("Missing key in double quotes"), keyStart);
+      if (raw === undefined) throw new JsonFault(gettext("Missing key in double quotes"), keyStart);
       const keyEnd = reader.at;
       expect(reader, ":");
       node.members.push({ key: JSON.parse(raw), keyStart, keyEnd, node: read(reader, level + 1) });

@@ -7,7 +7,7 @@ import { Findings } from "./findings.js";
 import { parse, get } from "./json-text.js";
 import { Preview } from "./preview.js";
 import { Saving } from "./saving.js";
-import { say } from "./say.js";
+import { gettext } from "./gettext.js";
 import { ScreensForm } from "./screens-form.js";
 import { SkillForm } from "./skill-form.js";
 import { ToolsForm } from "./tools-form.js";
@@ -189,7 +189,7 @@ class Editor {
       return undefined;
     }
     this.goTo(finding);
-    if (finding.item && finding.line) this.notify(say("This can only be edited in code."));
+    if (finding.item && finding.line) this.notify(gettext("This can only be edited in code."));
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 // What readers would get of the texts as they stand: the skill as a page, its forms, the prompt, the load answer.
 import { h } from "./dom.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const QUIET_MS = 700;
 
@@ -68,7 +68,7 @@ export class Preview {
     this.request?.abort();
     this.request = new AbortController();
     const response = await fetch(path, { method: "POST", body, headers: { ...headers, "HX-Request": "true" }, signal: this.request.signal });
-    if (!response.ok) throw new Error(response.status === 401 || response.status === 403 ? say("You may be signed out. Save or sign in again.") : say("Couldn't load the preview."));
+    if (!response.ok) throw new Error(response.status === 401 || response.status === 403 ? gettext("You may be signed out. Save or sign in again.") : gettext("Couldn't load the preview."));
     return response.json();
   }
 
@@ -82,7 +82,7 @@ export class Preview {
       this.failure = "";
     } catch (error) {
       if (error.name === "AbortError") return;
-      this.failure = error instanceof TypeError ? say("Can't reach the server.") : error.message;
+      this.failure = error instanceof TypeError ? gettext("Can't reach the server.") : error.message;
     }
     this.root.removeAttribute("aria-busy");
     this.draw();
@@ -93,29 +93,29 @@ export class Preview {
     if (this.shown === "forms" && this.answer && !this.failure) return this.drawForms();
     this.frame = null;
     if (this.failure) this.root.replaceChildren(h("p", { class: "message message-warning", role: "status" }, this.failure));
-    else if (!this.answer) this.root.replaceChildren(h("p", { class: "muted preview-wait" }, say("Loading preview…")));
+    else if (!this.answer) this.root.replaceChildren(h("p", { class: "muted preview-wait" }, gettext("Loading preview…")));
     else this.root.replaceChildren(...this[this.shown]());
     return undefined;
   }
 
   skill() {
-    const frame = h("iframe", { class: "preview-frame", title: say("Instructions preview"), sandbox: "" });
+    const frame = h("iframe", { class: "preview-frame", title: gettext("Instructions preview"), sandbox: "" });
     frame.srcdoc = page(this.dark(), this.root.dataset.style, "", this.answer.skill_html);
-    return [h("p", { class: "help" }, say("Rendered instructions. Links and images are disabled.")), frame];
+    return [h("p", { class: "help" }, gettext("Rendered instructions. Links and images are disabled.")), frame];
   }
 
   agent() {
     const { agent } = this.answer;
-    if (!agent) return [absent(say("Prompt"))];
+    if (!agent) return [absent(gettext("Prompt"))];
     const size = { characters: agent.characters.toLocaleString(), tokens: agent.tokens_estimate.toLocaleString() };
-    return [h("p", { class: "help" }, say("Exactly what the model sees: {characters} characters, about {tokens} tokens.", size)),
-      h("pre", { class: "prompt", tabindex: "0", "aria-label": say("Prompt") }, agent.prompt)];
+    return [h("p", { class: "help" }, interpolate(gettext("Exactly what the model sees: %(characters)s characters, about %(tokens)s tokens."), size, true)),
+      h("pre", { class: "prompt", tabindex: "0", "aria-label": gettext("Prompt") }, agent.prompt)];
   }
 
   load() {
-    if (!this.answer.load) return [absent(say("API response"))];
-    return [h("p", { class: "help" }, say("capability_skill_load response · {bytes} bytes", { bytes: this.answer.load_bytes.toLocaleString() })),
-      h("pre", { class: "prompt", tabindex: "0", "aria-label": say("API response") }, this.answer.load)];
+    if (!this.answer.load) return [absent(gettext("API response"))];
+    return [h("p", { class: "help" }, interpolate(gettext("capability_skill_load response · %(bytes)s bytes"), { bytes: this.answer.load_bytes.toLocaleString() }, true)),
+      h("pre", { class: "prompt", tabindex: "0", "aria-label": gettext("API response") }, this.answer.load)];
   }
 
   dark() {
@@ -126,28 +126,28 @@ export class Preview {
     const { forms } = this.answer;
     if (!forms.length) {
       this.frame = null;
-      return this.root.replaceChildren(h("p", { class: "empty" }, say("No forms yet. Generate one from a tool under Tools.")));
+      return this.root.replaceChildren(h("p", { class: "empty" }, gettext("No forms yet. Generate one from a tool under Tools.")));
     }
     const form = forms.find((one) => one.schema_id === this.form) ?? forms[0];
     this.form = form.schema_id;
     const stamp = JSON.stringify([form, this.theme, this.dark(), forms.map((one) => one.schema_id)]);
     if (this.frame?.isConnected && this.drawn === stamp) return undefined;
     this.drawn = stamp;
-    const pick = h("select", { class: "form-select", "aria-label": say("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
+    const pick = h("select", { class: "form-select", "aria-label": gettext("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
       forms.map((one) => h("option", { value: one.schema_id, selected: one === form }, one.title ? `${one.title} (${one.schema_id})` : one.schema_id)));
     const isDark = this.theme ? this.theme === "dark" : this.dark();
-    const light = h("button", { type: "button", class: "btn btn-sm btn-quiet", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? say("Light preview") : say("Dark preview"));
+    const light = h("button", { type: "button", class: "btn btn-sm btn-quiet", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? gettext("Light preview") : gettext("Dark preview"));
     const head = h("div", { class: "preview-head" }, pick, light);
     if (!form.messages) {
       this.frame = null;
       return this.root.replaceChildren(head, h("div", { class: "message message-warning" }, h("p", { translate: "no" }, form.why)));
     }
-    this.frame = h("iframe", { class: "preview-frame preview-form", title: say("Form {name}", { name: form.schema_id }), sandbox: "allow-scripts" });
+    this.frame = h("iframe", { class: "preview-frame preview-form", title: interpolate(gettext("Form %(name)s"), { name: form.schema_id }, true), sandbox: "allow-scripts" });
     this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");
     this.messages = form.messages;
     this.log ??= h("ol", { class: "action-log", "aria-live": "polite" });
-    this.root.replaceChildren(head, this.frame, h("h3", {}, say("Result")),
-      h("p", { class: "help" }, say("Try the form. Calls are checked but not executed.")), this.log);
+    this.root.replaceChildren(head, this.frame, h("h3", {}, gettext("Result")),
+      h("p", { class: "help" }, gettext("Try the form. Calls are checked but not executed.")), this.log);
     return undefined;
   }
 
@@ -157,18 +157,18 @@ export class Preview {
     const said = event.data ?? {};
     if (said.type === "ready") this.frame.contentWindow.postMessage({ type: "render", messages: this.messages }, "*");
     if (said.type === "size" && Number.isFinite(said.height)) this.frame.style.height = `${Math.min(1600, Math.max(120, Math.ceil(said.height)))}px`;
-    if (said.type === "failed") this.entry(h("p", { class: "message message-warning" }, say("This form can't be displayed: {why}", { why: String(said.message).slice(0, 300) })));
+    if (said.type === "failed") this.entry(h("p", { class: "message message-warning" }, interpolate(gettext("This form can't be displayed: %(why)s"), { why: String(said.message).slice(0, 300) }, true)));
     if (said.type === "action" && typeof said.name === "string") this.acted(said);
   }
 
   async acted({ name, context }) {
     const sent = JSON.stringify(context ?? {}, null, 2);
     if (sent.length > 100_000) return;
-    const verdict = h("p", { class: "muted" }, say("Checking…"));
+    const verdict = h("p", { class: "muted" }, gettext("Checking…"));
     this.entry(h("p", {}, h("strong", {}, String(name).slice(0, 100))), verdict, h("pre", { class: "mono" }, sent));
     try {
       const told = await this.ask(this.root.dataset.actionAddress, { schema_id: this.form, action: name, context: sent });
-      verdict.replaceChildren(h("span", { class: `tag ${told.fits ? "tag-good" : "tag-error"}` }, told.fits ? say("Valid call") : say("Blocked")), ` ${told.words}`);
+      verdict.replaceChildren(h("span", { class: `tag ${told.fits ? "tag-good" : "tag-error"}` }, told.fits ? gettext("Valid call") : gettext("Blocked")), ` ${told.words}`);
       verdict.className = "";
       if (told.arguments) verdict.parentElement.querySelector("pre").textContent = told.arguments;
     } catch (error) {
@@ -183,7 +183,7 @@ export class Preview {
 }
 
 function absent(what) {
-  return h("p", { class: "empty" }, say("{what}: fix the issues to see it.", { what }));
+  return h("p", { class: "empty" }, interpolate(gettext("%(what)s: fix the issues to see it."), { what }, true));
 }
 
 function page(isDark, style, script, body) {

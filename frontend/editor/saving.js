@@ -1,7 +1,7 @@
 // Saving by button, by key and by itself; what happens when a save is refused; and the way back to what was not saved.
 import { Copies } from "./copies.js";
 import { h } from "./dom.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const QUIET_MS = 3000;
 const RETRY_MS = [5000, 10000, 30000, 60000];
@@ -52,7 +52,7 @@ export class Saving {
   }
 
   changed() {
-    this.tell(this.isDirty() ? say("Unsaved changes") : say("Saved"));
+    this.tell(this.isDirty() ? gettext("Unsaved changes") : gettext("Saved"));
     clearTimeout(this.copyTimer);
     this.copyTimer = setTimeout(() => this.copy(), COPY_MS);
     this.failures = 0;
@@ -134,7 +134,7 @@ export class Saving {
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       if (event.detail.elt !== this.saveButton) return;
       this.sent = this.texts();
-      this.tell(say("Saving…"));
+      this.tell(gettext("Saving…"));
     });
     document.body.addEventListener("htmx:afterRequest", (event) => {
       if (event.detail.elt === this.saveButton) this.answered(event.detail);
@@ -144,7 +144,7 @@ export class Saving {
       this.goesOn = false;
       this.sent = null;
       if (!this.isDirty()) return;
-      this.tell(say("Couldn't save"));
+      this.tell(gettext("Couldn't save"));
       this.later(RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)]);
       this.failures += 1;
     });
@@ -171,7 +171,7 @@ export class Saving {
       this.failures = 0;
       this.copy();
       if (this.isDirty()) {
-        this.tell(say("Unsaved changes"));
+        this.tell(gettext("Unsaved changes"));
         this.later(QUIET_MS);
       }
       if (this.goesOn) location.assign(this.reviewButton.dataset.saveThen);
@@ -185,9 +185,9 @@ export class Saving {
   // Somebody else saved while this was being written: nobody is taken away from what they are typing.
   stale() {
     this.isStale = true;
-    this.tell(say("Someone else saved this draft"));
-    this.bar(say("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, say("Compare and merge")));
+    this.tell(gettext("Someone else saved this draft"));
+    this.bar(gettext("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, gettext("Compare and merge")));
   }
 
   // A page of its own, with both texts; the base of each file that was changed makes a merge possible.
@@ -222,9 +222,9 @@ export class Saving {
     const parts = { year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short" };
     const when = new Date(copy.at).toLocaleString(document.documentElement.lang || [], parts);
     const files = Object.keys(copy.texts).join(", ");
-    const bar = this.bar(say("Unsaved changes from {when}: {files}.", { when, files }),
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, say("Restore")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, say("Discard")));
+    const bar = this.bar(interpolate(gettext("Unsaved changes from %(when)s: %(files)s."), { when, files }, true),
+      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, gettext("Restore")),
+      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, gettext("Discard")));
     return undefined;
   }
 

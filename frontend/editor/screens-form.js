@@ -3,7 +3,7 @@ import { button, choice, group, text } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, orNothing } from "./json-form.js";
 import { nodeAt, pointerOf } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 export class ScreensForm extends JsonForm {
   constructor(document, root, editor) {
@@ -17,19 +17,19 @@ export class ScreensForm extends JsonForm {
       : (this.get([]) ?? []).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
     return [
       this.make(),
-      entries.length ? null : h("p", { class: "empty" }, say("No forms yet. A form lets users fill in the arguments of a tool.")),
+      entries.length ? null : h("p", { class: "empty" }, gettext("No forms yet. A form lets users fill in the arguments of a tool.")),
       ...entries.map((entry) => this.entry(entry, isMap)),
     ].filter(Boolean);
   }
 
   make() {
     const tools = this.editor.facts().tools();
-    if (!tools.length) return h("p", { class: "help" }, say("Add a tool to generate a form from it."));
+    if (!tools.length) return h("p", { class: "help" }, gettext("Add a tool to generate a form from it."));
     this.chosen = tools.includes(this.chosen) ? this.chosen : tools[0];
-    return group(say("Generate from tool"), say("One field per argument. Edit it afterwards."),
+    return group(gettext("Generate from tool"), gettext("One field per argument. Edit it afterwards."),
       h("div", { class: "inline-fields" },
-        choice(say("Tool"), this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
-        button(say("Generate"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
+        choice(gettext("Tool"), this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
+        button(gettext("Generate"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
   }
 
   entry(entry, isMap) {
@@ -43,13 +43,13 @@ export class ScreensForm extends JsonForm {
     };
     const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
     return h("section", { class: "form-group screen", "data-field": pointerOf(path) },
-      h("h3", {}, h("code", {}, entry.schema_id ?? say("No ID")), calls.map((name) => h("span", { class: "tag" }, say("Calls {name}", { name })))),
+      h("h3", {}, h("code", {}, entry.schema_id ?? gettext("No ID")), calls.map((name) => h("span", { class: "tag" }, interpolate(gettext("Calls %(name)s"), { name }, true)))),
       isMap ? null : h("div", { class: "two-fields" },
-        text(say("Title"), entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
-        text(say("Description"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
+        text(gettext("Title"), entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
+        text(gettext("Description"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
       h("div", { class: "actions" },
-        button(say("Preview form"), () => this.editor.showForm(entry.schema_id)),
-        button(say("Edit code"), () => this.editor.goTo(places())),
-        button(say("Remove"), () => this.remove(say("Form removed"), [path, undefined]))));
+        button(gettext("Preview form"), () => this.editor.showForm(entry.schema_id)),
+        button(gettext("Edit code"), () => this.editor.goTo(places())),
+        button(gettext("Remove"), () => this.remove(gettext("Form removed"), [path, undefined]))));
   }
 }

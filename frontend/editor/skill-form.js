@@ -1,10 +1,10 @@
 // skill.md section by section; a playbook's steps with Do, Check and Say. Each field is a stretch of the text.
 import { button, text } from "./controls.js";
 import { drawWhenSettled, h, isLeaving, keepingFocus } from "./dom.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 import { isNamed, outline, placeFor, sectionText } from "./skill-text.js";
 
-const PARTS = [["do", "Do", say("What the agent does.")], ["check", "Check", say("What must be true before going on.")], ["say", "Say", say("What to tell the customer.")]];
+const PARTS = [["do", "Do", gettext("What the agent does.")], ["check", "Check", gettext("What must be true before going on.")], ["say", "Say", gettext("What to tell the customer.")]];
 
 export class SkillForm {
   constructor(document, root, editor) {
@@ -101,10 +101,10 @@ export class SkillForm {
     const required = this.editor.facts().sections();
     const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
     return [
-      found.title ? this.bound(say("Title"), found.title, { at: "title", oneLine: true })
-        : h("div", { class: "form-group is-missing" }, h("h3", {}, say("Title")), h("p", { class: "help" }, say("The instructions start with the name of the capability.")),
-          button(say("Add title"), () => this.addTitle(), { at: "add-title" })),
-      found.intro.from < found.intro.to ? this.bound(say("Introduction"), found.intro, { at: "intro", rows: 3 }) : null,
+      found.title ? this.bound(gettext("Title"), found.title, { at: "title", oneLine: true })
+        : h("div", { class: "form-group is-missing" }, h("h3", {}, gettext("Title")), h("p", { class: "help" }, gettext("The instructions start with the name of the capability.")),
+          button(gettext("Add title"), () => this.addTitle(), { at: "add-title" })),
+      found.intro.from < found.intro.to ? this.bound(gettext("Introduction"), found.intro, { at: "intro", rows: 3 }) : null,
       ...found.sections.map((section, index) => this.section(section, index, required)),
       ...missing.map((section) => this.absent(section, required)),
       this.more(),
@@ -123,9 +123,9 @@ export class SkillForm {
     const at = `section-${section.title}-${index}`;
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
-      h("div", { class: "group-head" }, h("h3", {}, section.title || say("Unnamed")),
-        demand ? h("span", { class: "tag" }, say("Required")) : button(say("Remove"), () => this.remove(say("Section removed"), section.whole), { label: say("Remove section {name}", { name: section.title }) })),
-      isSteps ? this.steps(section) : this.bound(say("Text of {name}", { name: section.title }), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
+      h("div", { class: "group-head" }, h("h3", {}, section.title || gettext("Unnamed")),
+        demand ? h("span", { class: "tag" }, gettext("Required")) : button(gettext("Remove"), () => this.remove(gettext("Section removed"), section.whole), { label: interpolate(gettext("Remove section %(name)s"), { name: section.title }, true) })),
+      isSteps ? this.steps(section) : this.bound(interpolate(gettext("Text of %(name)s"), { name: section.title }, true), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
   absent(section, required) {
@@ -135,13 +135,13 @@ export class SkillForm {
       const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
-    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, say("Missing"))),
-      h("p", { class: "help" }, section.hint), button(say("Add {name}", { name: section.name }), add, { at: `add-${section.name}` }));
+    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, gettext("Missing"))),
+      h("p", { class: "help" }, section.hint), button(interpolate(gettext("Add %(name)s"), { name: section.name }, true), add, { at: `add-${section.name}` }));
   }
 
   more() {
-    return text(say("Add section"), "", {
-      at: "add-section", onleave: true, help: say("Section title, then Enter. You can add more sections."),
+    return text(gettext("Add section"), "", {
+      at: "add-section", onleave: true, help: gettext("Section title, then Enter. You can add more sections."),
       changed: (name) => {
         if (!name.trim()) return;
         const end = this.document.text.length;
@@ -160,7 +160,7 @@ export class SkillForm {
     };
     return h("div", { class: "steps" },
       section.steps.map((step, index) => this.step(step, index, section)),
-      button(say("Add step"), add, { at: "add-step" }));
+      button(gettext("Add step"), add, { at: "add-step" }));
   }
 
   step(step, index, section) {
@@ -183,13 +183,13 @@ export class SkillForm {
       this.redraw([{ from: end, to: end, insert: `\n**${word}:** ` }]);
     };
     return h("section", { class: "step" },
-      this.bound(say("Step {number}", number), step.heading, { at: `step-${index}`, oneLine: true }),
+      this.bound(interpolate(gettext("Step %(number)s"), number, true), step.heading, { at: `step-${index}`, oneLine: true }),
       PARTS.filter(([key]) => step.parts[key]).map(([key, word, help]) => this.inline(word, step.parts[key], { at: `step-${index}-${key}`, help, rows: Math.max(2, body(step.parts[key]).split("\n").length) })),
       h("div", { class: "actions" },
-        missing.map((part) => button(say("Add {name}", { name: part[1] }), () => addPart(part), { label: say("Add {name} to step {number}", { name: part[1], ...number }) })),
-        button(say("Move up"), () => swap(index - 1), { disabled: index === 0, label: say("Move step {number} up", number) }),
-        button(say("Move down"), () => swap(index + 1), { disabled: index === section.steps.length - 1, label: say("Move step {number} down", number) }),
-        button(say("Remove"), () => this.remove(say("Step removed"), step.whole), { label: say("Remove step {number}", number) })));
+        missing.map((part) => button(interpolate(gettext("Add %(name)s"), { name: part[1] }, true), () => addPart(part), { label: interpolate(gettext("Add %(name)s to step %(number)s"), { name: part[1], ...number }, true) })),
+        button(gettext("Move up"), () => swap(index - 1), { disabled: index === 0, label: interpolate(gettext("Move step %(number)s up"), number, true) }),
+        button(gettext("Move down"), () => swap(index + 1), { disabled: index === section.steps.length - 1, label: interpolate(gettext("Move step %(number)s down"), number, true) }),
+        button(gettext("Remove"), () => this.remove(gettext("Step removed"), step.whole), { label: interpolate(gettext("Remove step %(number)s"), number, true) })));
   }
 
   // Words that begin in the line of their mark.

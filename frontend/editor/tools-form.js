@@ -3,26 +3,26 @@ import { button, chips, choice, group, text, tick } from "./controls.js";
 import { h } from "./dom.js";
 import { isObject, JsonForm, listOf, orNothing } from "./json-form.js";
 import { pointerOf } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 // What the form calls a type, and what it writes.
 const TYPES = {
-  string: { words: say("Text"), write: { type: "string" } },
-  date: { words: say("Date"), write: { type: "string", format: "date" } },
-  "date-time": { words: say("Date and time"), write: { type: "string", format: "date-time" } },
-  integer: { words: say("Integer"), write: { type: "integer" } },
-  number: { words: say("Number"), write: { type: "number" } },
-  boolean: { words: say("Yes/No"), write: { type: "boolean" } },
-  choice: { words: say("Select"), write: { type: "string", enum: ["first", "second"] } },
-  list: { words: say("List of strings"), write: { type: "array", items: { type: "string" } } },
-  numbers: { words: say("List of numbers"), write: { type: "array", items: { type: "number" } } },
-  group: { words: say("Object"), write: { type: "object", properties: {}, additionalProperties: false } },
-  groups: { words: say("List of objects"), write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
+  string: { words: gettext("Text"), write: { type: "string" } },
+  date: { words: gettext("Date"), write: { type: "string", format: "date" } },
+  "date-time": { words: gettext("Date and time"), write: { type: "string", format: "date-time" } },
+  integer: { words: gettext("Integer"), write: { type: "integer" } },
+  number: { words: gettext("Number"), write: { type: "number" } },
+  boolean: { words: gettext("Yes/No"), write: { type: "boolean" } },
+  choice: { words: gettext("Select"), write: { type: "string", enum: ["first", "second"] } },
+  list: { words: gettext("List of strings"), write: { type: "array", items: { type: "string" } } },
+  numbers: { words: gettext("List of numbers"), write: { type: "array", items: { type: "number" } } },
+  group: { words: gettext("Object"), write: { type: "object", properties: {}, additionalProperties: false } },
+  groups: { words: gettext("List of objects"), write: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } } },
 };
 // What stands in a row: an argument of the call, or a value of its answer or of a group.
 const WORDS = {
-  argument: { none: say("No arguments yet."), add: say("Add argument"), remove: (name) => say("Remove argument {name}", { name }), removed: say("Argument removed") },
-  value: { none: say("No values yet."), add: say("Add value"), remove: (name) => say("Remove value {name}", { name }), removed: say("Value removed") },
+  argument: { none: gettext("No arguments yet."), add: gettext("Add argument"), remove: (name) => interpolate(gettext("Remove argument %(name)s"), { name }, true), removed: gettext("Argument removed") },
+  value: { none: gettext("No values yet."), add: gettext("Add value"), remove: (name) => interpolate(gettext("Remove value %(name)s"), { name }, true), removed: gettext("Value removed") },
 };
 const OURS = ["type", "format", "enum", "items", "properties", "additionalProperties", "required"];
 
@@ -54,11 +54,11 @@ export class ToolsForm extends JsonForm {
 
   content() {
     const tools = this.tools();
-    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, say("tools.json must contain a list of tools."))];
+    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, gettext("tools.json must contain a list of tools."))];
     return [
-      tools.length ? null : h("p", { class: "empty" }, say("No tools yet. Tools let the agent look something up or change something.")),
+      tools.length ? null : h("p", { class: "empty" }, gettext("No tools yet. Tools let the agent look something up or change something.")),
       ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
-      h("div", { class: "actions" }, button(say("Add read tool"), () => this.add("read"), { at: "add-read" }), button(say("Add write tool"), () => this.add("write"), { at: "add-write" })),
+      h("div", { class: "actions" }, button(gettext("Add read tool"), () => this.add("read"), { at: "add-read" }), button(gettext("Add write tool"), () => this.add("write"), { at: "add-write" })),
     ].filter(Boolean);
   }
 
@@ -78,26 +78,26 @@ export class ToolsForm extends JsonForm {
 
   tool(tool, index, count) {
     const at = [...this.base, index];
-    if (!isObject(tool)) return h("p", { class: "message message-warning" }, say("Entry {number} isn't a tool. Edit it in code.", { number: index + 1 }));
+    if (!isObject(tool)) return h("p", { class: "message message-warning" }, interpolate(gettext("Entry %(number)s isn't a tool. Edit it in code."), { number: index + 1 }, true));
     const kind = tool.policy?.kind;
-    const head = h("summary", {}, h("code", {}, tool.name ?? say("Unnamed")),
-      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? say("Write") : say("Read")),
-      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, say("Approval required")) : null,
+    const head = h("summary", {}, h("code", {}, tool.name ?? gettext("Unnamed")),
+      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
+      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, gettext("Approval required")) : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
     return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
       this.basics(tool, at), this.policy(tool, at),
-      group(say("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
+      group(gettext("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
       this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
   }
 
   basics(tool, at) {
     return h("div", {},
-      text(say("Name"), tool.name, {
-        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: say("snake_case, e.g. weight_entry_list. The instructions refer to the tool by this name."),
+      text(gettext("Name"), tool.name, {
+        at: `${at}.name`, writes: [...at, "name"], required: true, most: 64, spellcheck: "false", onleave: true, help: gettext("snake_case, e.g. weight_entry_list. The instructions refer to the tool by this name."),
         changed: (now) => this.redraw([[...at, "name"], now.trim()]),
       }),
-      text(say("Description"), tool.description, {
-        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: say("What it does and when to call it. Agents read this."),
+      text(gettext("Description"), tool.description, {
+        at: `${at}.description`, writes: [...at, "description"], required: true, most: 1024, rows: 2, help: gettext("What it does and when to call it. Agents read this."),
         changed: (now) => this.write([[...at, "description"], now]),
       }));
   }
@@ -105,23 +105,23 @@ export class ToolsForm extends JsonForm {
   policy(tool, at) {
     const policy = isObject(tool.policy) ? tool.policy : {};
     const path = [...at, "policy"];
-    return group(say("Permissions"), "",
-      choice(say("Access"), policy.kind ?? "", [...(policy.kind ? [] : [["", say("Select access"), true]]), ["read", say("Read-only")], ["write", say("Write")]], {
+    return group(gettext("Permissions"), "",
+      choice(gettext("Access"), policy.kind ?? "", [...(policy.kind ? [] : [["", gettext("Select access"), true]]), ["read", gettext("Read-only")], ["write", gettext("Write")]], {
         at: `${path}.kind`, writes: [...path, "kind"],
         changed: (now) => this.redraw([[...path, "kind"], now], ...(now === "write" && !("requires_approval" in policy) ? [[[...path, "requires_approval"], true]] : [])),
       }),
-      tick(say("Require approval for every call"), policy.requires_approval === true, {
+      tick(gettext("Require approval for every call"), policy.requires_approval === true, {
         at: `${path}.approval`, writes: [...path, "requires_approval"], changed: (on) => this.redraw([[...path, "requires_approval"], on]),
       }),
-      chips(say("Allowed roles"), listOf(policy.allowed_roles), {
-        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: say("Empty = everyone"), changed: (now, removed) => this.remove(removed, [[...path, "allowed_roles"], orNothing(now)]),
+      chips(gettext("Allowed roles"), listOf(policy.allowed_roles), {
+        at: `${path}.roles`, writes: [...path, "allowed_roles"], help: gettext("Empty = everyone"), changed: (now, removed) => this.remove(removed, [[...path, "allowed_roles"], orNothing(now)]),
       }));
   }
 
   // The properties of an object schema, one row each.
   fields(schema, path, word) {
     if (!isObject(schema) || (schema.properties !== undefined && !isObject(schema.properties))) {
-      return h("p", { class: "help" }, say("Defined in code view."));
+      return h("p", { class: "help" }, gettext("Defined in code view."));
     }
     const properties = schema.properties ?? {};
     const required = listOf(schema.required);
@@ -164,12 +164,12 @@ export class ToolsForm extends JsonForm {
     const remove = () => this.remove(WORDS[word].removed, [at(), undefined], [[...path, "required"], orNothing(listOf(this.get([...path, "required"])).filter((one) => one !== known))]);
     return h("li", { class: "property", "data-field": pointerOf(at()) },
       h("div", { class: "property-row" },
-        text(say("Name"), name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
+        text(gettext("Name"), name, { at: `${row}.name`, changed: rename, onleave: true, spellcheck: "false" }),
         this.type(schema, at, kind, row),
-        tick(say("Required"), required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
-        button(say("Remove"), remove, { label: WORDS[word].remove(name) })),
-      text(say("Description"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
-      kind === "choice" ? chips(say("Options"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now, removed) => this.remove(removed, [[...at(), "enum"], now]) }) : null,
+        tick(gettext("Required"), required.includes(name), { at: `${row}.required`, writes: [...at(), "required"], changed: need }),
+        button(gettext("Remove"), remove, { label: WORDS[word].remove(name) })),
+      text(gettext("Description"), schema?.description, { at: `${row}.description`, writes: [...at(), "description"], changed: (now) => this.write([[...at(), "description"], orNothing(now)]) }),
+      kind === "choice" ? chips(gettext("Options"), listOf(schema.enum), { at: `${row}.enum`, writes: [...at(), "enum"], changed: (now, removed) => this.remove(removed, [[...at(), "enum"], now]) }) : null,
       kind === "group" ? this.fields(schema, at(), "value") : null,
       kind === "groups" ? this.fields(schema.items, [...at(), "items"], "value") : null,
       ["group", "groups", "other"].includes(kind) ? null : this.example(schema, at, kind, row));
@@ -177,14 +177,14 @@ export class ToolsForm extends JsonForm {
 
   type(schema, at, kind, row) {
     const options = Object.entries(TYPES).map(([key, one]) => [key, one.words]);
-    if (kind === "other") options.unshift(["other", say("Defined in code")]);
-    return choice(say("Type"), kind, options, {
+    if (kind === "other") options.unshift(["other", gettext("Defined in code")]);
+    return choice(gettext("Type"), kind, options, {
       at: `${row}.type`, writes: [...at(), "type"],
       changed: (now) => {
         if (now === "other") return;
         const wanted = TYPES[now].write;
         const gone = isObject(schema) ? [...OURS, "examples", "default"].filter((key) => key in schema && !(key in wanted)) : [];
-        this.remove(gone.length ? say("Type changed") : "", ...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
+        this.remove(gone.length ? gettext("Type changed") : "", ...gone.map((key) => [[...at(), key], undefined]), ...Object.entries(wanted).map(([key, value]) => [[...at(), key], value]));
       },
     });
   }
@@ -192,7 +192,7 @@ export class ToolsForm extends JsonForm {
   example(schema, at, kind, row) {
     const given = Array.isArray(schema.examples) ? schema.examples[0] : undefined;
     const shown = given === undefined ? "" : Array.isArray(given) ? given.join(", ") : String(given);
-    return text(say("Example"), shown, {
+    return text(gettext("Example"), shown, {
       at: `${row}.example`, writes: [...at(), "examples"], changed: (now) => {
         const value = read(now, kind);
         this.write([[...at(), "examples"], value === undefined ? undefined : [value]]);
@@ -203,35 +203,35 @@ export class ToolsForm extends JsonForm {
   result(tool, at) {
     const path = [...at, "result_schema"];
     if (!("result_schema" in tool)) {
-      return h("div", { class: "form-group" }, button(say("Define result"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
+      return h("div", { class: "form-group" }, button(gettext("Define result"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
     }
     const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
-    return group(say("Result"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, say("Defined in code view.")),
-      button(say("Remove result schema"), () => this.remove(say("Result removed"), [path, undefined])));
+    return group(gettext("Result"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, gettext("Defined in code view.")),
+      button(gettext("Remove result schema"), () => this.remove(gettext("Result removed"), [path, undefined])));
   }
 
   forms(tool, at) {
     const forms = this.editor.facts().forms();
     const pick = (role, words) => {
       const now = tool.ui?.[role] ?? "";
-      const options = [["", say("None")], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
+      const options = [["", gettext("None")], ...new Set([...forms, ...(now ? [now] : [])])].map((one) => (Array.isArray(one) ? one : [one, one]));
       const only = isObject(tool.ui) && Object.keys(tool.ui).length === 1;
       return choice(words, now, options, {
         at: `${at}.ui.${role}`, writes: [...at, "ui", role], changed: (value) => this.redraw(value ? [[...at, "ui", role], value] : only ? [[...at, "ui"], undefined] : [[...at, "ui", role], undefined]),
       });
     };
-    return group(say("Forms"), "",
-      h("div", { class: "three-fields" }, pick("form", say("Single entry")), pick("editor", say("Multiple entries")), pick("result", say("Result view"))),
-      button(say("Generate form"), () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
+    return group(gettext("Forms"), "",
+      h("div", { class: "three-fields" }, pick("form", gettext("Single entry")), pick("editor", gettext("Multiple entries")), pick("result", gettext("Result view"))),
+      button(gettext("Generate form"), () => this.editor.makeForm(tool.name), { at: `${at}.make-form` }));
   }
 
   moves(at, index, count) {
     const list = this.base;
     return h("div", { class: "actions tool-moves" },
-      button(say("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
-      button(say("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
-      button(say("Duplicate"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
-      button(say("Delete tool"), () => this.remove(say("Tool removed"), [at, undefined])));
+      button(gettext("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
+      button(gettext("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
+      button(gettext("Duplicate"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
+      button(gettext("Delete tool"), () => this.remove(gettext("Tool removed"), [at, undefined])));
   }
 }
 

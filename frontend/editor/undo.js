@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { smallest } from "./json-form.js";
 import { applied } from "./json-text.js";
-import { say } from "./say.js";
+import { gettext, interpolate } from "./gettext.js";
 
 const STEPS_MAX = 100;
 const TEXT_FIELDS = [
@@ -101,7 +101,7 @@ export class Undo {
     const isLost = this.place.contains(globalThis.document.activeElement) || globalThis.document.activeElement === globalThis.document.body;
     if (this.shown === step || !step.edits) this.show(null);
     if (!step.edits) {
-      this.editor.notify(say("This can't be undone: the text has changed since. See the draft history."));
+      this.editor.notify(gettext("This can't be undone: the text has changed since. See the draft history."));
       return;
     }
     document.edit(step.edits, "other");
@@ -111,7 +111,7 @@ export class Undo {
     }
     if (this.editor.here !== document) this.editor.open(document.name);
     else this.editor.drawForm(document);
-    this.editor.notify(step.words ? say("{change}: undone", { change: step.words }) : say("Change undone"));
+    this.editor.notify(step.words ? interpolate(gettext("%(change)s: undone"), { change: step.words }, true) : gettext("Change undone"));
     if (isLost) this.focus(this.buttons(document)[step.button]);
   }
 
@@ -125,8 +125,8 @@ export class Undo {
     this.shown = step;
     this.place.replaceChildren();
     if (!step) return;
-    const undo = h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.back(step) }, say("Undo"));
-    const dismiss = h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.show(null) }, say("Dismiss"));
+    const undo = h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.back(step) }, gettext("Undo"));
+    const dismiss = h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.show(null) }, gettext("Dismiss"));
     this.place.append(h("div", { class: "editor-said undo-notice" }, h("p", {}, step.words), h("div", { class: "actions" }, undo, dismiss)));
     // By a key, the button that was pressed is gone and the focus with it; a click leaves nobody without a place.
     const { event } = window;

@@ -1,6 +1,8 @@
 """The Studio's URLs."""
 
 from django.urls import path
+from django.views.decorators.cache import cache_control
+from django.views.i18n import JavaScriptCatalog
 
 from studio.pages import url_converters as _converters  # noqa: F401 (makes <capability_id:...> known)
 from studio.pages.views import (
@@ -47,6 +49,12 @@ _GROUP = "skill-groups/<capability_id:group_id>/"
 
 urlpatterns = [
     path("", home.home, name="home"),
+    # The texts of the scripts in the Studio's language: `gettext` for studio/static/studio and frontend/editor.
+    path(
+        "script-texts/",
+        cache_control(max_age=3600)(JavaScriptCatalog.as_view(packages=["studio"])),
+        name="script_texts",
+    ),
     path("tour/leave/", home.tour_leave, name="tour_leave"),
     path("tour/show/", home.tour_show, name="tour_show"),
     path("tour/to/<slug:step>/", home.tour_step, name="tour_step"),

@@ -6,12 +6,9 @@ from datetime import datetime, tzinfo
 
 from django import template
 from django.utils import timezone
-from django.utils.html import json_script
-from django.utils.safestring import SafeString
 
 from studio.middleware.time_zones import ZONE_SUFFIX, moment_words, zone_name, zone_words
 from studio.pages import formatting
-from studio.pages.js_translations import Part, list_translations
 
 register = template.Library()
 # In templates they have short names.
@@ -22,12 +19,6 @@ register.filter("who", formatting.actor_name)
 for _name, _function in (("since", formatting.relative_time), ("when", formatting.local_time)):
     register.filter(_name, _function)
     register.simple_tag(_function, name=_name)
-
-
-@register.simple_tag
-def script_words(part: Part) -> SafeString:
-    """The translations of what scripts say, where words.js finds them."""
-    return json_script(list_translations(part), f"{part}-words")
 
 
 # As `when`, where no element can stand, such as in a drawing.

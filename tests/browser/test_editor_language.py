@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import itertools
 import json
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +13,11 @@ from playwright.sync_api import expect
 
 from registry.common.schema_loader import read_schema
 from registry.validation.rules.sections import list_sections
-from studio.pages.js_translations import EDITOR, SCRIPTS
 from tests.browser.steps import AUTOSAVE_OFF, create, put
 from tests.browser.test_editor_places import FORM, FULL
 from tests.factories import to_json
 from tests.unit.studio.brackets import CLOSED, OPENED, outside_brackets
+from tests.unit.studio.script_texts import EDITOR, SERVED, literals
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 _numbers = itertools.count(1)
-WORDS = json.dumps({sentence: f"{OPENED}{sentence}{CLOSED}" for sentence in (*SCRIPTS, *EDITOR)})
+MARKED = [one.words for file in (*SERVED, *EDITOR) for one in literals(file.read_text("utf-8")) if one.is_marked]
+CATALOG = json.dumps({text: f"{OPENED}{text}{CLOSED}" for text in MARKED})
 # Findings bring words of the server, whose templates this test does not translate.
 SHOWN = """all => all.map(one => {
     const copy = one.cloneNode(true);
@@ -66,12 +66,9 @@ def editor(as_role: Callable[[str], Page], studio: Studio, allowed_on_console: l
 
     def translate(route: Route) -> None:
         answer = route.fetch()
-        given = re.compile(r'(<script id="editor-words" type="application/json">)\{\}')
-        body, count = given.subn(lambda found: found[1] + WORDS, answer.text())
-        assert count == 1
-        route.fulfill(response=answer, body=body)
+        route.fulfill(response=answer, body=f"{answer.text()};Object.assign(django.catalog, {CATALOG});")
 
-    page.route("**/edit/", translate)
+    page.route("**/script-texts/", translate)
     page.reload()
     return page
 

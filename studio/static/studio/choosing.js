@@ -11,7 +11,7 @@
       all.checked = count === ticks.length;
       all.indeterminate = count > 0 && count < ticks.length;
       told.hidden = count === 0;
-      told.textContent = say("{count} selected", { count });
+      told.textContent = interpolate(gettext("%(count)s selected"), { count }, true);
       for (const button of buttons) button.disabled = count === 0;
     }
 

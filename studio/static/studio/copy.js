@@ -8,7 +8,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const text = document.getElementById(button.dataset.copy);
     try {
       await navigator.clipboard.writeText(text.textContent);
-      button.textContent = say("Copied");
+      button.textContent = gettext("Copied");
       clearTimeout(back);
       back = setTimeout(() => {
         button.textContent = words;

@@ -34,7 +34,7 @@
         const away = document.createElement("button");
         away.type = "button";
         away.textContent = "×";
-        away.setAttribute("aria-label", say("Remove {name}", { name: line }));
+        away.setAttribute("aria-label", interpolate(gettext("Remove %(name)s"), { name: line }, true));
         away.addEventListener("click", () => {
           put(linesOf(area).filter((one) => one !== line));
           entry.focus();

@@ -6,7 +6,7 @@
       event.preventDefault();
       await navigator.clipboard.writeText(link.href).catch(() => location.assign(link.href));
       const words = link.textContent;
-      link.textContent = say("Copied");
+      link.textContent = gettext("Copied");
       setTimeout(() => {
         link.textContent = words;
       }, 2000);
@@ -38,7 +38,7 @@
     section.querySelector(".talk-frame")?.remove();
     const frame = document.createElement("iframe");
     frame.className = "talk-frame";
-    frame.title = say("Form {name}", { name: form.title });
+    frame.title = interpolate(gettext("Form %(name)s"), { name: form.title }, true);
     frame.setAttribute("sandbox", "allow-scripts");
     frame.srcdoc = page();
     const log = section.querySelector(".talk-log") ?? section.appendChild(element("ol", "", "talk-log"));
@@ -48,7 +48,7 @@
   }
 
   const TAGS = { runs: "tag-good", approval: "tag-warning", refused: "tag-error", none: "" };
-  const WORDS = { runs: say("Runs"), approval: say("Needs approval"), refused: say("Blocked"), none: say("No call") };
+  const WORDS = { runs: gettext("Runs"), approval: gettext("Needs approval"), refused: gettext("Blocked"), none: gettext("No call") };
 
   async function acted({ form, log }, { name, context }) {
     const sent = JSON.stringify(context ?? {});
@@ -75,11 +75,11 @@
       if (told.arguments) {
         const given = element("pre", told.arguments, "mono");
         given.tabIndex = 0;
-        given.setAttribute("aria-label", say("Arguments"));
+        given.setAttribute("aria-label", gettext("Arguments"));
         entry.append(given);
       }
     } catch {
-      entry.append(element("p", say("Couldn't check this. You may be signed out."), "field-error"));
+      entry.append(element("p", gettext("Couldn't check this. You may be signed out."), "field-error"));
     }
   }
 

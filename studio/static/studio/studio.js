@@ -41,14 +41,14 @@ for (const toast of document.querySelectorAll("[data-toast]")) {
 }
 
 const notice = document.getElementById("notice");
-const kept = say("What you typed is still here.");
+const kept = gettext("What you typed is still here.");
 const WORDS = {
-  0: say("The server cannot be reached. {kept} Try again when it is back.", { kept }),
-  400: say("The server could not take this; the four files have at most 2 MiB together. {kept}", { kept }),
-  401: say("You are signed out. {kept}", { kept }),
-  403: say("The server refused this: what you may do has changed. {kept}", { kept }),
-  404: say("This is no longer on the server. {kept}", { kept }),
-  413: say("This is too large: the four files have at most 2 MiB together. {kept}", { kept }),
+  0: interpolate(gettext("The server cannot be reached. %(kept)s Try again when it is back."), { kept }, true),
+  400: interpolate(gettext("The server could not take this; the four files have at most 2 MiB together. %(kept)s"), { kept }, true),
+  401: interpolate(gettext("You are signed out. %(kept)s"), { kept }, true),
+  403: interpolate(gettext("The server refused this: what you may do has changed. %(kept)s"), { kept }, true),
+  404: interpolate(gettext("This is no longer on the server. %(kept)s"), { kept }, true),
+  413: interpolate(gettext("This is too large: the four files have at most 2 MiB together. %(kept)s"), { kept }, true),
 };
 let renewal = null;
 let wasRetried = false;
@@ -59,7 +59,7 @@ const pageOf = (html) => new DOMParser().parseFromString(html, "text/html");
 
 function tell(status, { path }, why = "") {
   document.dispatchEvent(new Event("studio:failed"));
-  const usual = WORDS[status] ?? say("Something went wrong on the server. {kept} Try again.", { kept });
+  const usual = WORDS[status] ?? interpolate(gettext("Something went wrong on the server. %(kept)s Try again."), { kept }, true);
   const words = why ? `${why} ${kept}` : usual;
   if (!notice.hidden && notice.dataset.status === String(status)) return;
   notice.dataset.status = String(status);
@@ -70,8 +70,8 @@ function tell(status, { path }, why = "") {
     link.href = document.body.dataset.signIn;
     link.target = "_blank";
     link.rel = "noopener";
-    link.textContent = say("Sign in in another tab");
-    const [before, after] = say("{link}, then save again.").split("{link}");
+    link.textContent = gettext("Sign in in another tab");
+    const [before, after] = gettext("{link}, then save again.").split("{link}");
     notice.append(` ${before}`, link, after ?? "");
   }
   notice.hidden = false;

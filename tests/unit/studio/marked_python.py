@@ -13,7 +13,7 @@ from django.conf import settings
 STUDIO: Final = Path(settings.BASE_DIR) / "studio"
 # What talks to a person through a page. The strings of scripts are marked in another way, and Markdown is in the
 # language of its author.
-_NOT_SENTENCES: Final = ("js_translations.py", "markdown.py")
+_NOT_SENTENCES: Final = ("markdown.py",)
 FILES: Final = (
     *sorted(path for path in (STUDIO / "pages").rglob("*.py") if path.name not in _NOT_SENTENCES),
     *sorted((STUDIO / "templatetags").glob("*.py")),

@@ -6,18 +6,20 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 from django.utils.translation import template as extraction
 
-from studio.pages import js_translations
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.brackets import everything_in_brackets, outside_brackets
+from tests.unit.studio.compiled_catalog import compiled_catalog
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.marked_python import FILES, unmarked
 from tests.unit.studio.page_sweep import ADDRESSES, row_numbers
-from tests.unit.studio.spoken_scripts import EDITOR, SERVED, literals
+from tests.unit.studio.script_texts import EDITOR, SERVED, literals
 from tests.unit.studio.translation import TEMPLATES, untranslated
 
 PAGES = sorted(TEMPLATES.rglob("*.html"))
@@ -170,53 +172,49 @@ NO_WORDS_OF_SCRIPTS = {
 }
 
 
-def _said(files: Iterable[Path]) -> set[str]:
-    return {one.words for file in files for one in literals(file.read_text("utf-8")) if one.is_said}
+def _marked(files: Iterable[Path]) -> set[str]:
+    return {one.words for file in files for one in literals(file.read_text("utf-8")) if one.is_marked}
 
 
 def test_no_script_has_a_sentence_of_its_own() -> None:
     def check(file: Path) -> None:
-        shown = [one for one in literals(file.read_text("utf-8")) if one.looks_shown and not one.is_said]
+        shown = [one for one in literals(file.read_text("utf-8")) if one.looks_shown and not one.is_marked]
         assert [one for one in shown if one.words not in NO_WORDS_OF_SCRIPTS and not one.words.startswith("<")] == []
 
     check_each([*SERVED, *EDITOR], check, name=str)
 
 
-@pytest.mark.parametrize(("part", "files"), [("script", SERVED), ("editor", EDITOR)])
-def test_the_page_can_bring_what_a_script_says_and_nothing_else(
-    part: js_translations.Part, files: tuple[Path, ...]
-) -> None:
-    """A sentence that `say` puts together, or is given by name, could not be found by whoever translates."""
-    with everything_in_brackets():
-        brought = js_translations.list_translations(part)
-    assert set(brought) == _said(files)
-    assert all(words == f"⟦{sentence}⟧" for sentence, words in brought.items())
-    for file in files:
+def test_every_marked_text_of_a_script_can_be_extracted() -> None:
+    """A text that is put together, or given by name, could not be found by makemessages."""
+
+    def check(file: Path) -> None:
         source = file.read_text("utf-8")
-        calls = re.findall(r"(?<![\w.])say\((?!\))", re.sub(r"//[^\n]*", "", source))
-        assert len(calls) == sum(one.is_said for one in literals(source)), file.name
+        calls = re.findall(r"(?<![\w.])gettext\((?!\))", re.sub(r"//[^\n]*", "", source))
+        assert len(calls) == sum(one.is_marked for one in literals(source))
+
+    check_each([*SERVED, *EDITOR], check, name=str)
 
 
-def test_the_language_of_the_scripts_is_not_sent() -> None:
-    assert js_translations.list_translations("editor") == {}
+def test_the_scripts_get_the_texts_of_the_language(client: Client, settings: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "de" / "LC_MESSAGES"
+    folder.mkdir(parents=True)
+    (folder / "djangojs.mo").write_bytes(compiled_catalog({text: f"⟦{text}⟧" for text in _marked([*SERVED, *EDITOR])}))
+    settings.LOCALE_PATHS = [tmp_path]
+    with translation.override("de"):
+        brought = client.get("/script-texts/").content.decode()
+    catalog = json.loads(re.findall(r"const newcatalog = (\{.*?\n  \});", brought, re.DOTALL)[0])
+    assert _marked([*SERVED, *EDITOR]) <= set(catalog)
+    assert catalog["Copied"] == "⟦Copied⟧"
 
 
-@pytest.mark.parametrize(
-    ("address", "parts"),
-    [("/", ["script"]), ("/capabilities/alpha/edit/", ["script", "editor"]), ("/sign-in/", ["script"])],
-)
-def test_a_page_brings_the_words_of_its_scripts(
-    address: str, parts: list[js_translations.Part], furnished: None, client: Client, signed_in: SignIn
+@pytest.mark.parametrize("address", ["/", "/capabilities/alpha/edit/", "/sign-in/"])
+def test_a_page_loads_the_texts_before_its_scripts(
+    address: str, furnished: None, client: Client, signed_in: SignIn
 ) -> None:
-    reader = client if address == "/sign-in/" else signed_in("admin")
-    with everything_in_brackets():
-        page = reader.get(address).content.decode()
-    for part in parts:
-        found = re.search(rf'<script id="{part}-words" type="application/json">(.*?)</script>', page)
-        assert found is not None
-        brought = json.loads(found[1])
-        assert brought
-        assert all(words == f"⟦{sentence}⟧" for sentence, words in brought.items())
+    page = (client if address == "/sign-in/" else signed_in("admin")).get(address).content.decode()
+    scripts = re.findall(r'<script defer src="([^"]+)"', page)
+    texts = scripts.index("/script-texts/")
+    assert texts < min(number for number, script in enumerate(scripts) if "/studio/" in script)
 
 
 @pytest.mark.parametrize(
@@ -228,19 +226,19 @@ def test_a_page_brings_the_words_of_its_scripts(
         'h("p", { class: "help" }, `No ${word}`)',
         'button("remove", go)',
         "tell(`Saved by ${name}.`)",
-        'x = `${say("A word")} and more`;',
+        'x = `${gettext("A word")} and more`;',
         'a.set("title", `${b ? "Not marked" : ""}`);',
     ],
 )
 def test_a_sentence_in_a_script_is_found(source: str) -> None:
-    assert [one for one in literals(source) if one.looks_shown and not one.is_said]
+    assert [one for one in literals(source) if one.looks_shown and not one.is_marked]
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        'place.textContent = say("Saved");',
-        'tell(say("Saved by {name}.", { name }));',
+        'place.textContent = gettext("Saved");',
+        'tell(gettext("Saved by %(name)s."), { name }, true));',
         'h("p", { class: "btn btn-quiet" })',
         'root.querySelector("main input[type=search]")',
         "// A sentence, with a \"text\" in it.\n/* And 'another one' here. */",
@@ -248,5 +246,5 @@ def test_a_sentence_in_a_script_is_found(source: str) -> None:
         'throw new Error("Not for people");',
     ],
 )
-def test_what_is_said_or_no_words_is_passed_over_in_a_script(source: str) -> None:
-    assert not [one for one in literals(source) if one.looks_shown and not one.is_said]
+def test_what_is_marked_or_no_words_is_passed_over_in_a_script(source: str) -> None:
+    assert not [one for one in literals(source) if one.looks_shown and not one.is_marked]

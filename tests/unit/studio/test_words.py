@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Final
 
-import pytest
-
 from tests.servers import ROOT
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
@@ -48,9 +46,11 @@ class _Reader(HTMLParser):
         classes = given.get("class", "").split()
         kind = "data" if tag in _DATA or given.get("translate") == "no" or "mono" in classes else ""
         if tag == "button" or (tag == "a" and "btn" in classes):
-            kind, _ = "button", self.buttons.append("")
+            kind = "button"
+            self.buttons.append("")
         elif any(name in classes for name in _EMPTY_STATES):
-            kind, _ = "empty", self.empty.append("")
+            kind = "empty"
+            self.empty.append("")
         elif "visually-hidden" in classes:
             kind = "hidden"
         if self._is_in("main") and not self._is_in("data"):
@@ -115,4 +115,4 @@ def test_the_pages_of_an_empty_registry_use_the_words_of_the_product(signed_in: 
         assert list(faults(client.get(address).content.decode())) == []
 
     empty = [one for one in ADDRESSES if "{" not in one and "alpha/" not in one and "beta" not in one]
-    check_each([one for one in empty], check, isolate=rolled_back)
+    check_each(empty, check, isolate=rolled_back)

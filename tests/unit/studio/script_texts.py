@@ -1,4 +1,4 @@
-"""The texts in a script: those that go through `say`, which knows the reader's language, and those that do not."""
+"""The texts in a script: those that go through `gettext`, and those that do not."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class Literal:
     after: str
 
     @property
-    def is_said(self) -> bool:
-        """It is what `say` is given."""
-        return bool(re.search(r"\bsay\(\s*$", self.before))
+    def is_marked(self) -> bool:
+        """It is what `gettext` is given."""
+        return bool(re.search(r"\bgettext\(\s*$", self.before))
 
     @property
     def looks_shown(self) -> bool:

@@ -61,18 +61,22 @@ class PlaybookStep:
 
     @property
     def title(self) -> str:
+        """Its heading without the number."""
         return _NUMBER.sub("", _heading_text(self.heading), count=1).strip()
 
     @property
     def do(self) -> str:
+        """What the agent does; empty where the step does not say it."""
         return self.said("do")
 
     @property
     def check(self) -> str:
+        """What must hold afterwards; empty where the step does not say it."""
         return self.said("check")
 
     @property
     def say(self) -> str:
+        """What the agent tells the user; empty where the step does not say it."""
         return self.said("say")
 
     def said(self, kind: Kind) -> str:
@@ -80,6 +84,7 @@ class PlaybookStep:
         return "\n\n".join(part.words for part in self.parts if part.kind == kind and part.words)
 
     def markdown(self) -> str:
+        """The lines of this step, as they stand in skill.md."""
         return self.heading + "".join(part.text for part in self.parts)
 
 
@@ -93,9 +98,11 @@ class PlaybookSection:
 
     @property
     def name(self) -> str:
+        """Its heading without the signs of Markdown."""
         return _heading_text(self.heading)
 
     def markdown(self) -> str:
+        """The lines of this section, as they stand in skill.md."""
         return self.heading + self.text + "".join(step.markdown() for step in self.steps)
 
 
@@ -135,6 +142,7 @@ class PlaybookDoc:
 
     @property
     def steps(self) -> tuple[PlaybookStep, ...]:
+        """The steps of all sections, in their order in the text."""
         return tuple(step for section in self.sections for step in section.steps)
 
     def section(self, name: str) -> PlaybookSection | None:
@@ -142,6 +150,7 @@ class PlaybookDoc:
         return next((one for one in self.sections if one.name.casefold() == name.casefold()), None)
 
     def markdown(self) -> str:
+        """The whole text; what `read` was given, byte for byte."""
         return self.before + "".join(section.markdown() for section in self.sections)
 
     def as_dict(self) -> dict[str, Any]:

@@ -117,6 +117,7 @@ class CompileBudget:
     _refused: dict[str, bool] = field(default_factory=dict)
 
     def refuses(self, pattern: str) -> bool:
+        """Whether it is too costly, by itself or after those before it; the answer for a pattern stays the same."""
         if pattern not in self._refused:
             cost = estimate_cost(pattern)
             self._refused[pattern] = cost > min(COST_MAX, self.left)

@@ -24,11 +24,14 @@ EVENTS_MAX: Final = 500
 class Source(Protocol):
     """Where capabilities come from: a Registry, or a folder (LocalSkills)."""
 
-    def list(self) -> Listing: ...
+    def list(self) -> Listing:
+        """What there is, in the order of the registry; raises RegistryError where it cannot be read."""
 
-    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle: ...
+    def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
+        """One capability, as of `digest` where it is given; raises CapabilityNotFound or SkillMalformed."""
 
-    def reload(self, capability_id: str) -> Bundle: ...
+    def reload(self, capability_id: str) -> Bundle:
+        """As `load`, past every cache."""
 
 
 @dataclass(frozen=True)

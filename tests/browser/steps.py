@@ -42,11 +42,20 @@ def open_file(page: Page, name: str) -> Locator:
     return area
 
 
+# What the Studio calls the four files.
+LABELS = {
+    "capability.json": "Details",
+    "skill.md": "Instructions",
+    "tools.json": "Tools",
+    "ui_schemas.json": "Forms",
+}
+
+
 def open_form(page: Page, name: str) -> Locator:
     """Its tab, as a form."""
     page.get_by_role("tab", name=name).click()
     page.get_by_role("group", name="Editor view").get_by_role("button", name="Form", exact=True).click()
-    form = page.get_by_role("group", name=f"{name} as a form")
+    form = page.get_by_role("group", name=f"{LABELS[name]} as a form")
     expect(form).to_be_visible()
     return form
 

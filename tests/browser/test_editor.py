@@ -221,7 +221,7 @@ def test_who_is_signed_out_loses_nothing_and_saves_after_signing_in(
     area = open_file(editor, "skill.md")
     area.fill(TYPED)
     editor.get_by_role("button", name="Save draft").click()
-    notice = editor.get_by_role("alert").filter(has_text="You are signed out.")
+    notice = editor.get_by_role("alert").filter(has_text="You've been signed out.")
     expect(notice).to_be_visible()
     expect_state(editor, "Couldn't save")
     assert texts_of(editor)["skill_md"] == TYPED
@@ -243,7 +243,7 @@ def test_a_browser_that_forgot_its_cookies_loses_nothing(
     area.fill(TYPED)
     editor.context.clear_cookies()
     editor.get_by_role("button", name=button).click()
-    expect(editor.get_by_text("You are signed out.")).to_be_visible()
+    expect(editor.get_by_text("You've been signed out.")).to_be_visible()
     assert texts_of(editor)["skill_md"] == TYPED
 
 
@@ -331,7 +331,7 @@ def test_the_files_are_reached_by_keyboard_alone(editor: Page) -> None:
         expect(files.get_by_role("tab", name=name)).to_be_focused()
         expect(files.get_by_role("tab", selected=True)).to_have_count(1)
         expect(files.get_by_role("tab", selected=True)).to_contain_text(name)
-    for name in ("Form", "Both", "Text"):
+    for name in ("Form", "Split", "Code"):
         editor.keyboard.press("Tab")
         expect(editor.get_by_role("button", name=name, exact=True)).to_be_focused()
     editor.keyboard.press("Tab")

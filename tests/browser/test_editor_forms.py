@@ -197,7 +197,7 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
 def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
     open_file(editor, "capability.json")
     editor.get_by_role("button", name="Split", exact=True).click()
-    form = editor.get_by_role("group", name="capability.json as a form")
+    form = editor.get_by_role("group", name="Details as a form")
     area = editor.get_by_role("textbox", name="capability.json", exact=True)
     form.get_by_role("textbox", name="Name needed").fill("From the form")
     expect(area).to_contain_text('"name": "From the form"')

@@ -153,7 +153,7 @@ def test_nothing_breaks_the_content_policy_while_one_writes(editor: Page, studio
     create(editor, studio.url, f"policy_{next(_numbers)}")
     for name in ("skill.md", "tools.json"):
         editor.get_by_role("tab", name=name).click()
-        for mode in ("Text", "Both", "Form"):
+        for mode in ("Code", "Split", "Form"):
             editor.get_by_role("button", name=mode, exact=True).click()
             if mode != "Text":
                 continue

@@ -229,7 +229,7 @@ def test_beside_the_code_the_form_is_undone_once(editor: Page) -> None:
     """The code editor has an undo of its own: what it took back is not put back a second time."""
     editor.get_by_role("tab", name="skill.md").click()
     editor.get_by_role("group", name="Editor view").get_by_role("button", name="Split", exact=True).click()
-    form = editor.get_by_role("group", name="skill.md as a form")
+    form = editor.get_by_role("group", name="Instructions as a form")
     form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
     code = editor.get_by_role("textbox", name="skill.md", exact=True)
     code.click()

@@ -69,7 +69,7 @@ def test_who_becomes_a_viewer_while_writing_keeps_the_text(
     _do(studio, "role", "vera", "viewer")
     # The session of the right that was lost has ended.
     _wish_to_save(page)
-    notice = page.get_by_role("alert").filter(has_text="You are signed out.")
+    notice = page.get_by_role("alert").filter(has_text="You've been signed out.")
     expect(notice).to_be_visible()
     with page.context.expect_page() as opened:
         notice.get_by_role("link", name="Sign in in another tab").click()

@@ -43,9 +43,9 @@ for (const toast of document.querySelectorAll("[data-toast]")) {
 const notice = document.getElementById("notice");
 const kept = gettext("What you typed is still here.");
 const WORDS = {
-  0: interpolate(gettext("The server cannot be reached. %(kept)s Try again when it is back."), { kept }, true),
+  0: interpolate(gettext("Can't reach the server. %(kept)s Try again when it is back."), { kept }, true),
   400: interpolate(gettext("The server could not take this; the four files have at most 2 MiB together. %(kept)s"), { kept }, true),
-  401: interpolate(gettext("You are signed out. %(kept)s"), { kept }, true),
+  401: interpolate(gettext("You've been signed out. %(kept)s"), { kept }, true),
   403: interpolate(gettext("The server refused this: what you may do has changed. %(kept)s"), { kept }, true),
   404: interpolate(gettext("This is no longer on the server. %(kept)s"), { kept }, true),
   413: interpolate(gettext("This is too large: the four files have at most 2 MiB together. %(kept)s"), { kept }, true),

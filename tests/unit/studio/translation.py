@@ -31,7 +31,7 @@ _FORMATS: Final = re.compile(
 )
 _CODE: Final = ("code", "pre", "kbd", "samp", "script", "style")
 # Blocks that hold names of classes.
-_NAMES: Final = ("main_class",)
+_NAMES: Final = ("main_class", "app_class")
 
 
 def untranslated(source: str) -> Iterator[tuple[int, str]]:

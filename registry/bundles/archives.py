@@ -82,8 +82,10 @@ def _zip_reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str) -> A
 def _refuse_many_entries(data: bytes, path: str) -> None:
     """Count before anything is read: half a million empty entries fit into 20 MiB, and each becomes an object."""
     end = data.rfind(b"PK\x05\x06")
-    size = int.from_bytes(data[end + 12 : end + 16], "little") if end != -1 else 0
-    _refuse_count(data.count(b"PK\x01\x02", max(0, end - size), max(0, end)), path)
+    if end == -1:
+        return
+    size = int.from_bytes(data[end + 12 : end + 16], "little")
+    _refuse_count(data.count(b"PK\x01\x02", max(0, end - size), end), path)
 
 
 def _refuse_count(entries: int, path: str) -> None:

@@ -42,7 +42,7 @@ def _no_findings(page: Page) -> None:
 
 def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
     form = open_form(editor, "capability.json")
-    form.get_by_role("textbox", name="Name needed").fill("Sleep")
+    form.get_by_role("textbox", name="Name Required").fill("Sleep")
     triggers = form.get_by_role("textbox", name="Trigger phrases")
     triggers.fill("slept badly")
     triggers.press("Enter")
@@ -75,7 +75,7 @@ def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> No
     )
     put(editor, "capability.json", text)
     form = open_form(editor, "capability.json")
-    form.get_by_role("textbox", name="Name needed").fill('New "name"')
+    form.get_by_role("textbox", name="Name Required").fill('New "name"')
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""')
     form.get_by_role("textbox", name="Description").fill("other")
     assert texts_of(editor)["capability_json"] == text.replace('"Old"', '"New \\"name\\""').replace('"d"', '"other"')
@@ -85,7 +85,7 @@ def test_what_the_form_does_not_show_stays_as_it_was_written(editor: Page) -> No
 def test_a_text_that_is_no_json_is_told_with_its_place_and_stays(editor: Page) -> None:
     put(editor, "tools.json", '[\n  {"name": "x",, }]\n')
     form = open_form(editor, "tools.json")
-    expect(form.get_by_text("it is not JSON at line 2, column 16")).to_be_visible()
+    expect(form.get_by_text("Invalid JSON at line 2, column 16")).to_be_visible()
     form.get_by_role("button", name="Go to line").click()
     expect(editor.get_by_role("textbox", name="tools.json", exact=True)).to_be_focused()
     assert texts_of(editor)["tools_json"] == '[\n  {"name": "x",, }]\n'
@@ -174,10 +174,10 @@ def test_what_is_clicked_next_has_the_focus_and_the_click(editor: Page) -> None:
     form.get_by_role("button", name="Add argument").click()
     expect(form.get_by_role("textbox", name="Name", exact=True).first).to_be_focused()
     editor.keyboard.type("plant")
-    form.get_by_label("Description").click()
-    expect(form.get_by_label("Description")).to_be_focused()
+    form.get_by_role("textbox", name="Description", exact=True).click()
+    expect(form.get_by_role("textbox", name="Description", exact=True)).to_be_focused()
     editor.keyboard.type("Which one.")
-    expect(form.get_by_role("button", name="Remove the argument plant")).to_be_visible()
+    expect(form.get_by_role("button", name="Remove argument plant")).to_be_visible()
     name = form.get_by_role("textbox", name="Name", exact=True).first
     name.fill("flower")
     form.get_by_role("button", name="Add argument").click()
@@ -199,12 +199,12 @@ def test_the_form_and_the_text_stay_in_step(editor: Page) -> None:
     editor.get_by_role("button", name="Split", exact=True).click()
     form = editor.get_by_role("group", name="Details as a form")
     area = editor.get_by_role("textbox", name="capability.json", exact=True)
-    form.get_by_role("textbox", name="Name needed").fill("From the form")
+    form.get_by_role("textbox", name="Name Required").fill("From the form")
     expect(area).to_contain_text('"name": "From the form"')
     put(editor, "capability.json", texts_of(editor)["capability_json"].replace("From the form", "From the text"))
-    expect(form.get_by_role("textbox", name="Name needed")).to_have_value("From the text")
+    expect(form.get_by_role("textbox", name="Name Required")).to_have_value("From the text")
     area.press("Control+z")
-    expect(form.get_by_role("textbox", name="Name needed")).to_have_value("From the form")
+    expect(form.get_by_role("textbox", name="Name Required")).to_have_value("From the form")
 
 
 def test_a_section_is_written_and_a_heading_typed_into_it_doubles_nothing(editor: Page) -> None:

@@ -68,7 +68,7 @@ def test_a_wrong_type_is_mended_in_the_form(editor: Page) -> None:
     expect(kind).to_be_focused()
     expect(kind).to_be_in_viewport()
     expect(kind).to_have_attribute("aria-invalid", "true")
-    expect(kind).to_have_accessible_description(re.compile("^error: .*type"))
+    expect(kind).to_have_accessible_description(re.compile("^Error: .*type"))
     beside = form.locator(".property .field-finding")
     expect(beside).to_contain_text("type")
     page_of = beside.get_by_role("link", name="TOOL_SCHEMA_INVALID")
@@ -112,7 +112,7 @@ def test_a_phrase_and_a_missing_key_lead_to_their_fields(editor: Page) -> None:
     phrases = form.get_by_role("textbox", name="Trigger phrases")
     expect(phrases).to_be_focused()
     _go_to(editor, "FIELD_MISSING")
-    expect(form.get_by_role("textbox", name="Name needed")).to_be_focused()
+    expect(form.get_by_role("textbox", name="Name Required")).to_be_focused()
     # What is folded away is opened.
     _go_to(editor, "FIELD_INVALID")
     expect(form.get_by_role("textbox", name="License")).to_be_focused()

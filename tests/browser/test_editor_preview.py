@@ -60,7 +60,7 @@ def test_a_form_is_drawn_filled_and_its_action_held_against_the_tool(editor: Pag
         .locator("body")
         .evaluate("body => getComputedStyle(body).backgroundColor")
     )
-    assert colour == "rgb(25, 32, 42)"
+    assert colour == "rgb(20, 25, 32)"
     ink = (
         editor.frame_locator("iframe.preview-form")
         .get_by_role("button", name="Save weigh-in")
@@ -77,7 +77,7 @@ def test_the_preview_follows_the_text(editor: Page) -> None:
     put(editor, "skill.md", texts_of(editor)["skill_md"].replace("# Weight Tracking", "# Another title"))
     expect(page.get_by_role("heading", name="Another title")).to_be_visible()
     _view(editor, "Prompt")
-    expect(editor.get_by_label("Prompt")).to_contain_text("# Another title")
+    expect(editor.locator("pre.prompt")).to_contain_text("# Another title")
     expect(editor.get_by_text("tokens")).to_be_visible()
     _view(editor, "API response")
     expect(editor.get_by_label("API response")).to_contain_text('"capability_id": "weights"')

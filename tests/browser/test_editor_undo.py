@@ -75,7 +75,7 @@ def _stored(page: Page, field: str) -> str:
 def _remove_section(page: Page) -> None:
     form = open_form(page, "skill.md")
     boxes = form.get_by_role("textbox").count()
-    form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
+    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
     expect(form.get_by_role("textbox")).to_have_count(boxes - 1)
     _saved(page)
     assert "Line 151" not in _stored(page, "skill_md")
@@ -90,7 +90,7 @@ def _remove_tool(page: Page) -> None:
 
 def _remove_argument(page: Page) -> None:
     open_form(page, "tools.json").locator("details.tool").first.locator("summary").click()
-    page.get_by_role("button", name="Remove the argument kind").first.click()
+    page.get_by_role("button", name="Remove argument kind").first.click()
     _saved(page)
     schema = json.loads(_stored(page, "tools_json"))[0]["args_schema"]
     assert (list(schema["properties"]), schema["required"]) == (["since", "note"], ["since"])
@@ -154,7 +154,7 @@ def test_three_removals_are_undone_one_by_one(editor: Page) -> None:
 
 def test_what_was_typed_after_a_removal_stays(editor: Page) -> None:
     form = open_form(editor, "skill.md")
-    form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
+    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
     form.get_by_role("textbox", name="Text of Overview").fill("Written since.")
     form.get_by_role("textbox", name="Text of Workflows").fill("This, too.")
     _notice(editor).get_by_role("button", name="Undo").click()
@@ -164,7 +164,7 @@ def test_what_was_typed_after_a_removal_stays(editor: Page) -> None:
 def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
     form = open_form(editor, "tools.json")
     form.locator("details.tool").first.locator("summary").click()
-    form.get_by_role("button", name="Remove the argument kind").first.click()
+    form.get_by_role("button", name="Remove argument kind").first.click()
     form.get_by_role("textbox", name="Description").nth(1).fill("Typed since.")
     _notice(editor).get_by_role("button", name="Undo").click()
     assert texts_of(editor)["tools_json"] == TOOLS.replace("What to say.", "Typed since.", 1)
@@ -172,7 +172,7 @@ def test_an_argument_comes_back_among_words_typed_since(editor: Page) -> None:
 
 def test_by_keys_alone_the_notice_has_the_focus_and_gives_it_back(editor: Page) -> None:
     form = open_form(editor, "skill.md")
-    remove = form.get_by_role("button", name="Remove the section Core Capabilities", exact=True)
+    remove = form.get_by_role("button", name="Remove section Core Capabilities", exact=True)
     remove.focus()
     editor.keyboard.press("Enter")
     expect(_notice(editor).get_by_role("button", name="Undo")).to_be_focused()
@@ -183,7 +183,7 @@ def test_by_keys_alone_the_notice_has_the_focus_and_gives_it_back(editor: Page) 
 
 def test_in_a_text_field_the_keys_belong_to_the_field(editor: Page) -> None:
     form = open_form(editor, "skill.md")
-    form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
+    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
     box = form.get_by_role("textbox", name="Text of Overview")
     box.press("End")
     typed = " typed"
@@ -212,13 +212,13 @@ def test_the_notice_stays_until_the_next_change_of_structure(editor: Page) -> No
 
 
 def test_the_notice_is_dismissed(editor: Page) -> None:
-    open_form(editor, "skill.md").get_by_role("button", name="Remove the section Overview").click()
+    open_form(editor, "skill.md").get_by_role("button", name="Remove section Overview").click()
     _notice(editor).get_by_role("button", name="Dismiss").click()
     expect(_notice(editor)).to_be_empty()
 
 
 def test_from_another_file_undo_leads_back(editor: Page) -> None:
-    open_form(editor, "skill.md").get_by_role("button", name="Remove the section Overview").click()
+    open_form(editor, "skill.md").get_by_role("button", name="Remove section Overview").click()
     editor.get_by_role("tab", name="tools.json").click()
     _notice(editor).get_by_role("button", name="Undo").click()
     expect(editor.get_by_role("tab", name="skill.md")).to_have_attribute("aria-selected", "true")
@@ -230,7 +230,7 @@ def test_beside_the_code_the_form_is_undone_once(editor: Page) -> None:
     editor.get_by_role("tab", name="skill.md").click()
     editor.get_by_role("group", name="Editor view").get_by_role("button", name="Split", exact=True).click()
     form = editor.get_by_role("group", name="Instructions as a form")
-    form.get_by_role("button", name="Remove the section Core Capabilities", exact=True).click()
+    form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()
     code = editor.get_by_role("textbox", name="skill.md", exact=True)
     code.click()
     code.press("Control+z")

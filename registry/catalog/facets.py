@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -105,6 +105,17 @@ def get_display_name(capability: Capability) -> str:
     revision = capability.published_revision
     kept = capability.drafts.filter(discarded_at__isnull=True).values_list("capability_json", flat=True)
     return list_facets(revision.capability_json if revision else kept.first()).name_or(capability.capability_id)
+
+
+def find_display_names(ids: Collection[str]) -> dict[str, str]:
+    """What people call these capabilities: `{id: name}`, of what is published, else of the draft; in two queries."""
+    rows = Capability.objects.filter(capability_id__in=ids).values_list("capability_id", "published_revision__name")
+    names = {capability_id: name or "" for capability_id, name in rows}
+    unnamed = [capability_id for capability_id, name in names.items() if not name]
+    drafts = Draft.objects.filter(capability__capability_id__in=unnamed, discarded_at__isnull=True)
+    for capability_id, text in drafts.values_list("capability__capability_id", "capability_json"):
+        names[capability_id] = list_facets(text).name_or(capability_id)
+    return {capability_id: name or capability_id for capability_id, name in names.items()}
 
 
 def list_facets(capability_json: str | None) -> Facets:

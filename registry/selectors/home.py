@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Final, Generic, TypeVar
-from uuid import UUID
+from typing import Final
 
-from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from registry.catalog.facets import list_facets
+from registry.catalog.facets import find_display_names
+from registry.core.events import TIMELINE_VERBS
 from registry.core.jobs.admin import oldest_due_job
-from registry.core.queries import list_open_incidents
-from registry.models import (
-    Capability,
-    Draft,
-    Incident,
-    LoadCount,
-    Proposal,
-    Review,
-    Revision,
-    ScheduledRelease,
-)
-from registry.publishing.reviews import list_changes_requested, list_reviews
-from registry.publishing.scheduled_releases import list_releases
+from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, LoadCount, Operator, Release
+from registry.selectors import inbox
+from registry.selectors.inbox import Inbox
 from registry.usage import demand
-from registry.usage.revision_health import Regression, find_regressions
+from registry.usage.revision_health import OutcomeCounts, count_outcomes
 
 SHOWN_MAX: Final = 5
-LOAD_DAYS: Final = 30
+ACTIVITY_MAX: Final = 6
+DAYS: Final = 30
 # A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class DraftSummary:
-    """A draft that agents do not see yet; `passes` as it was when it was saved. `saved_by` is an actor as stored.
-
-    `changes_requested` says that a publisher has sent it back.
-    """
-
-    capability_id: str
-    name: str
-    saved_by: str
-    saved_at: datetime
-    passes: bool
-    changes_requested: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RecentPublish:
-    """A revision that was published; `created_by` is an actor as stored."""
-
-    capability_id: str
-    name: str
-    number: int
-    note: str
-    created_by: str
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,56 +38,45 @@ class UnmetRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenProposal:
-    """A bundle that an agent has submitted for review."""
+class Activity:
+    """A row of the audit log, and the name of the capability that it is about."""
 
-    proposal_id: UUID
-    capability_id: str
-    key_name: str
-    note: str
-    created_at: datetime
-
-
-@dataclass(frozen=True)
-class PanelItems(Generic[T]):
-    """The first few of a section, and how many there are in all."""
-
-    shown: Sequence[T]
-    total: int
+    event: AuditEvent
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`loads` has every day of the last `LOAD_DAYS` in order, days of UTC, zeros included."""
+    """Values by day are of days of UTC, in order, zeros included: `loads` of the last `2 * DAYS`, `outcomes` too,
+    `published` and `failing` of the last `DAYS`, each with one more at its beginning: as it was before them."""
 
-    incidents: PanelItems[Incident]
-    changes_requested: PanelItems[Review]
-    reviews: PanelItems[Review]
-    releases: PanelItems[ScheduledRelease]
-    drafts: PanelItems[DraftSummary]
-    publishes: Sequence[RecentPublish]
-    misses: Sequence[UnmetRequest]
+    inbox: Inbox
     loads: Sequence[tuple[date, int]]
-    statuses: Mapping[str, int]
-    worse: PanelItems[Regression]
-    proposals: PanelItems[OpenProposal]
+    outcomes: Sequence[OutcomeCounts]
+    published: Sequence[int]
+    failing: Sequence[int]
+    released: Mapping[date, int]
+    activity: Sequence[Activity]
+    misses: Sequence[UnmetRequest]
+    is_empty: bool
     jobs_wait_since: datetime | None
 
 
-def build_home(*, viewer: str = "") -> Home:
-    """Every section, read now; `viewer` is an actor as stored, whose own drafts come first where they wait for them."""
+def build_home(*, viewer: Operator, today_ends: datetime) -> Home:
+    """Every section for one person, read now; `today_ends` is the end of their day."""
+    today = datetime.now(UTC).date()
+    statuses = count_statuses()
+    releases = list_releases_since(today - timedelta(days=DAYS - 1))
     return Home(
-        incidents=list_incidents(),
-        changes_requested=changes_requested(viewer),
-        reviews=list_open_reviews(),
-        releases=list_scheduled_releases(),
-        drafts=list_drafts(),
-        publishes=list_recent_publishes(),
+        inbox=inbox.build_inbox(viewer, today_ends=today_ends),
+        loads=count_loads_by_day(today),
+        outcomes=count_outcomes_by_day(today),
+        published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
+        failing=count_failing_by_day(today),
+        released=Counter(at.date() for _, status, at in releases if status == Capability.Status.PUBLISHED),
+        activity=list_activity(),
         misses=list_unmet_requests(),
-        loads=count_loads_by_day(datetime.now(UTC).date()),
-        statuses=count_statuses(),
-        worse=list_regressions(),
-        proposals=list_open_proposals(),
+        is_empty=not any(statuses.values()),
         jobs_wait_since=find_stalled_jobs(timezone.now()),
     )
 
@@ -133,48 +87,11 @@ def find_stalled_jobs(now: datetime) -> datetime | None:
     return since if since is not None and now - since > STALLED_AFTER else None
 
 
-def list_incidents() -> PanelItems[Incident]:
-    """What agents could not be given, the latest first."""
-    found = list_open_incidents()
-    return PanelItems(list(found[:SHOWN_MAX]), found.count())
-
-
-def changes_requested(viewer: str) -> PanelItems[Review]:
-    """Drafts that a publisher has sent back, those that the viewer has submitted first."""
-    found = list_changes_requested(first_of=viewer)
-    return PanelItems(list(found[:SHOWN_MAX]), found.count())
-
-
-def list_open_reviews() -> PanelItems[Review]:
-    """Drafts that wait for a review, the latest first."""
-    found = list_reviews(states=("open",))
-    return PanelItems(list(found[:SHOWN_MAX]), found.count())
-
-
-def list_scheduled_releases() -> PanelItems[ScheduledRelease]:
-    """What will be published at a time, the next one first."""
-    found = list_releases(waiting=True)
-    return PanelItems(list(found[:SHOWN_MAX]), found.count())
-
-
-def list_drafts() -> PanelItems[DraftSummary]:
-    """Drafts that are neither published nor discarded, the latest first."""
-    found = Draft.objects.filter(discarded_at__isnull=True).order_by("-saved_at", "-pk")
-    columns = ("capability__capability_id", "capability_json", "saved_by", "saved_at", "digest")
-    is_sent_back = Exists(list_changes_requested().filter(capability=OuterRef("capability")))
-    shown = [
-        DraftSummary(capability_id, list_facets(text).name_or(capability_id), by, at, bool(digest), sent_back)
-        for capability_id, text, by, at, digest, sent_back in found.values_list(*columns, is_sent_back)[:SHOWN_MAX]
-    ]
-    return PanelItems(shown, found.count())
-
-
-def list_recent_publishes() -> list[RecentPublish]:
-    """The newest revisions, rollbacks included."""
-    rows = Revision.objects.order_by("-pk").values_list(
-        "capability__capability_id", "name", "number", "note", "created_by", "created_at"
-    )
-    return [RecentPublish(*row) for row in rows[:SHOWN_MAX]]
+def list_activity() -> list[Activity]:
+    """What happened to capabilities, the latest first: what everybody can read in their history."""
+    events = list(AuditEvent.objects.filter(verb__in=TIMELINE_VERBS).order_by("-id")[:ACTIVITY_MAX])
+    names = find_display_names({event.subject for event in events})
+    return [Activity(event, names.get(event.subject, event.subject)) for event in events]
 
 
 def list_unmet_requests() -> list[UnmetRequest]:
@@ -183,12 +100,29 @@ def list_unmet_requests() -> list[UnmetRequest]:
     return [UnmetRequest(*row) for row in found[:SHOWN_MAX]]
 
 
+def _days(today: date, number: int) -> list[date]:
+    return [today - timedelta(days=back) for back in range(number - 1, -1, -1)]
+
+
 def count_loads_by_day(today: date) -> list[tuple[date, int]]:
     """How often anything was loaded on each day of UTC up to `today`."""
-    days = [today - timedelta(days=back) for back in range(LOAD_DAYS - 1, -1, -1)]
+    days = _days(today, 2 * DAYS)
     counted = LoadCount.objects.filter(day__gte=days[0], day__lte=today).order_by()
     by_day = dict(counted.values_list("day").annotate(Sum("count")))
     return [(day, by_day.get(day, 0)) for day in days]
+
+
+def count_outcomes_by_day(today: date) -> list[OutcomeCounts]:
+    """What agents reported of their uses on each day up to `today`."""
+    days = _days(today, 2 * DAYS)
+    since = datetime.combine(days[0], datetime.min.time(), UTC)
+    found = FeedbackEvent.objects.filter(at__gte=since).order_by()
+    counted: dict[date, dict[str, int]] = {day: {} for day in days}
+    rows = found.values_list(TruncDate("at", tzinfo=UTC), "outcome").annotate(Count("pk"))
+    for day, outcome, count in rows:
+        if day in counted:
+            counted[day][outcome] = count
+    return [count_outcomes(one) for one in counted.values()]
 
 
 def count_statuses() -> dict[str, int]:
@@ -197,14 +131,39 @@ def count_statuses() -> dict[str, int]:
     return dict.fromkeys(Capability.Status.values, 0) | dict(found)
 
 
-def list_regressions() -> PanelItems[Regression]:
-    """Published revisions that fail more often than an earlier one did."""
-    found = find_regressions()
-    return PanelItems(found[:SHOWN_MAX], len(found))
+def list_releases_since(day: date) -> list[tuple[str, str, datetime]]:
+    """`(capability_id, status, at)` of what agents were given since then, the latest first."""
+    since = datetime.combine(day, datetime.min.time(), UTC)
+    found = Release.objects.filter(at__gte=since).order_by("-registry_revision")
+    return list(found.values_list("capability__capability_id", "status", "at"))
 
 
-def list_open_proposals() -> PanelItems[OpenProposal]:
-    """Undecided proposals of agents, the latest first."""
-    found = Proposal.objects.filter(status=Proposal.Status.DRAFT)
-    columns = ("proposal_id", "capability__capability_id", "key_name", "note", "created_at")
-    return PanelItems([OpenProposal(*row) for row in found.values_list(*columns)[:SHOWN_MAX]], found.count())
+def count_published_by_day(today: date, now: int, releases: Sequence[tuple[str, str, datetime]]) -> list[int]:
+    """How many were published at the end of each day, from what is published now and the releases since."""
+    days = _days(today, DAYS)
+    since = datetime.combine(days[0], datetime.min.time(), UTC)
+    earlier = Release.objects.filter(capability=OuterRef("pk"), at__lt=since).order_by("-registry_revision")
+    changed = Capability.objects.filter(pk__in=Release.objects.filter(at__gte=since).order_by().values("capability"))
+    before = dict(changed.values_list("capability_id", Subquery(earlier.values("status")[:1])))
+    change: Counter[date] = Counter()
+    published = {name: status == Capability.Status.PUBLISHED for name, status in before.items()}
+    for name, status, at in reversed(releases):
+        is_published = status == Capability.Status.PUBLISHED
+        change[at.astimezone(UTC).date()] += is_published - published.get(name, False)
+        published[name] = is_published
+    counts = [now]
+    for day in reversed(days):
+        counts.append(counts[-1] - change[day])
+    return counts[::-1]
+
+
+def count_failing_by_day(today: date) -> list[int]:
+    """How many incidents were open at the end of each day."""
+    days = [today - timedelta(days=DAYS), *_days(today, DAYS)]
+    since = datetime.combine(days[1], datetime.min.time(), UTC)
+    found = Incident.objects.filter(Q(closed_at__isnull=True) | Q(closed_at__gte=since))
+    rows = [
+        (opened.date(), closed.date() if closed else None)
+        for opened, closed in found.values_list("first_seen_at", "closed_at")
+    ]
+    return [sum(opened <= day and (closed is None or closed > day) for opened, closed in rows) for day in days]

@@ -89,3 +89,35 @@ def actor(event: AuditEvent) -> str:
 def reason(event: AuditEvent) -> str:
     """The note or the words that were given; empty where none were."""
     return next((str(event.detail[key]) for key in ("note", "words", "why", "details") if event.detail.get(key)), "")
+
+
+# For each verb whose icon is not the plain one: the icon and its tone.
+_MARKS: Final = {
+    "capability.publish": ("rocket", "success"),
+    "release.done": ("rocket", "success"),
+    "capability.rollback": ("rotate-ccw", "warning"),
+    "capability.deprecate": ("archive", ""),
+    "capability.retire": ("archive", ""),
+    "draft.discard": ("trash-2", ""),
+    "incident.open": ("triangle-alert", "danger"),
+    "incident.close": ("circle-check", "success"),
+    "release.cancel": ("calendar-clock", ""),
+    "release.change": ("calendar-clock", "plan"),
+    "release.fail": ("calendar-clock", "danger"),
+    "release.schedule": ("calendar-clock", "plan"),
+    "review.approve": ("check", "success"),
+    "review.ask": ("git-pull-request", ""),
+    "review.send_back": ("message-square-warning", "warning"),
+}
+
+
+@register.filter
+def event_icon(event: AuditEvent) -> str:
+    """The icon of what happened."""
+    return _MARKS.get(event.verb, ("pencil", ""))[0]
+
+
+@register.filter
+def event_tone(event: AuditEvent) -> str:
+    """The tone of that icon; empty for the neutral one."""
+    return _MARKS.get(event.verb, ("", ""))[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -128,12 +129,14 @@ REQUESTED = "Changes requested by the-publisher"
 def _is_told(author: Page, studio: Studio) -> None:
     """What the publisher asks for, wherever the author looks, with the way to answer."""
     author.goto(f"{studio.url}/")
-    card = author.get_by_role("region", name="Changes requested")
-    expect(card).to_contain_text(f"{REQUESTED}: Say how often")
-    expect(card).to_contain_text("Submitted by you")
-    drafts = author.get_by_role("region", name="Drafts").get_by_role("listitem").filter(has_text="Sleep Log")
-    expect(drafts).to_contain_text("Changes requested")
-    expect(drafts.get_by_text("passes")).to_have_count(0)
+    first = author.get_by_role("region", name="Needs your attention").get_by_role("listitem").first
+    expect(first).to_contain_text("the-publisher requested changes on Sleep Log")
+    expect(first).to_contain_text("Say how often")
+    expect(
+        author.get_by_role("navigation", name="Studio").get_by_role("link", name=re.compile("Reviews"))
+    ).to_contain_text("1")
+    first.get_by_role("link", name="Open review").click()
+    expect(author.get_by_role("heading", name="Review of ")).to_be_visible()
     for address in ("reviews/", "capabilities/sleep_log/", "capabilities/sleep_log/edit/"):
         author.goto(f"{studio.url}/{address}")
         told = author.get_by_role("region", name="Changes requested")

@@ -90,7 +90,7 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     _read_and_send_back(publisher, folder)
     _answer_and_hand_in_again(author)
     publisher.goto(studio.url)
-    publisher.get_by_role("region", name="Waiting for review").get_by_role("link", name="plant_care").click()
+    publisher.get_by_role("region", name="Needs your attention").get_by_role("link", name="asks you to review").click()
     expect(publisher.get_by_text("The plant, by its name.")).to_be_visible()
     publisher.get_by_role("button", name="Approve").click()
     expect(publisher.get_by_text("These very texts can be published now.")).to_be_visible()
@@ -161,9 +161,9 @@ def _ask(author: Page, note: str) -> None:
 
 
 def _find_it_on_home(publisher: Page) -> None:
-    waiting = publisher.get_by_role("region", name="Waiting for review")
+    waiting = publisher.get_by_role("region", name="Needs your attention")
     expect(waiting.get_by_text("For the people on the third floor")).to_be_visible()
-    waiting.get_by_role("link", name="plant_care").click()
+    waiting.get_by_role("link", name="asks you to review").click()
 
 
 def _read_and_send_back(publisher: Page, folder: Path) -> None:

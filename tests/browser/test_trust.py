@@ -148,8 +148,8 @@ def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[st
     studio.manage("shell", "-c", WORSE)
     page = as_role("publisher")
     page.goto(studio.url)
-    panel = page.get_by_role("region", name="Regressions")
-    panel.get_by_role("link", name="disk_pressure").click()
+    waiting = page.get_by_role("region", name="Needs your attention")
+    waiting.get_by_role("link", name="fails more often").click()
     expect(page.get_by_text("Regression since revision 1")).to_be_visible()
     page.get_by_role("link", name="Roll back to revision 1").click()
     expect(page.get_by_label("Reason (required)")).to_have_value("Revision 2 failed in 6 of 6 uses")
@@ -158,7 +158,7 @@ def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[st
     page.goto(f"{studio.url}/capabilities/disk_pressure/feedback/")
     expect(page.get_by_text("Regression since")).to_have_count(0)
     page.goto(studio.url)
-    expect(page.get_by_role("region", name="Regressions")).to_have_count(0)
+    expect(page.get_by_role("link", name="fails more often")).to_have_count(0)
 
 
 def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: Studio) -> None:

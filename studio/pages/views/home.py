@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Final
+
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from registry.selectors import home as sections
 from studio.pages import tour
 from studio.pages.charts import build_bar_chart
-from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from
+from studio.pages.figures import build_figures
+from studio.pages.inbox import build_inbox_row
+from studio.pages.permissions import StudioRequest, operator_required, post_only_from
+
+SHOWN_MAX: Final = 8
+# More marks than this would hide the bars.
+_RELEASE_MARKS_MAX: Final = 10
 
 
 @operator_required
 @require_safe
 def home(request: StudioRequest) -> HttpResponse:
-    """What needs your attention."""
-    found = sections.build_home(viewer=str(actor_of(request)))
-    context = {"home": found, "chart": build_bar_chart(found.loads), "tour": tour.get_tour(request)}
+    """What needs your attention, then the figures, the loads and what happened."""
+    today_ends = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    found = sections.build_home(viewer=request.user, today_ends=today_ends)
+    items = found.inbox.items
+    shown = items if request.GET.get("show") == "all" else items[:SHOWN_MAX]
+    loads = found.loads[sections.DAYS :]
+    context = {
+        "home": found,
+        "rows": [build_inbox_row(item) for item in shown],
+        "count": f"{len(items)}+" if found.inbox.has_more else len(items),
+        "hidden": len(items) - len(shown),
+        "figures": build_figures(found),
+        "chart": build_bar_chart(
+            loads,
+            before=[count for _day, count in found.loads[: sections.DAYS]],
+            releases=found.released if len(found.released) <= _RELEASE_MARKS_MAX else (),
+        ),
+        "tour": tour.get_tour(request),
+    }
     return render(request, "studio/home/show.html", context)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
-from registry.models import Job, LoadCount, Revision
+from registry.models import Job, LoadCount, Operator, Release, Revision
 from registry.publishing import publication
 from registry.selectors import home
 from registry.selectors.onboarding import completed_steps
@@ -21,36 +22,11 @@ from tests.factories import OLGA, agent_key, bundle, publish
 pytestmark = pytest.mark.django_db
 
 
-def test_drafts_wait_with_whether_they_pass() -> None:
-    publish()
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Another."), based_on=None, by=OLGA)
-    drafts.save_draft(capability_id="beta", files={"skill.md": ""}, based_on=None, by=Actor("operator", "bob"))
-    drafts.save_draft(capability_id="gone", files={"skill.md": ""}, based_on=None, by=OLGA)
-    drafts.discard_draft(capability_id="gone", by=OLGA)
-    found = home.list_drafts()
-    assert [(one.capability_id, one.saved_by, one.passes) for one in found.shown] == [
-        ("beta", "operator:bob", False),
-        ("alpha", "operator:olga", True),
-    ]
-    assert found.total == 2
-
-
-def test_a_section_shows_the_first_few_and_counts_all() -> None:
-    for number in range(home.SHOWN_MAX + 3):
-        publish(f"c{number}")
-        drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=OLGA)
-    assert (len(home.list_drafts().shown), home.list_drafts().total) == (home.SHOWN_MAX, home.SHOWN_MAX + 3)
-    assert [one.capability_id for one in home.list_recent_publishes()] == ["c7", "c6", "c5", "c4", "c3"]
-    for revision in Revision.objects.all():
-        incidents.open_incident(revision=revision, message="m", details="d", findings=())
-    assert (len(home.list_incidents().shown), home.list_incidents().total) == (home.SHOWN_MAX, home.SHOWN_MAX + 3)
-
-
-def test_publishes_say_who_when_and_why() -> None:
+def test_activity_says_who_did_what_to_which() -> None:
     publication.publish(files=bundle(name="The First"), by=OLGA, note="because")
-    (one,) = home.list_recent_publishes()
-    assert (one.name, one.number, one.note, one.created_by) == ("The First", 1, "because", "operator:olga")
-    assert datetime.now(UTC) - one.created_at < timedelta(minutes=1)
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
+    (one,) = home.list_activity()
+    assert (one.name, one.event.verb, one.event.actor_name) == ("The First", "capability.publish", "olga")
 
 
 def test_misses_are_those_that_are_still_not_there() -> None:
@@ -66,11 +42,11 @@ def test_misses_are_those_that_are_still_not_there() -> None:
 
 def test_loads_have_every_day_and_nothing_older() -> None:
     today = date(2026, 3, 1)
-    for day, count in ((today, 2), (today - timedelta(days=29), 5), (today - timedelta(days=30), 7)):
+    for day, count in ((today, 2), (today - timedelta(days=59), 5), (today - timedelta(days=60), 7)):
         LoadCount.objects.create(day=day, capability_id="alpha", revision=1, count=count)
     LoadCount.objects.create(day=today, capability_id="beta", revision=1, key_name="k", count=3)
     found = home.count_loads_by_day(today)
-    assert [day for day, _ in found] == [date(2026, 1, 31) + timedelta(days=number) for number in range(30)]
+    assert [day for day, _ in found] == [date(2026, 1, 1) + timedelta(days=number) for number in range(60)]
     assert (found[0][1], found[-1][1], sum(count for _, count in found)) == (5, 5, 10)
 
 
@@ -79,12 +55,29 @@ def test_every_status_has_its_number() -> None:
     assert home.count_statuses() == {"draft": 0, "published": 1, "deprecated": 0, "retired": 0}
 
 
+def test_published_and_failing_are_told_as_they_were() -> None:
+    today = datetime.now(UTC).date()
+    publish("alpha")
+    publish("beta")
+    Release.objects.filter(capability__capability_id="alpha").update(at=timezone.now() - timedelta(days=60))
+    Release.objects.filter(capability__capability_id="beta").update(at=timezone.now() - timedelta(days=3))
+    publish("alpha", body="Another.")
+    publication.retire(capability_id="beta", by=OLGA)
+    releases = home.list_releases_since(today - timedelta(days=29))
+    counts = home.count_published_by_day(today, 1, releases)
+    assert counts == [1] * 27 + [2] * 3 + [1]
+    for revision in Revision.objects.order_by("pk")[:1]:
+        incidents.open_incident(revision=revision, message="m", details="d", findings=())
+    assert home.count_failing_by_day(today) == [0] * 30 + [1]
+
+
 def test_the_number_of_queries_does_not_grow() -> None:
     def count() -> int:
         with CaptureQueriesContext(connection) as queries:
-            home.build_home()
+            home.build_home(viewer=viewer, today_ends=timezone.now())
         return len(queries)
 
+    viewer = Operator.objects.create_user("ann", role=Operator.Role.PUBLISHER)
     publish()
     few = count()
     for number in range(10):

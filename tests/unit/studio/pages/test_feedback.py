@@ -42,7 +42,7 @@ def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: Sig
     _worse()
     client = signed_in("publisher")
     assert "Worse than revision 1" in client.get("/feedback/").content.decode()
-    assert "Regressions" in client.get("/").content.decode()
+    assert "fails more often" in client.get("/").content.decode()
     page = client.get("/capabilities/alpha/feedback/").content.decode()
     assert "Regression since revision 1" in page
     assert "fails more often: 100% (6 of 6)" in page
@@ -54,7 +54,7 @@ def test_a_worse_revision_is_offered_for_a_rollback_that_says_why(signed_in: Sig
     assert revision is not None
     assert revision.number == 1
     assert "Regression since" not in client.get("/capabilities/alpha/feedback/").content.decode()
-    assert "Regressions" not in client.get("/").content.decode()
+    assert "fails more often" not in client.get("/").content.decode()
 
 
 def test_who_may_not_publish_is_offered_to_look(signed_in: SignIn) -> None:

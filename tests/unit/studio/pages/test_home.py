@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+import re
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -11,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from registry.catalog import drafts, incidents
-from registry.models import Job, Revision
+from registry.common.actors import Actor
+from registry.models import Job, LoadCount, Revision
 from registry.publishing import publication
 from registry.usage import usage_counters
 from studio.pages.charts import HEIGHT, WIDTH, build_bar_chart
@@ -22,35 +24,67 @@ from tests.unit.studio.forms import form_with
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
-def test_an_empty_registry_says_so_in_each_section(signed_in: SignIn) -> None:
-    page = signed_in("viewer").get("/").content.decode()
-    for words in (
-        "No open incidents",
-        "No unpublished changes",
-        "No loads yet",
-        "Nothing published yet",
-        "Every request was served",
-    ):
-        assert words in page
+def test_an_empty_registry_says_what_will_be_here_and_offers_one_action(signed_in: SignIn) -> None:
+    page = signed_in("author").get("/").content.decode()
+    assert "No capabilities yet" in page
+    assert page.count("Create capability</a>") == 1
+    assert 'class="card stat"' not in page
+    assert "Create capability</a>" not in signed_in("viewer").get("/").content.decode()
 
 
 def test_it_tells_what_needs_a_person(signed_in: SignIn) -> None:
     publication.publish(files=bundle(name="<b>First</b>"), by=OLGA, note="a <i>note</i>")
-    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=OLGA)
-    incidents.open_incident(revision=Revision.objects.get(), message="m", details="what is wrong", findings=())
+    author = signed_in("author")
+    by = Actor("operator", author.get("/").context["user"].get_username())
+    drafts.save_draft(capability_id="alpha", files={"skill.md": ""}, based_on=None, by=by)
+    incidents.open_incident(revision=Revision.objects.get(), message="m", details="what <is> wrong", findings=())
     usage_counters.count_miss("sleep_<x>")
     usage_counters.count_load("alpha", 1, key_name="")
     usage_counters.flush()
-    page = signed_in("viewer").get("/").content.decode()
-    assert "what is wrong" in page
-    assert "Has errors" in page
-    assert "&lt;b&gt;First&lt;/b&gt;" in page
+    page = author.get("/").content.decode()
+    titles = re.findall(r'class="inbox__title" href="([^"]*)">([^<]*)<', page)
+    assert titles == [
+        ("/capabilities/alpha/", "&lt;b&gt;First&lt;/b&gt; is failing for agents"),
+        ("/capabilities/alpha/edit/", "Your draft of &lt;b&gt;First&lt;/b&gt; has errors"),
+    ]
+    assert "what &lt;is&gt; wrong" in page
     assert "a &lt;i&gt;note&lt;/i&gt;" in page
+    assert "Published as revision 1" in page
     assert "sleep_&lt;x&gt;" in page
     assert "1 load in the last 30 days" in page
-    assert 'href="/capabilities/alpha/publish/"' in page
+    assert "New capability" in page
+
+
+def test_a_viewer_sees_the_figures_and_nothing_to_do(signed_in: SignIn) -> None:
+    publish()
+    incidents.open_incident(revision=Revision.objects.get(), message="m", details="d", findings=())
+    page = signed_in("viewer").get("/").content.decode()
+    assert "all caught up" in page
+    assert page.count('class="card stat"') == 4
     assert "New capability" not in page
-    assert "New capability" in signed_in("author").get("/").content.decode()
+
+
+def test_figures_are_compared_with_the_period_before(signed_in: SignIn) -> None:
+    publish()
+    today = datetime.now(UTC).date()
+    for day, count in ((today, 12_480), (today - timedelta(days=40), 11_534)):
+        LoadCount.objects.create(day=day, capability_id="alpha", revision=1, count=count)
+    loads, success, published, failing = signed_in("viewer").get("/").context["figures"]
+    assert (loads.value, loads.delta, loads.trend, loads.note) == ("12,480", "8.2%", "up", "from 11,534")
+    assert (success.value, success.delta) == ("-", "")
+    assert (published.value, published.delta, published.trend) == ("1", "1", "up")
+    assert (failing.value, failing.delta, failing.is_worse) == ("0", "", False)
+
+
+def test_a_long_list_begins_with_the_worst_and_shows_all_on_request(signed_in: SignIn) -> None:
+    author = signed_in("author")
+    by = Actor("operator", author.get("/").context["user"].get_username())
+    for number in range(12):
+        drafts.save_draft(capability_id=f"c{number}", files={"skill.md": ""}, based_on=None, by=by)
+    page = author.get("/")
+    assert (len(page.context["rows"]), page.context["count"]) == (8, 12)
+    assert 'href="?show=all"' in page.content.decode()
+    assert len(author.get("/?show=all").context["rows"]) == 12
 
 
 def test_it_says_that_no_worker_runs(signed_in: SignIn) -> None:

@@ -1,0 +1,142 @@
+"""What needs the attention of one person, worst first: one list for Home, with a fixed number of queries.
+
+No texts of bundles are read but those of the drafts that are listed and were never published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from registry.catalog.facets import find_display_names
+from registry.common.actors import Actor
+from registry.core.queries import list_open_incidents
+from registry.models import Capability, Draft, Operator, Proposal, Review
+from registry.publishing.reviews import is_independent_reviewer, list_changes_requested, list_reviews
+from registry.publishing.scheduled_releases import list_releases
+from registry.usage.revision_health import find_regressions
+
+Kind = Literal[
+    "changes_requested", "review", "failing", "source", "release_failed", "regression", "release", "proposal", "draft"
+]
+# Of each kind; a list that is longer is read on the page of that kind.
+KIND_MAX: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """Something to do. `by` is an actor as stored, or the name of a key; `text` is what somebody or the registry said;
+    `key` is the row id of a review or a source, the id of a proposal, or the number of a revision; `count` says how
+    often it happened, of a regression the share of failures in percent, with that of before in `before`."""
+
+    kind: Kind
+    capability_id: str
+    at: datetime | None = None
+    by: str = ""
+    text: str = ""
+    key: str = ""
+    count: int = 0
+    before: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """All of it, worst first; `has_more` says that a kind has more than `KIND_MAX`."""
+
+    items: Sequence[InboxItem]
+    has_more: bool
+
+
+def build_inbox(operator: Operator, *, today_ends: datetime) -> Inbox:
+    """What this person can do something about; nothing for a viewer."""
+    if not operator.can_edit:
+        return Inbox((), has_more=False)
+    actor = str(Actor("operator", operator.get_username()))
+    closed = _closed_to(operator)
+    kinds = [
+        list(_changes_requested(actor)),
+        list(_reviews(operator, actor, closed)),
+        list(_incidents(closed)),
+        list(_regressions(closed)),
+        list(_releases(today_ends, closed)),
+        list(_proposals(closed)),
+        list(_drafts_with_errors(actor)),
+    ]
+    found = [one for kind in kinds for one in kind]
+    names = find_display_names({one.capability_id for one in found if one.capability_id})
+    named = [replace(one, name=names.get(one.capability_id, one.capability_id)) for one in found]
+    return Inbox(named, has_more=any(len(kind) >= KIND_MAX for kind in kinds))
+
+
+def _closed_to(operator: Operator) -> QuerySet[Capability]:
+    """Capabilities of teams that the person is not in."""
+    if operator.can_administer:
+        return Capability.objects.none()
+    return Capability.objects.filter(team__isnull=False).exclude(team__memberships__operator=operator)
+
+
+def _changes_requested(actor: str) -> Iterator[InboxItem]:
+    for review in list_changes_requested().filter(requested_by=actor)[:KIND_MAX]:
+        yield InboxItem(
+            "changes_requested",
+            review.capability.capability_id,
+            review.decided_at,
+            review.decided_by,
+            review.comment or "",
+            str(review.pk),
+        )
+
+
+def _reviews(operator: Operator, actor: str, closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    if operator.can_publish:
+        found = list_reviews(states=(Review.State.OPEN,)).exclude(capability__in=closed).exclude(requested_by=actor)
+        for review in found.order_by("requested_at", "pk")[:KIND_MAX]:
+            if is_independent_reviewer(review, actor):
+                at, by = review.requested_at, review.requested_by
+                yield InboxItem("review", review.capability.capability_id, at, by, review.note, str(review.pk))
+
+
+def _incidents(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    kinds: dict[str, Kind] = {"bundle": "failing", "release": "release_failed", "source": "source"}
+    found = list_open_incidents().exclude(capability__in=closed).order_by("kind", "-last_seen_at", "-pk")
+    columns = ("kind", "capability__capability_id", "last_seen_at", "details", "source_id", "source__url", "count")
+    for kind, capability_id, at, details, source, address, count in found.values_list(*columns)[:KIND_MAX]:
+        yield InboxItem(kinds[kind], capability_id or "", at, address or "", details, str(source or ""), count)
+
+
+def _regressions(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    found = find_regressions()[:KIND_MAX]
+    ids = [one.capability_id for one in found]
+    hidden = set(closed.filter(capability_id__in=ids).values_list("capability_id", flat=True)) if found else set()
+    for one in found:
+        if one.capability_id not in hidden:
+            share, before = one.newer.failure_percent or 0, one.older.failure_percent or 0
+            yield InboxItem("regression", one.capability_id, key=str(one.number), count=share, before=before)
+
+
+def _releases(today_ends: datetime, closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    found = list_releases(waiting=True).filter(due_at__lt=today_ends).exclude(capability__in=closed)
+    for capability_id, due_at, by, note in found.values_list(
+        "capability__capability_id", "due_at", "scheduled_by", "note"
+    )[:KIND_MAX]:
+        yield InboxItem("release", capability_id, due_at, by, note)
+
+
+def _proposals(closed: QuerySet[Capability]) -> Iterator[InboxItem]:
+    found = Proposal.objects.filter(status=Proposal.Status.DRAFT).exclude(capability__in=closed).order_by("-pk")
+    columns = ("capability__capability_id", "created_at", "key_name", "note", "proposal_id")
+    for capability_id, at, key_name, note, proposal_id in found.values_list(*columns)[:KIND_MAX]:
+        yield InboxItem("proposal", capability_id, at, key_name, note, str(proposal_id))
+
+
+def _drafts_with_errors(actor: str) -> Iterator[InboxItem]:
+    found = Draft.objects.filter(discarded_at__isnull=True, saved_by=actor, digest="")
+    is_sent_back = Exists(list_changes_requested().filter(capability=OuterRef("capability")))
+    rows = found.exclude(is_sent_back).order_by("-saved_at", "-pk").values_list("capability__capability_id", "saved_at")
+    for capability_id, saved_at in rows[:KIND_MAX]:
+        yield InboxItem("draft", capability_id, saved_at, actor)

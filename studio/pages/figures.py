@@ -1,0 +1,117 @@
+"""The four figures on Home, each with the change against the period before (components/stat.html)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from registry.selectors.home import DAYS, Home
+from registry.usage.revision_health import OutcomeCounts
+from studio.pages.charts import Sparkline, build_sparkline
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`delta` is empty where nothing changed, or nothing is known of the period before; `trend` is its direction and
+    `is_worse` its color."""
+
+    label: str
+    value: str
+    url: str
+    delta: str = ""
+    trend: Literal["", "up", "down"] = ""
+    is_worse: bool = False
+    note: str = ""
+    spark: Sparkline | None = None
+    spark_label: str = ""
+    tone: str = ""
+
+
+def build_figures(home: Home) -> list[Figure]:
+    """Loads, success rate, published, failing."""
+    return [_loads(home), _success(home.outcomes), _published(home.published), _failing(home.failing)]
+
+
+def _number(value: float, places: int = 0) -> str:
+    return number_format(value, places, use_l10n=True, force_grouping=True)
+
+
+def _trend(change: float) -> Literal["", "up", "down"]:
+    return "up" if change > 0 else "down" if change < 0 else ""
+
+
+def _loads(home: Home) -> Figure:
+    counts = [count for _day, count in home.loads]
+    now, before = sum(counts[DAYS:]), sum(counts[:DAYS])
+    change = now - before
+    return Figure(
+        _("Loads"),
+        _number(now),
+        reverse("studio:usage_show"),
+        delta=f"{_number(abs(100 * change / before), 1)}%" if before and change else "",
+        trend=_trend(change),
+        is_worse=change < 0,
+        note=_("from %(number)s") % {"number": _number(before)} if before else _("in 30 days"),
+        spark=build_sparkline(counts[DAYS:]) if now else None,
+        spark_label=_("Loads a day, last 30 days"),
+    )
+
+
+def _share(outcomes: Sequence[OutcomeCounts]) -> float | None:
+    known = sum(one.known for one in outcomes)
+    return 100 * sum(one.good for one in outcomes) / known if known else None
+
+
+def _success(outcomes: Sequence[OutcomeCounts]) -> Figure:
+    now, before = _share(outcomes[DAYS:]), _share(outcomes[:DAYS])
+    change = round(now - before, 1) if now is not None and before is not None else 0
+    days = [_share([one]) for one in outcomes[DAYS:]]
+    told = [share for share in days if share is not None]
+    note = _("No feedback in 30 days") if now is None else _("of reported uses")
+    return Figure(
+        _("Success rate"),
+        "-" if now is None else f"{_number(now, 1)}%",
+        reverse("studio:feedback_list"),
+        delta=_("%(number)s pt") % {"number": _number(abs(change), 1)} if change else "",
+        trend=_trend(change),
+        is_worse=change < 0,
+        note=_("from %(number)s") % {"number": f"{_number(before, 1)}%"} if change and before is not None else note,
+        spark=build_sparkline(told),
+        spark_label=_("Success rate a day, last 30 days"),
+    )
+
+
+def _published(counts: Sequence[int]) -> Figure:
+    change = counts[-1] - counts[0]
+    return Figure(
+        _("Published"),
+        _number(counts[-1]),
+        f"{reverse('studio:capability_list')}?status=published",
+        delta=_number(abs(change)) if change else "",
+        trend=_trend(change),
+        is_worse=change < 0,
+        note=_("in 30 days") if change else _("as 30 days ago"),
+        spark=build_sparkline(counts) if any(counts) else None,
+        spark_label=_("Published capabilities, last 30 days"),
+    )
+
+
+def _failing(counts: Sequence[int]) -> Figure:
+    change = counts[-1] - counts[0]
+    return Figure(
+        _("Failing"),
+        _number(counts[-1]),
+        reverse("studio:incident_list"),
+        delta=_number(abs(change)) if change else "",
+        trend=_trend(change),
+        is_worse=change > 0,
+        note=_("in 30 days") if change else _("as 30 days ago"),
+        spark=build_sparkline(counts) if any(counts) else None,
+        spark_label=_("Open incidents, last 30 days"),
+        tone="danger" if counts[-1] else "flat",
+    )

@@ -1,0 +1,140 @@
+"""What needs a person's attention, as rows of the list on Home (components/inbox_row.html)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from registry.selectors.inbox import InboxItem, Kind
+from studio.pages.formatting import actor_name, local_time, relative_time
+
+_TEXT_MAX: Final = 240
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """One row: `quote` is what somebody wrote; `meta` says when, and what else there is to say."""
+
+    icon: str
+    tone: str
+    title: str
+    url: str
+    action: str
+    meta: SafeString
+    quote: str = ""
+    action_url: str = ""
+
+
+def build_inbox_row(item: InboxItem) -> InboxRow:
+    """The row of an item."""
+    return _ROWS[item.kind](item)
+
+
+def _joined(*parts: object) -> SafeString:
+    shown = [part for part in parts if part]
+    words = SafeString("")
+    for part in shown:
+        words = format_html("{} · {}", words, part) if words else format_html("{}", part)
+    return words
+
+
+def _since(item: InboxItem) -> str:
+    return relative_time(item.at) if item.at else ""
+
+
+def _text(item: InboxItem) -> str:
+    return Truncator(" ".join(item.text.split())).chars(_TEXT_MAX)
+
+
+def _changes_requested(item: InboxItem) -> InboxRow:
+    title = _("%(who)s requested changes on %(name)s") % {"who": actor_name(item.by), "name": item.name}
+    url = reverse("studio:review_show", args=[item.key])
+    return InboxRow(
+        "message-square-warning", "warning", title, url, _("Open review"), _joined(_since(item)), _text(item)
+    )
+
+
+def _review(item: InboxItem) -> InboxRow:
+    title = _("%(who)s asks you to review %(name)s") % {"who": actor_name(item.by), "name": item.name}
+    url = reverse("studio:review_show", args=[item.key])
+    return InboxRow("git-pull-request", "info", title, url, _("Open review"), _joined(_since(item)), _text(item))
+
+
+def _times(item: InboxItem) -> str:
+    return ngettext("%(count)s time", "%(count)s times", item.count) % {
+        "count": number_format(item.count, use_l10n=True, force_grouping=True)
+    }
+
+
+def _failing(item: InboxItem) -> InboxRow:
+    title = _("%(name)s is failing for agents") % {"name": item.name}
+    url = reverse("studio:capability_show", args=[item.capability_id])
+    fix = reverse("studio:draft_edit", args=[item.capability_id])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _times(item), _since(item))
+    return InboxRow("triangle-alert", "danger", title, url, _("Fix in editor"), meta, action_url=fix)
+
+
+def _release_failed(item: InboxItem) -> InboxRow:
+    title = _("The scheduled release of %(name)s failed") % {"name": item.name}
+    url = reverse("studio:gate_show", args=[item.capability_id])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _since(item))
+    return InboxRow("calendar-clock", "danger", title, url, _("Open draft"), meta)
+
+
+def _source(item: InboxItem) -> InboxRow:
+    title = _("Sync of %(name)s is failing") % {"name": Truncator(item.by).chars(80)}
+    url = reverse("studio:source_show", args=[item.key])
+    meta = _joined(format_html("<bdi>{}</bdi>", _text(item)), _times(item), _since(item))
+    return InboxRow("folder-git-2", "danger", title, url, _("Open source"), meta)
+
+
+def _regression(item: InboxItem) -> InboxRow:
+    title = _("Revision %(number)s of %(name)s fails more often") % {"number": item.key, "name": item.name}
+    url = reverse("studio:feedback_show", args=[item.capability_id])
+    words = _("%(now)s%% of uses, %(before)s%% before") % {"now": item.count, "before": item.before}
+    return InboxRow("arrow-down", "danger", title, url, _("View feedback"), _joined(words))
+
+
+def _release(item: InboxItem) -> InboxRow:
+    title = _("%(name)s goes live today") % {"name": item.name}
+    by = _("Scheduled by %(who)s") % {"who": actor_name(item.by)}
+    meta = _joined(local_time(item.at) if item.at else "", by)
+    url = reverse("studio:gate_show", args=[item.capability_id])
+    schedule = reverse("studio:release_list")
+    return InboxRow("calendar-clock", "plan", title, url, _("View schedule"), meta, _text(item), schedule)
+
+
+def _proposal(item: InboxItem) -> InboxRow:
+    title = _("An agent suggested a change to %(name)s") % {"name": item.name}
+    meta = _joined(_("via %(key)s") % {"key": item.by}, _since(item))
+    url = reverse("studio:proposal_show", args=[item.key])
+    return InboxRow("sparkles", "info", title, url, _("Review proposal"), meta, _text(item))
+
+
+def _draft(item: InboxItem) -> InboxRow:
+    title = _("Your draft of %(name)s has errors") % {"name": item.name}
+    url = reverse("studio:draft_edit", args=[item.capability_id])
+    saved = format_html("{} {}", _("Saved"), _since(item))
+    return InboxRow("pencil-line", "warning", title, url, _("Fix in editor"), saved)
+
+
+_ROWS: Final[dict[Kind, Callable[[InboxItem], InboxRow]]] = {
+    "changes_requested": _changes_requested,
+    "review": _review,
+    "failing": _failing,
+    "release_failed": _release_failed,
+    "source": _source,
+    "regression": _regression,
+    "release": _release,
+    "proposal": _proposal,
+    "draft": _draft,
+}

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from django.db.models import Count, OuterRef, Q, Subquery, Sum
-from django.db.models.functions import TruncDate
+from django.db.models import Case, Count, OuterRef, Q, Subquery, Sum, When
 from django.utils import timezone
 
 from registry.catalog.facets import find_display_names
@@ -18,12 +17,13 @@ from registry.core.jobs.admin import oldest_due_job
 from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, LoadCount, Operator, Release
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
-from registry.usage import demand
-from registry.usage.revision_health import OutcomeCounts, count_outcomes
+from registry.usage import demand, revision_health
+from registry.usage.revision_health import OutcomeCounts
 
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
 DAYS: Final = 30
+OUTCOME_DAYS: Final = 3
 # A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
 
@@ -47,8 +47,9 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Values by day are of days of UTC, in order, zeros included: `loads` of the last `2 * DAYS`, `outcomes` too,
-    `published` and `failing` of the last `DAYS`, each with one more at its beginning: as it was before them."""
+    """Values by day are of days of UTC, in order, zeros included: `loads` of the last `2 * DAYS`; `published` and
+    `failing` of the last `DAYS`, with one more at the beginning: as it was before them. `outcomes` begins with the
+    period before, and has one value for each `OUTCOME_DAYS` then."""
 
     inbox: Inbox
     loads: Sequence[tuple[date, int]]
@@ -70,7 +71,7 @@ def build_home(*, viewer: Operator, today_ends: datetime) -> Home:
     return Home(
         inbox=inbox.build_inbox(viewer, today_ends=today_ends),
         loads=count_loads_by_day(today),
-        outcomes=count_outcomes_by_day(today),
+        outcomes=count_outcomes(today),
         published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
         failing=count_failing_by_day(today),
         released=Counter(at.date() for _, status, at in releases if status == Capability.Status.PUBLISHED),
@@ -112,17 +113,19 @@ def count_loads_by_day(today: date) -> list[tuple[date, int]]:
     return [(day, by_day.get(day, 0)) for day in days]
 
 
-def count_outcomes_by_day(today: date) -> list[OutcomeCounts]:
-    """What agents reported of their uses on each day up to `today`."""
-    days = _days(today, 2 * DAYS)
-    since = datetime.combine(days[0], datetime.min.time(), UTC)
-    found = FeedbackEvent.objects.filter(at__gte=since).order_by()
-    counted: dict[date, dict[str, int]] = {day: {} for day in days}
-    rows = found.values_list(TruncDate("at", tzinfo=UTC), "outcome").annotate(Count("pk"))
-    for day, outcome, count in rows:
-        if day in counted:
-            counted[day][outcome] = count
-    return [count_outcomes(one) for one in counted.values()]
+def count_outcomes(today: date) -> list[OutcomeCounts]:
+    """What agents reported of their uses: in the `DAYS` before the last ones, then in each `OUTCOME_DAYS` of these.
+
+    By bounds and not by days: SQLite would call a Python function for the day of each row.
+    """
+    begin = datetime.combine(today + timedelta(days=1), datetime.min.time(), UTC)
+    begins = [begin - timedelta(days=2 * DAYS), *(begin - timedelta(days=n) for n in range(DAYS, 0, -OUTCOME_DAYS))]
+    period = Case(*(When(at__gte=begins[n], then=n) for n in range(len(begins) - 1, -1, -1)), default=0)
+    counted: list[dict[str, int]] = [{} for _ in begins]
+    found = FeedbackEvent.objects.filter(at__gte=begins[0]).order_by().annotate(period=period)
+    for place, outcome, count in found.values_list("period", "outcome").annotate(Count("pk")):
+        counted[place][outcome] = count
+    return [revision_health.count_outcomes(one) for one in counted]
 
 
 def count_statuses() -> dict[str, int]:

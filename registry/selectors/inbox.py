@@ -81,15 +81,10 @@ def _closed_to(operator: Operator) -> QuerySet[Capability]:
 
 
 def _changes_requested(actor: str) -> Iterator[InboxItem]:
-    for review in list_changes_requested().filter(requested_by=actor)[:KIND_MAX]:
-        yield InboxItem(
-            "changes_requested",
-            review.capability.capability_id,
-            review.decided_at,
-            review.decided_by,
-            review.comment or "",
-            str(review.pk),
-        )
+    found = list_changes_requested().filter(requested_by=actor)
+    columns = ("capability__capability_id", "decided_at", "decided_by", "comment", "pk")
+    for capability_id, at, by, comment, key in found.values_list(*columns)[:KIND_MAX]:
+        yield InboxItem("changes_requested", capability_id, at, by, comment or "", str(key))
 
 
 def _reviews(operator: Operator, actor: str, closed: QuerySet[Capability]) -> Iterator[InboxItem]:

@@ -68,9 +68,9 @@ def _share(outcomes: Sequence[OutcomeCounts]) -> float | None:
 
 
 def _success(outcomes: Sequence[OutcomeCounts]) -> Figure:
-    now, before = _share(outcomes[DAYS:]), _share(outcomes[:DAYS])
+    now, before = _share(outcomes[1:]), _share(outcomes[:1])
     change = round(now - before, 1) if now is not None and before is not None else 0
-    days = [_share([one]) for one in outcomes[DAYS:]]
+    days = [_share([one]) for one in outcomes[1:]]
     told = [share for share in days if share is not None]
     note = _("No feedback in 30 days") if now is None else _("of reported uses")
     return Figure(
@@ -82,7 +82,7 @@ def _success(outcomes: Sequence[OutcomeCounts]) -> Figure:
         is_worse=change < 0,
         note=_("from %(number)s") % {"number": f"{_number(before, 1)}%"} if change and before is not None else note,
         spark=build_sparkline(told),
-        spark_label=_("Success rate a day, last 30 days"),
+        spark_label=_("Success rate, last 30 days"),
     )
 
 

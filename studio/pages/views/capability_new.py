@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
@@ -19,6 +19,7 @@ from registry.authoring.capability_creation import ArgumentSpec, CapabilitySpec,
 from registry.common.errors import DraftConflict, RegistryError
 from studio.pages.form_data import get_query_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
+from studio.pages.starting_points import STARTING_POINTS, build_tool_rows, find_starting_point
 from studio.pages.tool_formset import ARGUMENT_CHOICES, ToolRow, read_tool_rows
 
 TRIGGERS_MAX: Final = 50
@@ -112,8 +113,17 @@ def _lines(text: str, *, most: int) -> list[str]:
 def capability_new(request: StudioRequest) -> HttpResponse:
     """Ask what it should do, when, with which tools, shown how; end in the editor with the draft."""
     if request.method != "POST":
-        form = NewCapabilityForm(initial=_asked_for(request))
-        return _page(request, form, read_tool_rows(QueryDict()))
+        point = find_starting_point(get_query_text(request, "start", most=20))
+        initial = _asked_for(request)
+        context: dict[str, Any] = {"point": point}
+        if point is not None:
+            initial["skill_profile"] = point.profile
+        elif not any(initial.values()):
+            context["starting_points"] = STARTING_POINTS
+        form = NewCapabilityForm(initial=initial)
+        if "starting_points" not in context:
+            form.fields["name"].widget.attrs["autofocus"] = True
+        return _page(request, form, build_tool_rows(point) if point else [], **context)
     step, rows = request.POST.get("step", ""), read_tool_rows(request.POST)
     form = NewCapabilityForm(request.POST)
     if step == "triggers":
@@ -220,8 +230,10 @@ def _faults(form: NewCapabilityForm, rows: list[ToolRow]) -> list[tuple[str, str
     return found
 
 
-def _page(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], *, status: int = 200) -> HttpResponse:
-    return render(request, "studio/capability/new.html", _context(request, form, rows), status=status)
+def _page(
+    request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow], *, status: int = 200, **more: Any
+) -> HttpResponse:
+    return render(request, "studio/capability/new.html", _context(request, form, rows) | more, status=status)
 
 
 class CopyForm(NameAndIdForm):

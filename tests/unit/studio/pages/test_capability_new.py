@@ -11,7 +11,8 @@ from django.test import Client
 from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
 from registry.models import Capability
-from tests.factories import publish
+from studio.pages.starting_points import STARTING_POINTS, StartingPoint
+from tests.factories import publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with
 
@@ -181,6 +182,27 @@ def test_it_begins_with_what_was_asked_for(client: Client) -> None:
     assert 'value="Sleep Log"' in page
     assert "log &lt;my&gt; sleep" in page
     assert 'value="&lt;' not in client.get("/new-capability/", {"id": "<b>"}).content.decode()
+
+
+@pytest.mark.parametrize("point", STARTING_POINTS, ids=lambda point: point.key)
+def test_a_card_leads_to_a_form_that_creates_a_good_draft(point: StartingPoint, client: Client) -> None:
+    assert f'href="?start={point.key}"' in client.get("/new-capability/").content.decode()
+    page = client.get("/new-capability/", {"start": point.key})
+    assert b"autofocus" in page.content
+    assert b'class="choices"' not in page.content
+    answer = form_with(page, "Create draft").submit(client, **GIVEN)
+    assert answer.status_code == 302
+    draft = drafts.get_draft("sleep_tracking")
+    assert drafts.validate_draft(draft).errors == ()
+    assert [tool["name"] for tool in json.loads(draft.files.get("tools.json", "[]"))] == [r.name for r in point.tools]
+    assert json.loads(draft.files["capability.json"]).get("skill_profile", "capability") == point.profile
+
+
+def test_the_tools_of_a_card_have_names_that_are_free(client: Client) -> None:
+    publish(tools=[tool("entry_save")])
+    page = client.get("/new-capability/", {"start": "log"}).content.decode()
+    assert 'value="entry_save_2"' in page
+    assert client.get("/new-capability/", {"start": "nothing"}).status_code == 200
 
 
 def test_a_copy_ends_in_the_editor(client: Client) -> None:

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 1.0
 SQLITE_POLL_SECONDS: Final = 0.1
 FLUSH_SECONDS: Final = 3.0
+# Where a revision was loaded for the first time: the Studio shows it to whoever has just published it.
+FIRST_LOAD_SECONDS: Final = 1.0
 # A server that says nothing for so long hangs, or is gone.
 POLL_ERROR_SECONDS: Final = 5.0
 # Below this a collection takes too little to speak of.
@@ -65,7 +67,8 @@ def _keep_fresh() -> None:
             _wait()
             _refresh()
             freeze_heap()
-            if time.monotonic() - last_tally > FLUSH_SECONDS:
+            wait = FIRST_LOAD_SECONDS if usage_counters.has_first_load() else FLUSH_SECONDS
+            if time.monotonic() - last_tally > wait:
                 last_tally = time.monotonic()
                 usage_counters.flush()
                 sign_ins.flush()

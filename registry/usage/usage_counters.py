@@ -34,6 +34,7 @@ class _Buffer:
     missed_by: dict[str, Counter[str]] = field(default_factory=dict)
     unmatched: dict[str, UnmatchedBuffer] = field(default_factory=dict)
     keys_used: dict[str, datetime] = field(default_factory=dict)
+    has_first_load: bool = False
 
 
 @dataclass
@@ -48,6 +49,8 @@ TOTALS: Final = UsageTotals()
 _held = _Buffer()
 _lock = threading.Lock()
 _sources: list[Callable[[], None]] = []
+# The revisions that this process has counted a load of: somebody may wait for the first one.
+_loaded: set[tuple[str, int]] = set()
 
 
 def add_source(collect: Callable[[], None]) -> None:
@@ -65,6 +68,9 @@ def count_load(capability_id: str, revision: int, *, key_name: str, count: int =
     """Loads of a revision, `key_name` empty for public reads."""
     with _lock:
         TOTALS.loads += count
+        if (capability_id, revision) not in _loaded:
+            _loaded.add((capability_id, revision))
+            _held.has_first_load = True
         _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += count
 
 
@@ -92,12 +98,18 @@ def record_key_use(key_name: str) -> None:
         _held.keys_used[key_name] = timezone.now()
 
 
+def has_first_load() -> bool:
+    """Whether a revision was loaded for the first time since the last flush, as far as this process knows."""
+    return _held.has_first_load
+
+
 @caches.register
 def clear_buffer() -> None:
     """Drop what was counted and not written yet, as in a new process."""
     global _held
     with _lock:
         _held = _Buffer()
+        _loaded.clear()
 
 
 def flush() -> None:

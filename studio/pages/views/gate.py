@@ -192,4 +192,6 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
     messages.success(
         request, words.get(outcome.status, _("Revision %(revision)s is live.") % {"revision": outcome.revision})
     )
+    if outcome.status == "published" and outcome.revision == 1:
+        return redirect("studio:capability_live", capability_id)
     return redirect("studio:capability_show", capability_id)

@@ -51,6 +51,8 @@ ADDRESSES: Final = [
     "/matrix/",
     "/members/",
     "/new-capability/",
+    "/capabilities/alpha/live/",
+    "/new-capability/?start=request",
     "/new-capability/copy/?of=alpha",
     "/new-capability/files/",
     "/new-capability/git/",

@@ -41,8 +41,8 @@ def _revision() -> int | None:
 def test_it_publishes_with_a_note(client: Client) -> None:
     _draft(bundle())
     answer = _publish(client, note="  The first.  ")
-    assert answer["Location"] == "/capabilities/alpha/"
-    assert "Revision 1 is live." in client.get("/capabilities/alpha/").content.decode()
+    assert answer["Location"] == "/capabilities/alpha/live/"
+    assert "Revision 1 is live." in client.get("/capabilities/alpha/live/").content.decode()
     revision = Revision.objects.get()
     assert (revision.note, revision.created_by) == ("The first.", "operator:the-publisher")
 

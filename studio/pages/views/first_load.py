@@ -1,0 +1,106 @@
+"""What follows the first release of a capability: snippets, a key, and the first load as it arrives."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from registry.access import agent_keys
+from registry.catalog.facets import get_display_name
+from registry.common.errors import RegistryError
+from registry.models import Capability, Revision
+from registry.usage.first_load import find_first_load
+from studio.pages.form_data import get_query_text, get_text
+from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.views.capability import get_capability_or_404
+
+LISTENS_SECONDS: Final = 600
+# What stands in the snippets for a key that nobody can read any more.
+KEY_PLACEHOLDER: Final = "$CAP_KEY"
+
+
+@operator_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
+    capability = get_capability_or_404(capability_id)
+    if capability.published_revision is None:
+        return redirect("studio:capability_show", capability_id)
+    created = error = ""
+    name = get_text(request, "name", most=80) if request.method == "POST" else ""
+    if request.method == "POST":
+        if not request.user.can_administer:
+            error = denial_reason(request, _("create API keys"), capability_id)
+        else:
+            try:
+                _row, created = agent_keys.create_key(name=name, by=actor_of(request))
+            except RegistryError as refused:
+                error = refused.message
+    context = {
+        "display_name": get_display_name(capability),
+        "created": created,
+        "key_name": name,
+        "error": error,
+        "snippets": build_snippets(request, capability_id, created or KEY_PLACEHOLDER),
+        **_listening(capability, capability.published_revision, time.time()),
+    }
+    response = render(request, "studio/capability/live.html", context, status=_status(request, created, error))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _status(request: StudioRequest, created: str, error: str) -> int:
+    if not error or created:
+        return 200
+    return 400 if request.user.can_administer else 403
+
+
+@operator_required
+@require_safe
+def first_load_show(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The listener alone; it asks again each second for ten minutes."""
+    capability = get_capability_or_404(capability_id)
+    if not request.htmx or capability.published_revision is None:
+        return redirect("studio:capability_live", capability_id)
+    since = get_query_text(request, "since", most=12)
+    begun = int(since) if since.isdecimal() and since.isascii() else 0
+    return render(
+        request, "studio/capability/live.html#first-load", _listening(capability, capability.published_revision, begun)
+    )
+
+
+def _listening(capability: Capability, revision: Revision, begun: float) -> dict[str, Any]:
+    found = find_first_load(capability.capability_id, revision.number)
+    return {
+        "capability": capability,
+        "revision": revision,
+        "first_load": found,
+        "since": int(begun),
+        "is_listening": found is None and 0 <= time.time() - begun < LISTENS_SECONDS,
+    }
+
+
+def build_snippets(request: StudioRequest, capability_id: str, key: str) -> list[tuple[str, str]]:
+    """The same load in three ways; without a key to show they read it from the variable `CAP_KEY`."""
+    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
+    is_known = key != KEY_PLACEHOLDER
+    given = json.dumps(key) if is_known else 'os.environ["CAP_KEY"]'
+    address = f"{origin}/api/v1/capability_skill_load?capability_id={capability_id}"
+    curl = f'curl -sS -H "Authorization: Bearer {key}" \\\n  "{address}"'
+    python = f"""from agent_client import Registry
+
+registry = Registry("{origin}", {given})
+print(registry.load("{capability_id}").revision)"""
+    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": f"Bearer {key}"}}
+    return [
+        ("curl", curl),
+        ("Python", python if is_known else f"import os\n\n{python}"),
+        ("MCP", json.dumps({"mcpServers": {"capability-studio": server}}, indent=2)),
+    ]

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS: Final = 1.0
 SQLITE_POLL_SECONDS: Final = 0.1
 FLUSH_SECONDS: Final = 3.0
-# Where a revision was loaded for the first time: the Studio shows it to whoever has just published it.
+# Where a revision was loaded for the first time: the Studio shows it to the person who has just published it.
 FIRST_LOAD_SECONDS: Final = 1.0
 # A server that says nothing for so long hangs, or is gone.
 POLL_ERROR_SECONDS: Final = 5.0

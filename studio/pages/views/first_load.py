@@ -98,9 +98,9 @@ def build_snippets(request: StudioRequest, capability_id: str, key: str) -> list
 
 registry = Registry("{origin}", {given})
 print(registry.load("{capability_id}").revision)"""
-    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": f"Bearer {key}"}}
+    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": " ".join(("Bearer", key))}}
     return [
-        ("curl", curl),
+        (_("curl"), curl),
         ("Python", python if is_known else f"import os\n\n{python}"),
         ("MCP", json.dumps({"mcpServers": {"capability-studio": server}}, indent=2)),
     ]

@@ -194,7 +194,7 @@ def test_a_card_leads_to_a_form_that_creates_a_good_draft(point: StartingPoint, 
     assert answer.status_code == 302
     draft = drafts.get_draft("sleep_tracking")
     assert drafts.validate_draft(draft).errors == ()
-    assert [tool["name"] for tool in json.loads(draft.files.get("tools.json", "[]"))] == [r.name for r in point.tools]
+    assert [tool["name"] for tool in json.loads(draft.files.get("tools.json", "[]"))] == [r.name for r in point.tools()]
     assert json.loads(draft.files["capability.json"]).get("skill_profile", "capability") == point.profile
 
 

@@ -132,6 +132,8 @@ def test_the_tour_knows_what_was_looked_at_and_what_was_written(signed_in: SignI
     page = client.get("/")
     assert page.context["tour"].is_over
     assert "Dismiss" in page.content.decode()
+    # It collapses by itself.
+    assert '<details class="tour-done">' in page.content.decode()
 
 
 def test_a_page_that_was_found_without_the_tour_counts(signed_in: SignIn) -> None:

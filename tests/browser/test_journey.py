@@ -73,6 +73,7 @@ def test_from_the_first_sign_in_to_an_agent_and_back(
     save(page)
     publish(page, "The first release")
     expect(page.get_by_text("Revision 1 is live.")).to_be_visible()
+    page.get_by_role("link", name="View it").click()
     first = _load(agent)
     assert first["digest"] == _shown_digest(page)
     assert first["skill_doc"] == SKILL

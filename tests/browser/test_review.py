@@ -82,6 +82,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     publisher.get_by_label("Release note (required)").fill("Reviewed")
     publisher.get_by_role("button", name="Publish", exact=True).click()
     expect(publisher.get_by_text("Revision 1 is live.")).to_be_visible()
+    publisher.get_by_role("link", name="View it").click()
     publisher.get_by_role("link", name="History", exact=True).click()
     expect(publisher.get_by_text("Approved by the-publisher")).to_be_visible()
     _not_ones_own(publisher, studio)

@@ -99,6 +99,7 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     publisher.get_by_role("button", name="Publish", exact=True).click()
     expect(publisher.get_by_text("Revision 1 is live.")).to_be_visible()
     _an_agent_loads_it(studio)
+    publisher.get_by_role("link", name="View it").click()
     publisher.get_by_role("link", name="History", exact=True).click()
     expect(publisher.get_by_text("approved by the-publisher")).to_be_visible()
 

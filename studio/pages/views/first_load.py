@@ -24,6 +24,7 @@ from studio.pages.views.capability import get_capability_or_404
 LISTENS_SECONDS: Final = 600
 # What stands in the snippets for a key that nobody can read any more.
 KEY_PLACEHOLDER: Final = "$CAP_KEY"
+_SCHEME: Final = "Bearer"
 
 
 @operator_required
@@ -93,12 +94,12 @@ def build_snippets(request: StudioRequest, capability_id: str, key: str) -> list
     is_known = key != KEY_PLACEHOLDER
     given = json.dumps(key) if is_known else 'os.environ["CAP_KEY"]'
     address = f"{origin}/api/v1/capability_skill_load?capability_id={capability_id}"
-    curl = f'curl -sS -H "Authorization: Bearer {key}" \\\n  "{address}"'
+    curl = f'curl -sS -H "Authorization: {_SCHEME} {key}" \\\n  "{address}"'
     python = f"""from agent_client import Registry
 
 registry = Registry("{origin}", {given})
 print(registry.load("{capability_id}").revision)"""
-    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": " ".join(("Bearer", key))}}
+    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": f"{_SCHEME} {key}"}}
     return [
         (_("curl"), curl),
         ("Python", python if is_known else f"import os\n\n{python}"),

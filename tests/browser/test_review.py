@@ -121,7 +121,7 @@ def _answer_and_resolve(publisher: Page) -> None:
     talk.locator(".entry-fold summary").click()
     expect(talk.get_by_text("Asked and answered.")).to_be_visible()
     talk.get_by_role("button", name="Reopen").click()
-    expect(talk.get_by_text("1 unresolved")).to_be_visible()
+    expect(talk.get_by_text("1 unresolved", exact=True)).to_be_visible()
 
 
 REQUESTED = "Changes requested by the-publisher"

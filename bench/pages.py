@@ -29,7 +29,7 @@ PAGES = {
     "Home": "/",
     "Capabilities": "/capabilities/",
     "Capabilities, searched": "/capabilities/?q=bench+4711",
-    "Capabilities, filtered and sorted": "/capabilities/?status=published&group=group_7&sort=loads",
+    "Capabilities, filtered and sorted": "/capabilities/?status=published&group=group_7&sort=-loads",
     "Capabilities, the last page": "/capabilities/?page=9999",
     "Compatibility": "/matrix/",
     "Skill groups": "/skill-groups/",

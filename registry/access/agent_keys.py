@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from registry.common.actors import Actor
@@ -128,10 +128,15 @@ def get_key_by_id(number: int) -> AgentKey:
     return row
 
 
-def list_keys(*, state: str = "all") -> QuerySet[AgentKey]:
-    """By name: those in force (`force`), revoked or at their end (`ended`), or all."""
+def list_keys(*, state: str = "all", search: str = "", sort: str = "name") -> QuerySet[AgentKey]:
+    """Those in force (`force`), revoked or at their end (`ended`), or all; with `search` in their name.
+    `sort` is `name`, `expires` or `used`, downwards with `-`."""
     ended = Q(revoked_at__isnull=False) | Q(expires_at__lte=timezone.now())
-    found = AgentKey.objects.all()
+    column = {"name": "name", "expires": "expires_at", "used": "last_used_at"}[sort.removeprefix("-")]
+    order = F(column).desc(nulls_last=True) if sort.startswith("-") else F(column).asc(nulls_last=True)
+    found = AgentKey.objects.order_by(order, "name")
+    if search:
+        found = found.filter(name__icontains=search)
     return found if state == "all" else found.filter(ended) if state == "ended" else found.exclude(ended)
 
 

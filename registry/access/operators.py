@@ -11,6 +11,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.db.models import F, Q
 
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
@@ -225,7 +226,8 @@ def _store(operator: Operator, by: Actor, **detail: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet."""
+    """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet; `name`
+    and `email` may be empty."""
 
     key: int
     username: str
@@ -234,22 +236,35 @@ class OperatorRow:
     is_invited: bool
     last_login: datetime | None
     teams: tuple[str, ...]
+    name: str = ""
+    email: str = ""
 
 
-def list_operators(*, search: str = "") -> list[OperatorRow]:
-    """Everybody, by name; three queries."""
-    found = Operator.objects.order_by("username").prefetch_related("memberships__team")
+def list_operators(*, search: str = "", role: str = "", state: str = "", sort: str = "name") -> list[OperatorRow]:
+    """Everybody, or those of a role and a state (`active`, `invited`, `deactivated`) with `search` in their name or
+    address; three queries. `sort` is `name`, `role` or `seen`, downwards with `-`."""
+    column = {"name": "username", "role": "role", "seen": "last_login"}[sort.removeprefix("-")]
+    order = F(column).desc(nulls_last=True) if sort.startswith("-") else F(column).asc(nulls_last=True)
+    found = Operator.objects.order_by(order, "username").prefetch_related("memberships__team")
     if search:
-        found = found.filter(username__icontains=search)
-    return [
+        names = Q(username__icontains=search) | Q(first_name__icontains=search) | Q(last_name__icontains=search)
+        found = found.filter(names | Q(email__icontains=search))
+    if role:
+        found = found.filter(role=role)
+    if state:
+        found = found.filter(is_active=state != "deactivated")
+    rows = [
         OperatorRow(
             *(one.pk, one.username, one.role, one.is_active),
             is_invited=not one.has_usable_password(),
             last_login=one.last_login,
             teams=tuple(sorted(each.team.name for each in one.memberships.all())),
+            name=one.get_full_name(),
+            email=one.email,
         )
         for one in found
     ]
+    return [one for one in rows if one.is_invited == (state == "invited")] if state in ("active", "invited") else rows
 
 
 def get_operator(username: str) -> Operator:

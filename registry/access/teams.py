@@ -30,11 +30,13 @@ class TeamRow:
     capabilities: int
 
 
-def list_teams() -> list[TeamRow]:
-    """All of them, by name, in one query."""
+def list_teams(*, search: str = "") -> list[TeamRow]:
+    """All of them, or those whose name or description has `search` in it, by name, in one query."""
     counted = Team.objects.annotate(
         member_count=Count("memberships", distinct=True), capability_count=Count("capabilities", distinct=True)
     )
+    if search:
+        counted = counted.filter(Q(name__icontains=search) | Q(description__icontains=search))
     columns = ("pk", "name", "description", "member_count", "capability_count")
     return [TeamRow(*row) for row in counted.order_by("name").values_list(*columns)]
 

@@ -23,13 +23,17 @@ _NAME_MAX: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """`places` has a pair (os, dependency level) for each os that it names. `owner` is `metadata.owner`, or empty."""
+    """`places` has a pair (os, dependency level) for each os that it names. `owner` is `metadata.owner`, or empty;
+    `reads` and `writes` count its tools, and `needs_approval` says that one of them waits for a person."""
 
     name: str = ""
     profile: str = "capability"
     groups: frozenset[str] = frozenset()
     owner: str = ""
     places: frozenset[tuple[str, str]] = frozenset({("common", "builtin")})
+    reads: int = 0
+    writes: int = 0
+    needs_approval: bool = False
     known: CapabilityProfile = field(default_factory=lambda: CapabilityProfile("", ""), repr=False)
 
     def name_or(self, capability_id: str) -> str:
@@ -91,12 +95,13 @@ def _read(rows: Sequence[FacetRow]) -> dict[_Key, Facets]:
     published = [row.revision_key for row in rows if row.revision_key is not None]
     for at in range(0, len(published), _AT_ONCE):
         revisions = Revision.objects.filter(pk__in=published[at : at + _AT_ONCE])
-        found |= {key: list_facets(text) for key, text in revisions.values_list("pk", "capability_json")}
+        texts = revisions.values_list("pk", "capability_json", "tools_json")
+        found |= {key: list_facets(text, tools) for key, text, tools in texts}
     drafted = [row.key for row in rows if row.revision_key is None]
     for at in range(0, len(drafted), _AT_ONCE):
         drafts = Draft.objects.filter(capability__in=drafted[at : at + _AT_ONCE])
-        texts = drafts.values_list("capability_id", "version", "capability_json")
-        found |= {(key, version): list_facets(text) for key, version, text in texts}
+        drafted_texts = drafts.values_list("capability_id", "version", "capability_json", "tools_json")
+        found |= {(key, version): list_facets(text, tools) for key, version, text, tools in drafted_texts}
     return found
 
 
@@ -118,15 +123,16 @@ def find_display_names(ids: Collection[str]) -> dict[str, str]:
     return {capability_id: name or capability_id for capability_id, name in names.items()}
 
 
-def list_facets(capability_json: str | None) -> Facets:
-    """From the stored text; whatever a draft or a damaged row lacks has its default."""
+def list_facets(capability_json: str | None, tools_json: str | None = None) -> Facets:
+    """From the stored texts; whatever a draft or a damaged row lacks has its default."""
     try:
         given = json.loads(capability_json or "")
     except (ValueError, RecursionError):
         return _NOTHING
     if not isinstance(given, dict):
         return _NOTHING
-    known = profile_from_json(given)
+    known, policies = profile_from_json(given), _policies(tools_json)
+    writes = sum(policy.get("kind") != "read" for policy in policies)
     metadata = given.get("metadata")
     owner = metadata.get("owner") if isinstance(metadata, dict) else None
     name, profile = given.get("name"), given.get("skill_profile")
@@ -136,8 +142,21 @@ def list_facets(capability_json: str | None) -> Facets:
         groups=frozenset(known.skill_groups),
         owner=owner.strip() if isinstance(owner, str) else "",
         places=frozenset(_places(known.os, given.get("dependency_level"))),
+        reads=len(policies) - writes,
+        writes=writes,
+        needs_approval=any(policy.get("requires_approval") is True for policy in policies),
         known=known,
     )
+
+
+def _policies(tools_json: str | None) -> list[dict[str, Any]]:
+    """The policy of each tool; one that has none writes, as far as anyone can tell."""
+    try:
+        tools = json.loads(tools_json or "[]")
+    except (ValueError, RecursionError):
+        return []
+    given = [tool.get("policy") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    return [policy if isinstance(policy, dict) else {} for policy in given]
 
 
 def _places(systems: Iterable[str], level: Any) -> Iterator[tuple[str, str]]:

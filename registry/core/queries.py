@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from registry.bundles.bundle import SkillBundle
 from registry.bundles.parsed_bundle import parse_bundle
@@ -212,6 +213,32 @@ def _row(capability: Any) -> CapabilityRow:
         open_incidents=capability.open_incidents,
         updated_at=capability.updated_at,
     )
+
+
+def list_incidents(*, is_open: bool, kind: str = "", search: str = "", sort: str = "") -> QuerySet[Incident]:
+    """Incidents that are open, or closed ones, the latest first; `sort` is `name`, `count`, `first` or `last`,
+    downwards with `-`. `display_name` is what a capability is called, else its id or where a source is."""
+    found = Incident.objects.filter(closed_at__isnull=is_open).annotate(
+        display_name=Coalesce("capability__published_revision__name", "capability__capability_id", "source__url")
+    )
+    if kind:
+        found = found.filter(kind=kind)
+    if search:
+        places = Q(capability__capability_id__icontains=search) | Q(display_name__icontains=search)
+        found = found.filter(places | Q(details__icontains=search))
+    columns = {"name": "display_name", "count": "count", "first": "first_seen_at", "last": "last_seen_at"}
+    if sort:
+        column = columns[sort.removeprefix("-")]
+        found = found.order_by(f"-{column}" if sort.startswith("-") else column, "-id")
+    elif not is_open:
+        found = found.order_by("-closed_at", "-id")
+    return found.select_related("capability", "revision", "source").defer(*(f"revision__{name}" for name in _TEXTS))
+
+
+def list_published_names(capability_ids: Iterable[str]) -> dict[str, str]:
+    """What those of these ids that were published are called, in one query."""
+    found = Capability.objects.filter(capability_id__in=list(capability_ids), published_revision__isnull=False)
+    return dict(found.values_list("capability_id", "published_revision__name"))
 
 
 def list_open_incidents() -> QuerySet[Incident]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
@@ -190,9 +190,16 @@ def _as_uuid(value: str | UUID) -> UUID:
         raise ProposalNotFound(f"There is no proposal '{value}' that you may see") from None
 
 
-def list_proposals(*, status: str = "", capability_id: str = "", limit: int | None = 100) -> QuerySet[Proposal]:
-    """The newest first, without their texts; `limit` None for all."""
-    found = Proposal.objects.select_related("capability").defer(*Proposal.COLUMNS.values())
+def list_proposals(
+    *, status: str = "", capability_id: str = "", search: str = "", limit: int | None = 100
+) -> QuerySet[Proposal]:
+    """The newest first, with capability.json alone of their texts; `search` looks in ids, notes and names of keys,
+    and `limit` None is all."""
+    texts = (column for name, column in Proposal.COLUMNS.items() if name != "capability.json")
+    found = Proposal.objects.select_related("capability").defer(*texts)
+    if search:
+        words = Q(capability__capability_id__icontains=search) | Q(note__icontains=search)
+        found = found.filter(words | Q(key_name__icontains=search))
     if status:
         found = found.filter(status=status)
     if capability_id:

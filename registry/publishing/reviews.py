@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from django.db.models import Case, Exists, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, Subquery, When
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
@@ -250,9 +250,13 @@ def get_active_review(capability: Capability) -> Review | None:
     return found.defer(*Review.COLUMNS.values()).first()
 
 
-def list_reviews(*, states: Sequence[str] = (), requested_by: str = "") -> QuerySet[Review]:
-    """The newest first, without their texts; of some states, and of one asker."""
-    found = Review.objects.select_related("capability").defer(*Review.COLUMNS.values())
+def list_reviews(*, states: Sequence[str] = (), requested_by: str = "", search: str = "") -> QuerySet[Review]:
+    """The newest first, with capability.json alone of their texts; of some states, of one asker, and of capabilities
+    whose id, or a note, has `search` in it."""
+    texts = (column for name, column in Review.COLUMNS.items() if name != "capability.json")
+    found = Review.objects.select_related("capability").defer(*texts)
+    if search:
+        found = found.filter(Q(capability__capability_id__icontains=search) | Q(note__icontains=search))
     if states:
         found = found.filter(state__in=states)
     if requested_by:

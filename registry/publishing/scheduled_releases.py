@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
@@ -257,9 +258,15 @@ def get_pending_release(capability: Capability) -> ScheduledRelease | None:
     return ScheduledRelease.objects.filter(capability=capability, state=ScheduleState.WAITING).first()
 
 
-def list_releases(*, waiting: bool) -> QuerySet[ScheduledRelease]:
-    """Those that wait, the next one first; or those that have ended, the latest first."""
-    found = ScheduledRelease.objects.select_related("capability")
+def list_releases(*, waiting: bool, search: str = "") -> QuerySet[ScheduledRelease]:
+    """Those that wait, the next one first; or those that have ended, the latest first. `search` looks in ids,
+    published names and notes; `display_name` is the published name, else the id."""
+    found = ScheduledRelease.objects.select_related("capability").annotate(
+        display_name=Coalesce("capability__published_revision__name", "capability__capability_id")
+    )
+    if search:
+        names = Q(display_name__icontains=search) | Q(capability__capability_id__icontains=search)
+        found = found.filter(names | Q(note__icontains=search))
     if waiting:
         return found.filter(state=ScheduleState.WAITING)
     return found.exclude(state=ScheduleState.WAITING).order_by("-ended_at", "-id")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import Sum
 
@@ -21,17 +21,27 @@ from registry.models import Capability, Draft, Incident, LoadCount, SkillGroup
 from registry.selectors.capability_search import rank_capabilities
 
 LOAD_DAYS: Final = 30
-SORTS: Final = ("id", "name", "updated", "loads")
+SORTS: Final = ("id", "name", "status", "owner", "updated", "loads")
+ACCESSES: Final = ("read", "write")
 STATUSES: Final = tuple(Capability.Status.values)
 FINDINGS: Final = ("incident", "draft", "none")
 NO_GROUP: Final = "-"
+# What the database sorts by; the rest is known in memory.
+_COLUMNS: Final = {
+    "-id": "-capability_id",
+    "status": "status",
+    "-status": "-status",
+    "updated": "updated_at",
+    "-updated": "-updated_at",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityFilter:
     """What to list; empty is any. `group` may be `-`: in no group. `findings`: `incident` has an open incident,
-    `draft` a draft that did not pass when it was saved, `none` neither. `sort` empty is by relevance where there is a
-    text, else by id."""
+    `draft` a draft that did not pass when it was saved, `none` neither. `access` is `read` where no tool writes,
+    `write` where one does. `sort` is one of `SORTS`, downwards with `-`; empty is by relevance where there is a text,
+    else by id."""
 
     text: str = ""
     status: str = ""
@@ -42,6 +52,7 @@ class CapabilityFilter:
     level: str = ""
     findings: str = ""
     draft: str = ""
+    access: str = ""
     sort: str = ""
 
 
@@ -52,6 +63,7 @@ class CatalogueRow:
     row: CapabilityRow
     facets: Facets
     loads: int
+    owner: str = ""
 
     @property
     def name(self) -> str:
@@ -73,9 +85,9 @@ class CapabilityList:
     def __init__(self, wanted: CapabilityFilter) -> None:
         """Reads every row without its texts."""
         self.wanted = wanted
-        self._all = list_all_rows("-updated_at" if wanted.sort == "updated" else "capability_id")
+        self._all = list_all_rows(_COLUMNS.get(wanted.sort, "capability_id"))
         self._facets = get_facets(self._all)
-        self._loads: dict[str, int] | None = _loads() if wanted.sort == "loads" else None
+        self._loads: dict[str, int] | None = _loads() if wanted.sort.endswith("loads") else None
         self._found = self._fitting()
 
     def __len__(self) -> int:
@@ -87,7 +99,12 @@ class CapabilityList:
         loads = self._loads if self._loads is not None else _loads([one.capability_id for one in shown])
         full = {row.capability_id: row for row in queries.list_capabilities(keys=[one.key for one in shown])}
         return [
-            CatalogueRow(full[one.capability_id], self._facets[one.key], loads.get(one.capability_id, 0))
+            CatalogueRow(
+                full[one.capability_id],
+                self._facets[one.key],
+                loads.get(one.capability_id, 0),
+                get_owner(one, self._facets[one.key]),
+            )
             for one in shown
             if one.capability_id in full
         ]
@@ -111,12 +128,14 @@ class CapabilityList:
         return self._sorted(found)
 
     def _sorted(self, found: list[FacetRow]) -> list[FacetRow]:
-        if self.wanted.sort == "name":
-            return sorted(found, key=lambda one: self._facets[one.key].name_or(one.capability_id).casefold())
-        if self._loads is not None:
-            loads = self._loads
-            return sorted(found, key=lambda one: -loads.get(one.capability_id, 0))
-        return found
+        loads = self._loads or {}
+        keys: dict[str, Callable[[FacetRow], Any]] = {
+            "name": lambda one: self._facets[one.key].name_or(one.capability_id).casefold(),
+            "owner": lambda one: get_owner(one, self._facets[one.key]).casefold(),
+            "loads": lambda one: loads.get(one.capability_id, 0),
+        }
+        key = keys.get(self.wanted.sort.removeprefix("-"))
+        return sorted(found, key=key, reverse=self.wanted.sort.startswith("-")) if key else found
 
 
 def compatibility_matrix() -> dict[tuple[str, str], int]:
@@ -143,6 +162,7 @@ def _filter(wanted: CapabilityFilter) -> Callable[[FacetRow, Facets], bool]:
             and (not wanted.group or _is_in_group(facets, wanted.group))
             and (not wanted.owner or get_owner(one, facets) == wanted.owner)
             and (not wanted.profile or facets.profile == wanted.profile)
+            and (not wanted.access or bool(facets.writes) == (wanted.access == "write"))
             and (not (wanted.os or wanted.level) or _is_at(facets, wanted.os, wanted.level))
             and among(one.key)
         )

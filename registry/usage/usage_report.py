@@ -16,16 +16,17 @@ from registry.usage.rollup import RETENTION_DAYS
 PERIODS: Final = (7, 30, 90, 365)
 # What a row of the table represents, and the columns that make it.
 VIEWS: Final = {"capability": ("capability_id",), "revision": ("capability_id", "revision"), "key": ("key_name",)}
-SORTS: Final = ("loads", "name", "last")
+SORTS: Final = ("loads", "name", "others", "last")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedCapability:
-    """`days` is one of `PERIODS`, `by` one of `VIEWS`; empty `capability_id` or `key_name` is any."""
+    """`days` is one of `PERIODS`, `by` one of `VIEWS`, `sort` one of `SORTS`, downwards with `-`; empty `capability_id`
+    or `key_name` is any."""
 
     days: int = 30
     by: str = "capability"
-    sort: str = "loads"
+    sort: str = "-loads"
     capability_id: str = ""
     key_name: str | None = None
 
@@ -65,8 +66,9 @@ def list_usage_rows(asked: RequestedCapability) -> list[UsageRow]:
     rows = _counted(asked).values(*columns).annotate(
         loads=Sum("count"), others=Count(other, distinct=True), last_day=Max("day")
     )  # fmt: skip
-    found = [_row(row) for row in rows]
-    return sorted(found, key=_ORDERS[asked.sort])
+    found = sorted((_row(row) for row in rows), key=_name)
+    # Rows that are equal stay in the order of their names.
+    return sorted(found, key=_ORDERS[asked.sort.removeprefix("-")], reverse=asked.sort.startswith("-"))
 
 
 def _row(row: dict[str, Any]) -> UsageRow:
@@ -85,9 +87,10 @@ def _name(row: UsageRow) -> tuple[str, str, int]:
 
 
 _ORDERS: Final = {
-    "loads": lambda row: (-row.loads, _name(row)),
+    "loads": lambda row: row.loads,
     "name": _name,
-    "last": lambda row: (-row.last_day.toordinal(), _name(row)),
+    "others": lambda row: row.others,
+    "last": lambda row: row.last_day,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,13 +21,28 @@ class TableColumn:
 
 
 def build_column(
-    label: str | Promise, *, key: str, sorted_by: str, query: QueryDict, is_number: bool = False
+    label: str | Promise,
+    *,
+    key: str,
+    sorted_by: str,
+    query: QueryDict,
+    is_number: bool = False,
+    is_latest_first: bool = False,
 ) -> TableColumn:
-    """A column whose link puts `sort=key` into the query, or `sort=-key` for the other way round."""
+    """A column whose link puts `sort=key` into the query, or `sort=-key` for the other way round.
+    The first click sorts upwards, but numbers and times downwards (`is_number`, `is_latest_first`).
+    """
     direction: Literal["", "ascending", "descending"] = ""
     if sorted_by.removeprefix("-") == key:
         direction = "descending" if sorted_by.startswith("-") else "ascending"
     changed = query.copy()
     changed.pop("page", None)
-    changed["sort"] = f"-{key}" if direction == "ascending" else key
+    goes_down = direction == "ascending" if direction else is_number or is_latest_first
+    changed["sort"] = f"-{key}" if goes_down else key
     return TableColumn(label, f"?{changed.urlencode()}", direction, is_number)
+
+
+def parse_sort(query: QueryDict, keys: Sequence[str], default: str) -> str:
+    """The order that the query asks for, `key` or `-key`; `default` where it asks for none of `keys`."""
+    asked = query.get("sort", "")
+    return asked if asked.removeprefix("-") in keys else default

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from zlib import crc32
 
@@ -10,6 +11,9 @@ from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+
+from registry.catalog.facets import list_facets
+from registry.models import Proposal, Review
 
 register = template.Library()
 _AVATARS: Final = 5
@@ -72,12 +76,24 @@ def status_tone(status: str) -> str:
     return _STATUS_TONES.get(status, "")
 
 
+@register.filter
+def display_name(texts: Review | Proposal) -> str:
+    """What a review's or a proposal's own capability.json calls the capability, else its id."""
+    return list_facets(texts.capability_json).name_or(texts.capability.capability_id)
+
+
+@register.filter
+def name_in(capability_id: str, names: Mapping[str, str]) -> str:
+    """The name of a capability among those that were looked up, else its id."""
+    return names.get(capability_id, capability_id)
+
+
 @register.simple_block_tag
-def banner(content: str, words: str, tone: str = "", icon: str = "info", title: str = "") -> str:
-    """The state of the page that lasts: a sentence, after `title` in bold. Its actions are between the two tags."""
-    return render_to_string(
-        "components/banner.html", {"words": words, "tone": tone, "icon": icon, "title": title, "actions": content}
-    )
+def banner(content: str, words: str, tone: str = "", icon: str = "info", title: str = "", role: str = "") -> str:
+    """The state of the page that lasts: a sentence, after `title` in bold. Its actions are between the two tags;
+    `role` is `status` or `alert` where it answers what was just done."""
+    shown = {"words": words, "tone": tone, "icon": icon, "title": title, "role": role, "actions": content}
+    return render_to_string("components/banner.html", shown)
 
 
 @register.simple_block_tag

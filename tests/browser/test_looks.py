@@ -28,7 +28,7 @@ _IN_ALL_FORMS = ("home", "editor", "gallery", "playground, a conversation")
 ADDRESSES = {
     "home": "/",
     "list": "/capabilities/",
-    "list, filtered": "/capabilities/?status=published&sort=loads&level=builtin",
+    "list, filtered": "/capabilities/?status=published&sort=-loads&level=builtin",
     "matrix": "/matrix/",
     "skill groups": "/skill-groups/",
     "skill group": "/skill-groups/fitness/",

@@ -23,11 +23,21 @@ from studio.middleware.time_zones import day_start, typed_zone, zone_sent
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_choice, get_text
+from studio.pages.filters import FilterBar, FilterField
+from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.tables import TableColumn, build_column, parse_sort
 
 PAGE_SIZE: Final = 50
-STATES: Final = ("force", "ended", "all")
+_SORTS: Final = ("name", "expires", "used")
+_FILTERS: Final = (
+    FilterField("q", gettext_lazy("Search by name")),
+    FilterField(
+        "state",
+        gettext_lazy("Status"),
+        (("", gettext_lazy("Active")), ("ended", gettext_lazy("Revoked or expired")), ("all", gettext_lazy("All"))),
+    ),
+)
 SCOPE_WORDS = {
     "read": gettext_lazy("read capabilities"),
     "feedback": gettext_lazy("report outcomes"),
@@ -142,9 +152,22 @@ def agent_key_list(request: StudioRequest) -> HttpResponse:
             form.refuse(error)
         else:
             form = NewKeyForm()
-    state = get_choice(request, "state", STATES) or "force"
-    page = Paginator(agent_keys.list_keys(state=state), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "form": form, "created": created, "state": state, "query": f"state={state}"}
+    filters = FilterBar(request.GET, *_FILTERS)
+    sorted_by = parse_sort(request.GET, _SORTS, "name")
+    found = agent_keys.list_keys(state=filters.get("state") or "force", search=filters.get("q"), sort=sorted_by)
+    context = {
+        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "form": form,
+        "created": created,
+        "filters": filters,
+        "query": filters.query,
+        "columns": [
+            build_column(_("Name"), key="name", sorted_by=sorted_by, query=request.GET),
+            TableColumn(_("Scopes")),
+            build_column(_("Expires"), key="expires", sorted_by=sorted_by, query=request.GET),
+            build_column(_("Last used"), key="used", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
+        ],
+    }
     response = render(request, "studio/agent_key/list.html", context, status=400 if form.errors else 200)
     response["Cache-Control"] = "no-store"
     return response

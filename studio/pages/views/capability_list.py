@@ -13,7 +13,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
 from registry.catalog import revalidation
@@ -22,6 +22,7 @@ from registry.common.errors import RegistryError
 from registry.core import queries
 from registry.publishing import bulk_actions
 from registry.selectors.capability_list import (
+    ACCESSES,
     FINDINGS,
     NO_GROUP,
     SORTS,
@@ -33,8 +34,11 @@ from registry.selectors.capability_list import (
 )
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.filters import FilterChip, remove_from
 from studio.pages.form_data import get_note, get_query_text, get_text
+from studio.pages.labels import label
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.tables import TableColumn, build_column
 
 PAGE_SIZE: Final = 50
 TEXT_MAX: Final = 100
@@ -48,7 +52,20 @@ _KNOWN: Final[Mapping[str, tuple[str, ...] | None]] = {
     "level": LEVELS,
     "findings": FINDINGS,
     "draft": ("yes",),
-    "sort": SORTS,
+    "access": ACCESSES,
+    "sort": (*SORTS, *(f"-{one}" for one in SORTS)),
+}
+# Filters that are never folded away.
+_IN_SIGHT: Final = ("status", "owner", "access", "group", "sort")
+# What a chip says where the value alone would not tell.
+_CHIPS: Final[Mapping[tuple[str, str], Any]] = {
+    ("access", "read"): gettext_lazy("Read only"),
+    ("access", "write"): gettext_lazy("Has write tools"),
+    ("group", NO_GROUP): gettext_lazy("No group"),
+    ("draft", "yes"): gettext_lazy("Unpublished changes"),
+    ("findings", "incident"): gettext_lazy("Open incident"),
+    ("findings", "draft"): gettext_lazy("Draft with errors"),
+    ("findings", "none"): gettext_lazy("No issues"),
 }
 
 
@@ -92,12 +109,35 @@ def capability_list(request: StudioRequest) -> HttpResponse:
     chosen = {"q": wanted.text} | {name: value for name, value in asdict(wanted).items() if name != "text"}
     # What a link to another page must carry along.
     query = urlencode({name: value for name, value in chosen.items() if value})
-    context = {"page": page, "wanted": wanted, "query": query, "is_filtered": _is_filtered(wanted)}
+    context = {
+        "page": page,
+        "wanted": wanted,
+        "query": query,
+        "is_filtered": _is_filtered(wanted),
+        "chips": [
+            FilterChip(_CHIPS.get((name, value), label(value)), f"?{remove_from(request.GET, name)}")
+            for name, value in chosen.items()
+            if value and name not in ("q", "sort")
+        ],
+        "columns": _columns(request, wanted),
+    }
     if not is_fragment:
         context |= _offered(found)
     response = render(request, template, context)
     patch_vary_headers(response, ["HX-Request"])
     return response
+
+
+def _columns(request: StudioRequest, wanted: CapabilityFilter) -> list[TableColumn]:
+    sort: dict[str, Any] = {"sorted_by": wanted.sort or ("" if wanted.text else "id"), "query": request.GET}
+    return [
+        build_column(_("Name"), key="name", **sort),
+        build_column(_("Status"), key="status", **sort),
+        TableColumn(_("Tools")),
+        build_column(_("Owner"), key="owner", **sort),
+        build_column(_("Loads (30 days)"), key="loads", is_number=True, **sort),
+        build_column(_("Updated"), key="updated", is_latest_first=True, **sort),
+    ]
 
 
 def _is_filtered(wanted: CapabilityFilter) -> bool:
@@ -113,7 +153,7 @@ def _offered(found: CapabilityList) -> dict[str, Any]:
         "levels": LEVELS,
         "no_group": NO_GROUP,
         # How many filters beside text and status are set: they are folded away where there is none.
-        "more": sum(1 for name in _KNOWN if name not in ("status", "sort") and getattr(found.wanted, name)),
+        "more": sum(1 for name in _KNOWN if name not in _IN_SIGHT and getattr(found.wanted, name)),
     }
 
 

@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry.core import queries
 from registry.models import Incident
+from studio.pages.filters import FilterBar, FilterField
 from studio.pages.permissions import StudioRequest, operator_required
+from studio.pages.tables import TableColumn, build_column, parse_sort
+
+PAGE_SIZE: Final = 50
+_SORTS: Final = ("name", "count", "first", "last")
+_FILTERS: Final = (
+    FilterField("q", gettext_lazy("Search by name, ID or cause")),
+    FilterField(
+        "kind",
+        gettext_lazy("Kind"),
+        (
+            ("", gettext_lazy("Any kind")),
+            (Incident.Kind.BUNDLE.value, gettext_lazy("Failing capability")),
+            (Incident.Kind.RELEASE.value, gettext_lazy("Failed release")),
+            (Incident.Kind.SOURCE.value, gettext_lazy("Failing source")),
+        ),
+    ),
+    FilterField("state", gettext_lazy("Status"), (("", gettext_lazy("Open")), ("closed", gettext_lazy("Closed")))),
+)
 
 
 @operator_required
 @require_safe
 def incident_list(request: StudioRequest) -> HttpResponse:
-    """Open incidents with cause and place; closed ones below."""
-    closed = Incident.objects.filter(closed_at__isnull=False).select_related("capability", "revision", "source")[:50]
-    context = {"open": queries.list_open_incidents()[:200], "closed": closed}
+    """Open incidents with cause and place, or closed ones."""
+    filters = FilterBar(request.GET, *_FILTERS)
+    sorted_by = parse_sort(request.GET, _SORTS, "")
+    found = queries.list_incidents(
+        is_open=filters.get("state") != "closed", kind=filters.get("kind"), search=filters.get("q"), sort=sorted_by
+    )
+    columns = [
+        build_column(_("Capability or source"), key="name", sorted_by=sorted_by, query=request.GET),
+        TableColumn(_("Cause")),
+        build_column(_("Occurrences"), key="count", sorted_by=sorted_by, query=request.GET, is_number=True),
+        build_column(_("First seen"), key="first", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
+        build_column(_("Last seen"), key="last", sorted_by=sorted_by or "-last", query=request.GET),
+    ]
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "filters": filters, "query": filters.query, "columns": columns}
     return render(request, "studio/incident/list.html", context)

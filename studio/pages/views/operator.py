@@ -25,10 +25,12 @@ from registry.models import Operator
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_query_text, get_text
+from studio.pages.filters import FilterBar, FilterField
+from studio.pages.form_data import get_text
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.tables import TableColumn, build_column, parse_sort
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
@@ -43,6 +45,25 @@ _ROLE_NOUNS: Final = {
     "publisher": gettext_lazy("a publisher"),
     "admin": gettext_lazy("an admin"),
 }
+_SORTS: Final = ("name", "role", "seen")
+_FILTERS: Final = (
+    FilterField("q", gettext_lazy("Search by name or email")),
+    FilterField(
+        "role",
+        gettext_lazy("Role"),
+        (("", gettext_lazy("Any role")), *((role, WORDS[role]) for role in operators.ROLES)),
+    ),
+    FilterField(
+        "state",
+        gettext_lazy("Status"),
+        (
+            ("", gettext_lazy("Any status")),
+            ("active", gettext_lazy("Active")),
+            ("invited", gettext_lazy("Invited")),
+            ("deactivated", gettext_lazy("Deactivated")),
+        ),
+    ),
+)
 
 
 class InviteForm(forms.Form):
@@ -77,9 +98,23 @@ def operator_list(request: StudioRequest) -> HttpResponse:
 def _listed(
     request: StudioRequest, form: InviteForm, *, link: dict[str, str] | None = None, status: int = 200
 ) -> HttpResponse:
-    search = get_query_text(request, "q", most=150)
-    page = Paginator(operators.list_operators(search=search), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "form": form, "link": link, "roles": operators.ROLES, "search": search}
+    filters = FilterBar(request.GET, *_FILTERS)
+    sorted_by = parse_sort(request.GET, _SORTS, "name")
+    found = operators.list_operators(search=filters.get("q"), role=filters.get("role"), state=filters.get("state"), sort=sorted_by)
+    context = {
+        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "form": form,
+        "link": link,
+        "roles": operators.ROLES,
+        "filters": filters,
+        "query": filters.query,
+        "columns": [
+            build_column(_("Name"), key="name", sorted_by=sorted_by, query=request.GET),
+            build_column(_("Role"), key="role", sorted_by=sorted_by, query=request.GET),
+            TableColumn(_("Teams")),
+            build_column(_("Last signed in"), key="seen", sorted_by=sorted_by, query=request.GET, is_latest_first=True),
+        ],
+    }
     response = render(request, "studio/operator/list.html", context, status=status)
     response["Cache-Control"] = "no-store"
     return response

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry.catalog.facets import list_facets
@@ -18,7 +19,9 @@ from registry.publishing import proposals
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_choice, get_note
+from studio.pages.labels import WORDS
 from studio.pages.permissions import (
     StudioRequest,
     author_required,
@@ -28,7 +31,18 @@ from studio.pages.permissions import (
 )
 
 PAGE_SIZE: Final = 50
-STATUSES: Final = (*Proposal.Status.values, "all")
+_FILTERS: Final = (
+    FilterField("q", gettext_lazy("Search by ID, note or API key")),
+    FilterField(
+        "status",
+        gettext_lazy("Status"),
+        (
+            ("", gettext_lazy("Open")),
+            *((status, WORDS[status]) for status in Proposal.Status.values if status != "draft"),
+            ("all", gettext_lazy("All")),
+        ),
+    ),
+)
 FINDINGS_SHOWN: Final = 20
 
 
@@ -36,10 +50,11 @@ FINDINGS_SHOWN: Final = 20
 @require_safe
 def proposal_list(request: StudioRequest) -> HttpResponse:
     """Open ones, the newest first; or those of another status."""
-    status = get_choice(request, "status", STATUSES) or "draft"
-    found = proposals.list_proposals(status="" if status == "all" else status, limit=None)
+    filters = FilterBar(request.GET, *_FILTERS)
+    status = filters.get("status") or "draft"
+    found = proposals.list_proposals(status="" if status == "all" else status, search=filters.get("q"), limit=None)
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"page": page, "status": status, "statuses": STATUSES, "query": f"status={status}"}
+    context = {"page": page, "status": status, "filters": filters, "query": filters.query}
     return render(request, "studio/proposal/list.html", context)
 
 

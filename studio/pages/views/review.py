@@ -12,6 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry.catalog import drafts
@@ -33,7 +34,8 @@ from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
-from studio.pages.form_data import get_int, get_note, get_text
+from studio.pages.filters import FilterBar, FilterField
+from studio.pages.form_data import get_choice, get_int, get_note, get_text
 from studio.pages.permissions import (
     StudioRequest,
     actor_of,
@@ -48,6 +50,7 @@ from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_ga
 PAGE_SIZE: Final = 50
 RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
+_SEARCH: Final = FilterField("q", gettext_lazy("Search by ID or note"))
 WORDS_MAX: Final = reviews.COMMENT_LENGTH_MAX + 1
 _STATUS: Final[dict[type[RegistryError], int]] = {
     InvalidRequest: 400,
@@ -63,12 +66,12 @@ _STATUS: Final[dict[type[RegistryError], int]] = {
 @require_safe
 def review_list(request: StudioRequest) -> HttpResponse:
     """What waits for somebody, the newest first."""
-    show = request.GET.get("show", "")
-    show = show if show in (*SHOWN, "mine") else "waiting"
+    show = get_choice(request, "show", (*SHOWN, "mine")) or "waiting"
+    filters = FilterBar(request.GET, _SEARCH)
     mine = str(actor_of(request)) if show == "mine" else ""
-    found = reviews.list_reviews(states=SHOWN.get(show, ()), requested_by=mine)
+    found = reviews.list_reviews(states=SHOWN.get(show, ()), requested_by=mine, search=filters.get("q"))
     page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    context: dict[str, Any] = {"page": page, "show": show, "query": f"show={show}"}
+    context: dict[str, Any] = {"page": page, "show": show, "filters": filters, "query": filters.query}
     if show == "waiting":
         # What waits for the reader: their own, with what a publisher asks for.
         asker = str(actor_of(request))

@@ -9,6 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from registry.catalog import drafts
@@ -19,6 +20,7 @@ from studio.middleware.time_zones import moment_words, time_sent
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_acknowledged, get_int, get_note
 from studio.pages.permissions import (
     StudioRequest,
@@ -32,14 +34,23 @@ from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import DRAFT_CHANGED, render_gate, show_no_draft
 
 PAGE_SIZE = 50
+_FILTERS = (
+    FilterField("q", gettext_lazy("Search by name, ID or note")),
+    FilterField(
+        "state", gettext_lazy("Show"), (("", gettext_lazy("Scheduled")), ("past", gettext_lazy("Past releases")))
+    ),
+)
 
 
 @operator_required
 @require_safe
 def release_list(request: StudioRequest) -> HttpResponse:
-    """Those that wait, and below them what became of the others."""
-    ended = Paginator(scheduled_releases.list_releases(waiting=False), PAGE_SIZE).get_page(request.GET.get("page"))
-    context = {"waiting": scheduled_releases.list_releases(waiting=True)[:200], "page": ended}
+    """Those that wait, or what became of the others."""
+    filters = FilterBar(request.GET, *_FILTERS)
+    is_past = filters.get("state") == "past"
+    found = scheduled_releases.list_releases(waiting=not is_past, search=filters.get("q"))
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "is_past": is_past, "filters": filters, "query": filters.query}
     return render(request, "studio/release/list.html", context)
 
 

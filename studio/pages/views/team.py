@@ -19,10 +19,12 @@ from registry.common.errors import NotFound, RegistryError
 from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, post_only_from
 
 PAGE_SIZE: Final = 50
+_SEARCH: Final = FilterField("q", gettext_lazy("Search by name or description"))
 
 
 class TeamForm(forms.Form):
@@ -45,8 +47,10 @@ def team_list(request: StudioRequest) -> HttpResponse:
 
 
 def _listed(request: StudioRequest, form: TeamForm, *, status: int = 200) -> HttpResponse:
-    page = Paginator(teams.list_teams(), PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "studio/team/list.html", {"page": page, "form": form}, status=status)
+    filters = FilterBar(request.GET, _SEARCH)
+    page = Paginator(teams.list_teams(search=filters.get("q")), PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"page": page, "form": form, "filters": filters, "query": filters.query}
+    return render(request, "studio/team/list.html", context, status=status)
 
 
 @admin_required

@@ -8,14 +8,17 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from registry.core import queries
 from registry.usage import usage_report
 from registry.usage.usage_report import PERIODS, SORTS, VIEWS, RequestedCapability
 from studio.pages.charts import build_bar_chart
 from studio.pages.downloads import csv_response
 from studio.pages.form_data import get_choice, get_query_text
 from studio.pages.permissions import StudioRequest, operator_required
+from studio.pages.tables import TableColumn, build_column, parse_sort
 
 PAGE_SIZE: Final = 50
 SHOWN_MAX: Final = 20
@@ -27,7 +30,7 @@ def _options(request: StudioRequest) -> RequestedCapability:
     return RequestedCapability(
         days=int(days or 30),
         by=get_choice(request, "by", list(VIEWS)) or "capability",
-        sort=get_choice(request, "sort", SORTS) or "loads",
+        sort=parse_sort(request.GET, SORTS, "-loads"),
         capability_id=get_query_text(request, "capability", most=64),
         key_name=get_query_text(request, "key", most=80) if "key" in request.GET else None,
     )
@@ -39,6 +42,20 @@ def _query(asked: RequestedCapability) -> str:
     return urlencode({name: value for name, value in given.items() if value or name == "key"})
 
 
+def _columns(request: StudioRequest, asked: RequestedCapability) -> list[TableColumn]:
+    by_key = asked.by == "key"
+    sort: dict[str, Any] = {"sorted_by": asked.sort, "query": request.GET}
+    columns = [
+        build_column(_("API key") if by_key else _("Capability"), key="name", **sort),
+        build_column(_("Loads"), key="loads", is_number=True, **sort),
+        build_column(_("Capabilities") if by_key else _("API keys"), key="others", is_number=True, **sort),
+        build_column(_("Last load (UTC)"), key="last", is_latest_first=True, **sort),
+    ]
+    if asked.by == "revision":
+        columns.insert(1, TableColumn(_("Revision")))
+    return columns
+
+
 @operator_required
 @require_safe
 def usage_show(request: StudioRequest) -> HttpResponse:
@@ -46,8 +63,12 @@ def usage_show(request: StudioRequest) -> HttpResponse:
     asked = _options(request)
     page = Paginator(usage_report.list_usage_rows(asked), PAGE_SIZE).get_page(request.GET.get("page"))
     unused, still = usage_report.list_unused(asked), usage_report.list_deprecated_loads(asked)
+    shown = {*(row.capability_id for row in page.object_list), *unused[:SHOWN_MAX]}
+    shown |= {one.capability_id for one in still[:SHOWN_MAX]}
     context = {
         "asked": asked,
+        "columns": _columns(request, asked),
+        "names": queries.list_published_names(shown),
         "page": page,
         "query": _query(asked),
         "without": _query(RequestedCapability(days=asked.days, by=asked.by, sort=asked.sort)),

@@ -82,15 +82,15 @@ def test_it_sorts_by_what_changed_last_and_by_loads() -> None:
     for capability_id, count in (("gamma", 7), ("beta", 9)):
         LoadCount.objects.create(day=today, capability_id=capability_id, revision=1, count=count)
     LoadCount.objects.create(day=today.replace(year=today.year - 1), capability_id="alpha", revision=1, count=99)
-    assert _ids(sort="loads") == ["beta", "gamma", "alpha", "broken", "delta"]
-    assert [one.loads for one in CapabilityList(CapabilityFilter(sort="loads")).rows(offset=0, limit=3)] == [9, 7, 0]
+    assert _ids(sort="-loads") == ["beta", "gamma", "alpha", "broken", "delta"]
+    assert [one.loads for one in CapabilityList(CapabilityFilter(sort="-loads")).rows(offset=0, limit=3)] == [9, 7, 0]
     assert [one.loads for one in CapabilityList(CapabilityFilter(status="published")).rows(offset=0, limit=3)] == [
         0,
         9,
         7,
     ]
     publication.deprecate(capability_id="alpha", by=OLGA)
-    assert _ids(sort="updated")[0] == "alpha"
+    assert _ids(sort="-updated")[0] == "alpha"
 
 
 @pytest.mark.parametrize("has_index", [False, True])
@@ -153,12 +153,12 @@ def test_the_number_of_queries_is_the_same_for_any_number() -> None:
 
     publish("c00")
     count()
-    few = [count(), count(sort="loads"), count(findings="none", draft="yes"), count(text="c")]
+    few = [count(), count(sort="-loads"), count(findings="none", draft="yes"), count(text="c")]
     for number in range(1, 30):
         publish(f"c{number:02}")
     # What is new is read once.
     assert count() == few[0] + 1
-    assert [count(), count(sort="loads"), count(findings="none", draft="yes"), count(text="c")] == few
+    assert [count(), count(sort="-loads"), count(findings="none", draft="yes"), count(text="c")] == few
 
 
 @pytest.mark.parametrize(

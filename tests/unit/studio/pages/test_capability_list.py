@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from registry.catalog import drafts, incidents
 from registry.models import Capability, Revision
 from registry.publishing import publication
-from tests.factories import OLGA, bundle, publish
+from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import forms_in
 
@@ -54,7 +54,7 @@ def test_it_lists_every_status_with_what_is_going_on(client: Client) -> None:
     }
     page = answer.content.decode()
     assert page.count(">Unpublished changes</span>") == 1
-    assert page.count(">Incident<") == 1
+    assert page.count("badge--danger badge--dot") == 1
 
 
 def test_it_is_filtered_by_status_and_by_words(client: Client) -> None:
@@ -140,7 +140,7 @@ def test_a_fragment_is_the_same_part_of_the_page(client: Client) -> None:
     page, fragment = client.get("/capabilities/"), client.get("/capabilities/", headers=FRAGMENT)
     assert fragment.content.strip() in page.content
     assert len(fragment.content) < len(page.content) / 2
-    assert b'<div id="rows">' in fragment.content
+    assert b'<div id="rows"' in fragment.content
     for answer in (page, fragment):
         assert "HX-Request" in answer["Vary"]
 
@@ -185,12 +185,31 @@ def test_odd_filters_of_every_kind_are_no_error(query: str, client: Client) -> N
 def test_filters_are_carried_along_and_unfold(client: Client) -> None:
     publish("alpha", skill_groups=["health"])
     publish("beta")
-    answer = client.get("/capabilities/?group=health&sort=name")
+    answer = client.get("/capabilities/?group=health&profile=capability&sort=name")
     assert _ids(answer) == ["alpha"]
-    assert answer.context["query"] == "group=health&sort=name"
+    assert answer.context["query"] == "group=health&profile=capability&sort=name"
+    chips = [(str(chip.words), chip.url) for chip in answer.context["chips"]]
+    assert chips == [
+        ("health", "?profile=capability&sort=name"),
+        ("Capability", "?group=health&sort=name"),
+    ]
     assert '<details class="filters-more" open>' in answer.content.decode()
     assert re.search(r'<option value="health"\s+selected>\s*health \(1\)', answer.content.decode())
     assert '<details class="filters-more" >' in client.get("/capabilities/").content.decode()
+
+
+def test_they_are_sorted_by_their_heads_and_filtered_by_what_their_tools_do(client: Client) -> None:
+    publish("alpha", [tool("alpha_list"), tool("alpha_save", kind="write")], metadata={"owner": "Ann"})
+    publish("beta", [tool("beta_list")], name="Zebra")
+    assert _ids(client.get("/capabilities/?access=write")) == ["alpha"]
+    assert _ids(client.get("/capabilities/?access=read")) == ["beta"]
+    assert _ids(client.get("/capabilities/?access=odd")) == ["alpha", "beta"]
+    for key in ("id", "name", "loads"):
+        assert _ids(client.get(f"/capabilities/?sort={key}")) == ["alpha", "beta"]
+    for key in ("-id", "-name", "owner", "-updated"):
+        answer = client.get(f"/capabilities/?sort={key}")
+        assert _ids(answer) == ["beta", "alpha"], key
+    assert 'aria-sort="descending"' in answer.content.decode()
 
 
 def _bulk(client: Client, verb: str, *chosen: str, **more: str) -> Any:
@@ -269,7 +288,7 @@ def test_a_draft_that_was_never_published_is_called_what_its_draft_says(client: 
         drafts.save_draft(capability_id=capability_id, files=files, based_on=None, by=OLGA)
     page = client.get("/capabilities/").content.decode()
     assert "<bdi>Desk Booking</bdi></a>" in page
-    assert '<code class="muted">desks</code>' in page
+    assert '<span class="item__id mono">desks</span>' in page
     assert f"<bdi>{'x' * 80}</bdi>" in page
     assert all(f"<bdi>{capability_id}</bdi></a>" in page for capability_id in ("odd", "none"))
 

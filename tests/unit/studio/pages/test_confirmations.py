@@ -215,7 +215,7 @@ def test_nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: s
         form = confirmation_in(answer)
         assert answer.status_code == 200
         assert len(form.buttons) == 1
-        assert 'class="btn btn-danger"' in answer.content.decode()
+        assert 'class="btn btn--danger"' in answer.content.decode()
         assert {key: form.values[key] for key in about if key != "chosen"} == {
             key: value for key, value in about.items() if key != "chosen"
         }
@@ -245,7 +245,7 @@ def test_a_page_from_elsewhere_is_not_led_back_to(name: str, world: Client) -> N
 
 def test_cancel_leads_to_the_page_before(world: Client) -> None:
     page = world.get("/keys/revoke/", {"name": "agent"}, headers={"Referer": "http://testserver/keys/?state=all"})
-    assert '<a class="btn btn-quiet"\n         href="/keys/?state=all"' in page.content.decode()
+    assert '<a class="btn"\n         href="/keys/?state=all"' in page.content.decode()
     assert confirmation_in(page).values["back"] == "/keys/?state=all"
     # A form that comes back with a fault keeps it.
     page = world.post("/capabilities/alpha/retire/", {"confirmed": "yes", "seen_state": "published", "back": "/usage/"})

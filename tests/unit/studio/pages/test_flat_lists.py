@@ -29,7 +29,7 @@ PAGES = (
     "/",
     "/capabilities/",
     "/capabilities/?q=alpha",
-    "/capabilities/?status=published&sort=loads",
+    "/capabilities/?status=published&sort=-loads",
     "/capability-ids/",
     "/matrix/",
     "/skill-groups/",

@@ -35,7 +35,7 @@ def test_an_open_one_shows_cause_and_place(client: Client) -> None:
     _open()
     page = client.get("/incidents/").content.decode()
     assert "Missing required field" in page
-    assert "2 occurrences" in page
+    assert '<td class="num" data-label="Occurrences">2</td>' in page
     assert "/capabilities/alpha/edit/?file=tools.json&amp;line=3&amp;column=7" in page
 
 
@@ -45,7 +45,28 @@ def test_one_that_is_mended_is_closed(client: Client) -> None:
     publish(body="Mended.")
     answer = client.get("/incidents/")
     assert "No open incidents" in answer.content.decode()
-    assert "<h2>Closed</h2>" in answer.content.decode()
+    closed = client.get("/incidents/?state=closed")
+    assert [incident.display_name for incident in closed.context["page"]] == ["Alpha"]
+    assert "Missing required field" in closed.content.decode()
+
+
+def test_they_are_filtered_and_sorted(client: Client) -> None:
+    for name in ("alpha", "beta"):
+        publish(name)
+        _open(name)
+    _open("beta")
+
+    def found(query: str) -> list[str]:
+        return [one.capability.capability_id for one in client.get(f"/incidents/?{query}").context["page"]]
+
+    assert found("q=bet") == found("q=BETA") == ["beta"]
+    assert found("kind=bundle&q=required") == ["beta", "alpha"]
+    assert found("kind=source") == found("q=%25") == []
+    assert found("sort=name") == found("sort=count") == ["alpha", "beta"]
+    assert found("sort=-name") == found("sort=-count") == found("sort=odd") == found("kind=%00") == ["beta", "alpha"]
+    page = client.get("/incidents/?kind=bundle&sort=-count").content.decode()
+    assert 'aria-sort="descending"' in page
+    assert 'href="?sort=-count"' in page
 
 
 def test_a_viewer_sees_it_without_the_way_to_the_editor(signed_in: SignIn) -> None:

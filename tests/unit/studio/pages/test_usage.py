@@ -65,7 +65,7 @@ def test_lines_by_capability_revision_and_key() -> None:
         ("alpha", 2, None, 2, 1),
         ("beta", 1, None, 4, 1),
     ]
-    assert _lines(by="key", sort="last") == [
+    assert _lines(by="key", sort="-last") == [
         ("", None, "bot", 3, 1),
         ("", None, "<b>old</b>", 4, 1),
         ("", None, "", 2, 1),
@@ -88,8 +88,8 @@ def test_days_and_months_add_up() -> None:
 def test_the_page_tells_what_is_unused_and_who_loads_what_is_deprecated(client: Client) -> None:
     page = client.get("/usage/").content.decode()
     unused = page.split('id="unused"')[1]
-    assert '<a href="/capabilities/gamma/">gamma</a>' in unused
-    assert "alpha" not in unused
+    assert '<a href="/capabilities/gamma/"><bdi>Gamma</bdi></a>' in unused
+    assert "/alpha/" not in unused
     still = page.split('id="still-loaded"')[1].split('id="unused"')[0]
     assert "&lt;b&gt;old&lt;/b&gt;" in still
     assert "replacement: alpha" in still

@@ -40,10 +40,18 @@ def revoke_key(request: StudioRequest) -> Confirmation:
         title=_("Revoke API key “%(name)s”?") % {"name": row.name},
         button=_("Revoke key"),
         effects=[*told, *_key_facts(row)],
+        figures=_key_figures(row),
         undo=_("This can't be undone. Anyone who uses the key needs a new one."),
         cancel=reverse("studio:agent_key_show", args=[row.pk]),
         fields={"name": row.name},
     )
+
+
+def _key_figures(row: AgentKey) -> list[tuple[str, str]]:
+    use = effects.use_of_key(row.name)
+    if not use.loads:
+        return []
+    return [(figure(use.loads), _("loads in 30 days")), (figure(use.capabilities), _("capabilities"))]
 
 
 def _key_facts(row: AgentKey) -> list[str]:

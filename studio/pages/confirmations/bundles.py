@@ -63,6 +63,9 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         effects=told,
         undo=_("You can restore it later, if it passes the publishing checks then. Calls until then fail."),
         cancel=reverse("studio:capability_show", args=[capability_id]),
+        figures=[(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
+        if audience.loads
+        else [],
         note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
         typed=capability_id if audience.loads else "",
         state=capability.status,
@@ -110,6 +113,7 @@ def deprecate_chosen(request: StudioRequest) -> Confirmation:
         effects=told,
         undo=_("You can restore each of them on its page."),
         cancel=reverse("studio:capability_list"),
+        figures=[(figure(loads), _("loads in 30 days"))] if loads else [],
         note=Note(),
         template="studio/capability/deprecate.html",
         more={"chosen": chosen, "replaced_by": sent_line(request, "replaced_by", most=64)},

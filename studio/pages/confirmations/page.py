@@ -3,6 +3,9 @@
 A view behind `confirmed_first` runs only for a POST from that page. A GET of its address, and a POST from anywhere
 else, show the page: what will happen, in figures, and whether it can be undone. The question is put together again for
 the POST, so a page that is out of date is not acted on.
+
+Where scripts run, the form that leads to the page opens its content as a dialog instead
+(studio/static/studio/asking.js): the same address, asked for as a fragment. The dialog's form is sent as the page's is.
 """
 
 from __future__ import annotations
@@ -16,11 +19,13 @@ from urllib.parse import urlsplit
 from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
+from django_htmx.http import HttpResponseClientRedirect
 
 from registry.common.errors import Forbidden, RegistryError
 from studio.pages.form_data import NOTE_MAX, get_text_at
@@ -50,7 +55,8 @@ class Note:
 class Confirmation:
     """What the page says and asks.
 
-    `title` is the question, `button` a verb with its noun, `effects` are sentences, `undo` says whether there is a way
+    `title` is the question, `button` a verb with its noun, `effects` are sentences, and
+    `figures` pairs of a number and what it counts. `undo` says whether there is a way
     back, `cancel` is the address that *Cancel* leads to where the browser does not say which page was before. `fields`
     are sent with the form. `state` is what was looked at, such as the version of a draft: where it differs when the
     form arrives, the page is shown again. `typed` is the name that has to be typed, empty where none has to be.
@@ -61,6 +67,7 @@ class Confirmation:
     effects: Sequence[str]
     undo: str | Promise
     cancel: str
+    figures: Sequence[tuple[str, str]] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     state: str = ""
     note: Note | None = None
@@ -111,6 +118,7 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
             back: HttpResponse = redirect(page, *args, **kwargs)
             if request.method != "POST" and not kwargs and not request.GET:
                 return back
+            is_dialog = bool(request.htmx) and request.method != "POST"
             try:
                 question = ask(request, *args, **kwargs)
             except Http404:
@@ -119,13 +127,17 @@ def confirmed_first(ask: Ask, *, page: str, gone: str = "") -> Callable[[View], 
                 messages.info(request, _("Nothing was changed: it no longer exists."))
                 return redirect(gone)
             except (NothingToConfirm, RegistryError) as why:
-                return _refused(request, why, back)
+                refused = _refused(request, why, back)
+                return HttpResponseClientRedirect(back.url) if is_dialog else refused  # type: ignore[attr-defined]
             if question is None:
+                if is_dialog:
+                    # The form can be sent as it is.
+                    return HttpResponse(status=204)
                 return view(request, *args, **kwargs) if request.method == "POST" else back
             faults = _faults(request, question) if _is_confirmed(request) else {}
             if _is_confirmed(request) and not faults:
                 return view(request, *args, **kwargs)
-            return _page(request, question, faults)
+            return _page(request, question, faults, is_dialog=is_dialog)
 
         confirmed.confirms_first = True  # type: ignore[attr-defined]
         return confirmed
@@ -160,8 +172,10 @@ def _faults(request: StudioRequest, question: Confirmation) -> dict[str, str]:
     return faults
 
 
-def _page(request: StudioRequest, question: Confirmation, faults: dict[str, str]) -> HttpResponse:
-    """The page, with whatever was typed."""
+def _page(
+    request: StudioRequest, question: Confirmation, faults: dict[str, str], *, is_dialog: bool = False
+) -> HttpResponse:
+    """The page, with whatever was typed, or what the dialog shows of it."""
     note = question.note
     context = {
         "question": question,
@@ -169,12 +183,18 @@ def _page(request: StudioRequest, question: Confirmation, faults: dict[str, str]
         "faults": faults,
         "note": sent_line(request, note.name, most=note.max_length) if note else "",
         "typed": sent_line(request, TYPED, most=200),
-        # The first field that is wrong, else the first field, else Cancel.
-        "focus": next((name for name in ("note", TYPED) if name in faults), _first_field(question)),
+        # The first field that is wrong, else the first field, else Cancel; a dialog begins with Cancel.
+        "focus": "cancel"
+        if is_dialog
+        else next((name for name in ("note", TYPED) if name in faults), _first_field(question)),
+        "is_dialog": is_dialog,
+        "layout": "components/dialog.html" if is_dialog else "studio/base.html",
         **question.more,
     }
     status = 409 if STATE in faults else 400 if faults else 200
-    return render(request, question.template, context, status=status)
+    response = render(request, question.template, context, status=status)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
 
 
 def _first_field(question: Confirmation) -> str:

@@ -100,7 +100,9 @@ def _listed(
 ) -> HttpResponse:
     filters = FilterBar(request.GET, *_FILTERS)
     sorted_by = parse_sort(request.GET, _SORTS, "name")
-    found = operators.list_operators(search=filters.get("q"), role=filters.get("role"), state=filters.get("state"), sort=sorted_by)
+    found = operators.list_operators(
+        search=filters.get("q"), role=filters.get("role"), state=filters.get("state"), sort=sorted_by
+    )
     context = {
         "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
         "form": form,

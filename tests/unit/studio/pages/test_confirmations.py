@@ -245,12 +245,40 @@ def test_a_page_from_elsewhere_is_not_led_back_to(name: str, world: Client) -> N
 
 def test_cancel_leads_to_the_page_before(world: Client) -> None:
     page = world.get("/keys/revoke/", {"name": "agent"}, headers={"Referer": "http://testserver/keys/?state=all"})
-    assert '<a class="btn"\n         href="/keys/?state=all"' in page.content.decode()
+    assert '<a class="btn" href="/keys/?state=all"' in " ".join(page.content.decode().split())
     assert confirmation_in(page).values["back"] == "/keys/?state=all"
     # A form that comes back with a fault keeps it.
     page = world.post("/capabilities/alpha/retire/", {"confirmed": "yes", "seen_state": "published", "back": "/usage/"})
     assert page.status_code == 400
     assert page.context["cancel"] == "/usage/"
+
+
+@pytest.mark.parametrize("name", sorted(CONFIRMED))
+def test_a_dialog_asks_the_same_with_cancel_first(name: str, world: Client) -> None:
+    _prepare(name)
+    page = world.get(_address(name), CONFIRMED[name]())
+    before = _stored()
+    asked = world.get(_address(name), CONFIRMED[name](), headers={"HX-Request": "true"})
+    assert asked.status_code == 200
+    assert "HX-Request" in asked["Vary"]
+    fragment = asked.content.decode()
+    assert "<html" not in fragment
+    assert f'<h2 id="question">{page.context["question"].title}' in fragment.replace("&quot;", '"')
+    assert fragment.index("data-cancel autofocus") < fragment.index("btn--danger")
+    assert _stored() == before
+    typed = {field: "Old" for field in ("note", "words") if f'name="{field}"' in fragment}
+    typed |= {"typed": "alpha"} if 'name="typed"' in fragment else {}
+    assert confirm(world, asked, **typed).status_code in (200, 302)
+    assert _stored() != before
+
+
+def test_a_dialog_is_not_opened_where_nothing_can_be_asked(world: Client) -> None:
+    agent_keys.revoke_key(name="agent", by=ADMIN)
+    fragment = {"HX-Request": "true"}
+    assert world.get("/keys/revoke/", {"name": "agent"}, headers=fragment)["HX-Redirect"] == "/keys/"
+    assert "already revoked" in world.get("/keys/").content.decode()
+    key, _text = agent_keys.create_key(name="other", by=ADMIN)
+    assert world.get(f"/keys/{key.pk}/rotate/", {"overlap": "24"}, headers=fragment).status_code == 204
 
 
 def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world: Client) -> None:

@@ -21,6 +21,7 @@ from registry.models import Operator
 
 ROLES: Final = tuple(Operator.Role.values)
 _NAME: Final = re.compile(r"[\w.@+-]{1,150}")
+_DISPLAY_NAME_MAX: Final = 150
 
 
 def create_operator(
@@ -57,11 +58,7 @@ def set_password(*, username: str, password: str, by: Actor, must_change_passwor
 
 def set_email(*, username: str, email: str, by: Actor) -> Operator:
     """Set where e-mail goes; empty for nowhere. Raises `NotFound`, or `InvalidRequest` for an invalid address."""
-    if email:
-        try:
-            validate_email(email)
-        except ValidationError:
-            raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
+    _check_email(email)
     operator = get_operator(username)
     with write_transaction():
         operator.email = email
@@ -70,12 +67,33 @@ def set_email(*, username: str, email: str, by: Actor) -> Operator:
     return operator
 
 
-def invite_operator(*, username: str, role: str, by: Actor) -> tuple[Operator, str]:
+def _check_email(email: str) -> None:
+    if not email:
+        return
+    try:
+        validate_email(email)
+    except ValidationError:
+        raise InvalidRequest(f"'{email[:80]}' is no e-mail address") from None
+
+
+def set_name(*, username: str, name: str, by: Actor) -> Operator:
+    """What they are called beside the name they sign in with; empty for nothing else. Raises `NotFound`."""
+    operator = get_operator(username)
+    with write_transaction():
+        operator.first_name, operator.last_name = " ".join(name.split())[:_DISPLAY_NAME_MAX], ""
+        operator.save(update_fields=["first_name", "last_name"])
+        audit.record(by=by, verb="operator.set_name", subject=username, detail={"name": operator.first_name})
+    return operator
+
+
+def invite_operator(*, username: str, role: str, by: Actor, name: str = "", email: str = "") -> tuple[Operator, str]:
     """Make an operator who has no password yet; the second of the pair opens the page on which they choose one.
 
-    Raises `InvalidRequest` for an invalid name or role, and `NameTaken`.
+    Raises `InvalidRequest` for an invalid name, role or address, and `NameTaken`.
     """
+    _check_email(email)
     operator = _new_operator(username, role)
+    operator.first_name, operator.email = " ".join(name.split())[:_DISPLAY_NAME_MAX], email
     operator.set_unusable_password()
     with write_transaction():
         _store(operator, by, invited=True)

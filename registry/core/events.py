@@ -107,6 +107,7 @@ _AUDITED_ONLY: Final = (
     "operator.enable",
     "operator.reset_password",
     "operator.set_email",
+    "operator.set_name",
     "operator.set_password",
     "operator.set_role",
     "operator.sign_in",

@@ -124,6 +124,7 @@ urlpatterns = [
     path("audit/export/", audit.audit_export, name="audit_export"),
     path("members/", operator.operator_list, name="operator_list"),
     path("members/reset/", operator.operator_reset, name="operator_reset"),
+    path("members/details/", operator.operator_details, name="operator_details"),
     path("members/role/", operator.operator_role, name="operator_role"),
     path("members/disable/", operator.operator_disable, name="operator_disable"),
     path("members/enable/", operator.operator_enable, name="operator_enable"),

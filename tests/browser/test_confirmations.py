@@ -65,10 +65,10 @@ CASES = {
     "revoke": Case(
         page="/keys/",
         button="Revoke {way} key",
-        title="Revoke key “{way} key”?",
+        title="Revoke API key “{way} key”?",
         effect="1,520 loads of 1 capability in the last 30 days.",
         confirm="Revoke key",
-        done="The key '{way} key' is revoked.",
+        done="API key “{way} key” was revoked.",
         cancel_to="/keys/",
     ),
     "deactivate": Case(
@@ -77,7 +77,7 @@ CASES = {
         title="Deactivate member “{way}.member”?",
         effect="{way}.member is signed out everywhere and can't sign in.",
         confirm="Deactivate member",
-        done="{way}.member is deactivated and signed out everywhere.",
+        done="{way}.member was deactivated and signed out.",
         cancel_to="/members/",
     ),
     "retire": Case(
@@ -85,11 +85,11 @@ CASES = {
         opens="Lifecycle",
         is_dialog=False,
         button="Retire",
-        title="Retire capability “{way}_one”?",
+        title="Retire capability “{Way} One”?",
         effect="1,520 loads by 1 key in the last 30 days: such calls will fail.",
         confirm="Retire capability",
         types=(("Why is it retired?", "Nobody needs it."), ("Type {way}_one to confirm", "{way}_one")),
-        done="{way}_one is retired; no agent can load it.",
+        done="{Way} One is retired. Agents can no longer load it.",
         cancel_to="/capabilities/{way}_one/",
     ),
     "delete webhook": Case(
@@ -99,7 +99,7 @@ CASES = {
         title="Delete webhook “{way} hook”?",
         effect="hooks.example.com gets no more events.",
         confirm="Delete webhook",
-        done="The webhook {way} hook is deleted.",
+        done="Webhook {way} hook deleted.",
         cancel_to="/webhooks/",
     ),
     "remove source": Case(
@@ -109,13 +109,13 @@ CASES = {
         title="Disconnect source “https://git.example/{way}”?",
         effect="It imported no capabilities.",
         confirm="Disconnect source",
-        done="https://git.example/{way} is removed.",
+        done="https://git.example/{way} disconnected. Imported capabilities stay.",
         cancel_to="/sources/",
     ),
     "discard draft": Case(
         page="/capabilities/{way}_two/edit/",
         button="Discard draft",
-        title="Discard draft of “{way}_two”?",
+        title="Discard draft of “{Way} Two”?",
         effect="Agents aren't affected: they keep the published revision.",
         confirm="Discard draft",
         done="Draft discarded. You can restore it from the draft history for 30 days.",
@@ -157,14 +157,14 @@ def _writes(studio: Studio) -> int:
 
 def _press(page: Page, studio: Studio, case: Case, way: str) -> None:
     """To the dialog, or to the page without scripts."""
-    page.goto(f"{studio.url}{case.page.format(way=way)}")
+    page.goto(f"{studio.url}{case.page.format(way=way, Way=way.title())}")
     if case.link:
-        page.get_by_role("link", name=case.link.format(way=way)).click()
+        page.get_by_role("link", name=case.link.format(way=way, Way=way.title())).click()
     if case.opens:
         page.locator("summary", has_text=case.opens).click()
-    page.get_by_role("button", name=case.button.format(way=way), exact=True).click()
+    page.get_by_role("button", name=case.button.format(way=way, Way=way.title()), exact=True).click()
     asked = page.get_by_role("dialog") if way == "scripts" and case.is_dialog else page.get_by_role("main")
-    expect(asked.get_by_role("heading", name=case.title.format(way=way), exact=True)).to_be_visible()
+    expect(asked.get_by_role("heading", name=case.title.format(way=way, Way=way.title()), exact=True)).to_be_visible()
 
 
 def _confirm(page: Page, case: Case, way: str) -> None:
@@ -179,9 +179,9 @@ def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
 ) -> None:
     case, before = CASES[name], _writes(furnished)
     _press(admin, furnished, case, way)
-    expect(admin.get_by_text(case.effect.format(way=way))).to_be_visible()
-    path = case.cancel_to.format(way=way)
-    opener = admin.get_by_role("button", name=case.button.format(way=way), exact=True)
+    expect(admin.get_by_text(case.effect.format(way=way, Way=way.title()))).to_be_visible()
+    path = case.cancel_to.format(way=way, Way=way.title())
+    opener = admin.get_by_role("button", name=case.button.format(way=way, Way=way.title()), exact=True)
     if way == "scripts" and case.is_dialog:
         dialog = admin.get_by_role("dialog")
         cancel = dialog.get_by_role("button", name="Cancel")
@@ -213,9 +213,9 @@ def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
         expect(admin.get_by_label(case.types[0][0])).to_be_focused()
         assert _writes(furnished) == before
     for label, text in case.types:
-        admin.get_by_label(label.format(way=way)).fill(text.format(way=way))
+        admin.get_by_label(label.format(way=way, Way=way.title())).fill(text.format(way=way, Way=way.title()))
     _confirm(admin, case, way)
-    expect(admin.get_by_text(case.done.format(way=way))).to_be_visible()
+    expect(admin.get_by_text(case.done.format(way=way, Way=way.title()))).to_be_visible()
     assert _writes(furnished) == before + 1
     # Back leads to a page that asks nothing a second time.
     admin.go_back()

@@ -55,7 +55,7 @@ def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Pag
     page = as_role("publisher")
     export = page.get_by_role("button", name="Export")
     expect(export).to_be_disabled()
-    page.get_by_label("Choose weights").check()
+    page.get_by_label("Select weights").check()
     expect(page.get_by_text("1 selected")).to_be_visible()
     with page.expect_download() as download:
         export.click()
@@ -66,7 +66,7 @@ def test_rows_are_chosen_one_by_one_and_all_at_once(as_role: Callable[[str], Pag
     page.get_by_label("Search by name, ID or purpose").fill("weights")
     expect(page).to_have_url(re.compile(r"\?q=weights$"))
     expect(page.get_by_text("7 selected")).to_be_hidden()
-    page.get_by_label("Choose weights").check()
+    page.get_by_label("Select weights").check()
     page.get_by_role("button", name="Deprecate").click()
     expect(page.get_by_role("heading", name="Deprecate 1 capability")).to_be_visible()
 

@@ -26,7 +26,7 @@ from studio.pages.actions import run_action
 from studio.pages.confirmations import access as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterBar, FilterField
-from studio.pages.form_data import get_text
+from studio.pages.form_data import get_text, get_text_at
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
@@ -66,17 +66,32 @@ _FILTERS: Final = (
 )
 
 
-class InviteForm(forms.Form):
+class DetailsForm(forms.Form):
+    """What a member is called, and where e-mail goes."""
+
+    name = forms.CharField(label=gettext_lazy("Display name (optional)"), max_length=150, required=False)
+    email = forms.EmailField(
+        label=gettext_lazy("Email (optional)"),
+        max_length=254,
+        required=False,
+        help_text=gettext_lazy("For news about reviews and incidents."),
+    )
+
+
+class InviteForm(DetailsForm):
     """A name and a role; the invited person chooses the password."""
 
     username = forms.CharField(
-        label=gettext_lazy("Name"), max_length=150, help_text=gettext_lazy("Letters, numbers and @ . + - _")
+        label=gettext_lazy("User name"),
+        max_length=150,
+        help_text=gettext_lazy("To sign in with. Letters, numbers and @ . + - _"),
     )
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
         choices=[(role, format_lazy("{}: {}", WORDS[role], words)) for role, words in ROLE_WORDS.items()],
-        widget=forms.Select(attrs={"class": "form-select"}),
+        widget=forms.Select(attrs={"class": "select"}),
     )
+    field_order = ("username", "name", "email", "role")
 
 
 @admin_required
@@ -137,6 +152,30 @@ def operator_reset(request: StudioRequest) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("studio:operator_list")
     return _listed(request, InviteForm(), link=_link(request, operator, token))
+
+
+@admin_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def operator_details(request: StudioRequest) -> HttpResponse:
+    """Change what a member is called and where e-mail goes."""
+    sent = request.POST if request.method == "POST" else request.GET
+    try:
+        member = operators.get_operator(get_text_at(sent, "username", most=150))
+    except NotFound as error:
+        messages.error(request, error.message)
+        return redirect("studio:operator_list")
+    now = {"name": member.get_full_name(), "email": member.email}
+    form = DetailsForm(request.POST if request.method == "POST" else None, initial=now)
+    if not form.is_valid():
+        context = {"member": member, "form": form}
+        return render(request, "studio/operator/details.html", context, status=400 if form.errors else 200)
+    given, by = form.cleaned_data, actor_of(request)
+    if given["name"] != now["name"]:
+        operators.set_name(username=member.username, name=given["name"], by=by)
+    if given["email"] != now["email"]:
+        operators.set_email(username=member.username, email=given["email"], by=by)
+    messages.success(request, _("Details of %(name)s saved.") % {"name": member.username})
+    return redirect("studio:operator_list")
 
 
 def _username(request: StudioRequest) -> str:

@@ -97,6 +97,7 @@ REVERSIBLE = {
     "gate_show": "the page before shows the effect and asks for a note; Roll back",
     "operator_enable": "Deactivate on the same page",
     "operator_list": "creates an invitation; the member can be deactivated",
+    "operator_details": "name and address can be set back",
     "operator_role": "the role can be set back; one's own is refused",
     "password": "asks for the current password",
     "playground_action": "reads",

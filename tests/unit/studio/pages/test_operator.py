@@ -175,3 +175,39 @@ def test_the_number_of_queries_does_not_grow(client: Client) -> None:
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 9
     assert "nobody" not in client.get("/members/?q=p2.").content.decode()
+
+
+def test_what_a_member_is_called_and_their_address_can_be_changed(client: Client) -> None:
+    operators.create_operator(username="nora.b", password=PASSWORD, role="author", by=OLGA)
+    page = client.get("/members/details/", {"username": "nora.b"})
+    form = form_with(page, "Save")
+    assert form.submit(client, name="Nora  Bell", email="nora@example.com").status_code == 302
+    nora = Operator.objects.get(username="nora.b")
+    assert (nora.get_full_name(), nora.email) == ("Nora Bell", "nora@example.com")
+    verbs = list(
+        AuditEvent.objects.filter(subject="nora.b", verb__startswith="operator.set").values_list("verb", flat=True)
+    )
+    assert sorted(verbs) == ["operator.set_email", "operator.set_name"]
+    listed = client.get("/members/").content.decode()
+    assert "<bdi>Nora Bell</bdi></a>" in listed
+    assert "nora@example.com" in listed
+    refused = form.submit(client, name="Nora", email="nowhere")
+    assert refused.status_code == 400
+    assert "Enter a valid email address." in refused.content.decode()
+    assert Operator.objects.get(username="nora.b").get_full_name() == "Nora Bell"
+    assert client.get("/members/details/", {"username": "nobody"})["Location"] == "/members/"
+
+
+def test_members_are_filtered_and_sorted(client: Client) -> None:
+    operators.create_operator(username="zoe.b", password=PASSWORD, role="viewer", by=OLGA)
+    operators.invite_operator(username="amy.c", role="author", by=OLGA, name="Amy", email="amy@example.com")
+
+    def found(query: str) -> list[str]:
+        return [one.username for one in client.get(f"/members/?{query}").context["page"]]
+
+    assert found("role=viewer") == ["zoe.b"]
+    assert found("state=invited") == found("q=amy@example") == ["amy.c"]
+    assert "amy.c" not in found("state=active")
+    assert found("state=deactivated") == found("q=nobody") == []
+    assert found("sort=-name")[0] == "zoe.b"
+    assert found("role=odd") == found("sort=odd") == found("")

@@ -97,6 +97,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "audit_export": ("admin", None),
     "operator_list": ("admin", "admin"),
     "operator_reset": ("admin", "admin"),
+    "operator_details": ("admin", "admin"),
     "operator_role": ("admin", "admin"),
     "operator_disable": ("admin", "admin"),
     "operator_enable": ("admin", "admin"),

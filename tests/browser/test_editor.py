@@ -130,7 +130,7 @@ def test_leaving_asks_only_where_something_is_unsaved(editor: Page) -> None:
     save(editor)
     editor.reload()
     editor.get_by_role("button", name="Discard draft").click()
-    editor.get_by_role("button", name="Discard draft").click()
+    editor.get_by_role("dialog").get_by_role("button", name="Discard draft").click()
     expect(editor.get_by_text("Draft discarded.")).to_be_visible()
     assert asked == ["beforeunload"]
 

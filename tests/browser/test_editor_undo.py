@@ -264,8 +264,8 @@ def test_a_discarded_draft_comes_back_from_the_draft_history(editor: Page) -> No
     editor.reload()
     address = editor.url
     editor.get_by_role("button", name="Discard draft").click()
-    expect(editor.get_by_role("heading", level=1)).to_contain_text("Discard draft of")
-    editor.get_by_role("button", name="Discard draft").click()
+    expect(editor.get_by_role("dialog").get_by_role("heading")).to_contain_text("Discard draft of")
+    editor.get_by_role("dialog").get_by_role("button", name="Discard draft").click()
     editor.get_by_role("link", name="Draft history").click()
     expect(editor).to_have_url(address.replace("/edit/", "/draft/history/"))
     editor.get_by_role("row").filter(has_text="Discarded").get_by_role("link").click()

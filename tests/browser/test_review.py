@@ -194,5 +194,5 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     expect(publisher.get_by_text("nap_log will be published on")).to_be_visible()
     publisher.get_by_role("button", name="Cancel release of nap_log").click()
     expect(publisher.get_by_role("heading", name="Cancel release of “nap_log”?")).to_be_visible()
-    publisher.get_by_role("button", name="Cancel release").click()
+    publisher.get_by_role("dialog").get_by_role("button", name="Cancel release").click()
     expect(publisher.get_by_text("The release of nap_log is canceled.")).to_be_visible()

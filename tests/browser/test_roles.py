@@ -277,7 +277,7 @@ def _menu(page: Page, name: str) -> None:
 
 def _make_a_member(admin: Page) -> None:
     _menu(admin, "Members")
-    admin.get_by_role("textbox", name="Name", exact=True).fill("nora")
+    admin.get_by_role("textbox", name="User name", exact=True).fill("nora")
     admin.get_by_label("Role", exact=True).select_option("author")
     admin.get_by_role("button", name="Create invite link").click()
     address = admin.locator("#new-link").inner_text()
@@ -307,7 +307,7 @@ def _make_a_key(admin: Page, studio: Studio) -> None:
 
 def _make_a_team(admin: Page) -> None:
     _menu(admin, "Teams")
-    admin.get_by_label("Name").fill("Kitchen")
+    admin.get_by_role("textbox", name="Name", exact=True).fill("Kitchen")
     admin.get_by_role("button", name="Create team").click()
     admin.get_by_label("Member", exact=True).select_option("nora")
     admin.get_by_role("button", name="Add member").click()

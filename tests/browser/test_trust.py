@@ -40,7 +40,7 @@ def test_an_admin_lets_somebody_in_and_out(as_role: Callable[[str], Page], studi
     assert "admin" in ROLES
     page, name = as_role("admin"), _fresh("nora")
     page.goto(f"{studio.url}/members/")
-    page.get_by_role("textbox", name="Name", exact=True).fill(name)
+    page.get_by_role("textbox", name="User name", exact=True).fill(name)
     page.get_by_label("Role", exact=True).select_option("author")
     page.get_by_role("button", name="Create invite link").click()
     address = page.locator("#new-link").inner_text()
@@ -84,7 +84,7 @@ def test_an_admin_makes_renews_and_ends_a_key(as_role: Callable[[str], Page], st
     page.get_by_role("button", name="Revoke key").click()
     expect(page.get_by_role("heading", name=f"Revoke API key “{name}”?")).to_be_visible()
     assert [_list(studio, key).status_code for key in (first, second)] == [200, 200]
-    page.get_by_role("button", name="Revoke key").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke key").click()
     expect(page.get_by_text(f"API key “{name}” was revoked.")).to_be_visible()
     page.wait_for_timeout(1200)
     assert [_list(studio, key).status_code for key in (first, second)] == [401, 401]
@@ -121,7 +121,7 @@ def test_an_admin_makes_a_webhook_and_tries_it(as_role: Callable[[str], Page], s
         assert receiver.requests[0].headers["webhook-id"] == receiver.requests[1].headers["webhook-id"]
         page.get_by_role("button", name="Delete webhook").click()
         expect(page.get_by_text("The log of 1 delivery is deleted.")).to_be_visible()
-        page.get_by_role("button", name="Delete webhook").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete webhook").click()
         expect(page.get_by_text(f"Webhook {name} deleted.")).to_be_visible()
     finally:
         receiver.stop()
@@ -164,7 +164,7 @@ def test_a_publisher_rolls_a_worse_revision_back_from_home(as_role: Callable[[st
 def test_who_is_not_in_the_team_reads(as_role: Callable[[str], Page], studio: Studio) -> None:
     page, name = as_role("admin"), _fresh("Finance")
     page.goto(f"{studio.url}/teams/")
-    page.get_by_label("Name").fill(name)
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
     page.get_by_role("button", name="Create team").click()
     page.get_by_label("Capability ID").fill("billing_refund")
     page.get_by_role("button", name="Add capability").click()

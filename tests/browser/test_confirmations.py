@@ -84,7 +84,7 @@ CASES = {
         page="/capabilities/{way}_one/",
         opens="Lifecycle",
         is_dialog=False,
-        button="Retire",
+        button="Retire capability",
         title="Retire capability “{Way} One”?",
         effect="1,520 loads by 1 key in the last 30 days: such calls will fail.",
         confirm="Retire capability",
@@ -228,7 +228,7 @@ def test_an_admin_is_not_offered_to_deactivate_themselves_and_is_refused(
 ) -> None:
     before = _writes(furnished)
     admin.goto(f"{furnished.url}/members/")
-    own = admin.get_by_role("row").filter(has=admin.get_by_text("you", exact=True))
+    own = admin.get_by_role("row").filter(has=admin.get_by_text("You", exact=True))
     expect(own).to_have_count(1)
     expect(own).to_contain_text("the-admin")
     expect(own.get_by_role("button")).to_have_count(0)

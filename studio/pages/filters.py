@@ -19,14 +19,14 @@ class FilterField:
 
     name: str
     label: str | Promise
-    choices: Sequence[tuple[str, str | Promise]] = ()
+    choices: Sequence[tuple[str, object]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class FilterChip:
     """A filter that is set: its words, and the address without it."""
 
-    words: str | Promise
+    words: object
     url: str
 
 

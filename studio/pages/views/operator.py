@@ -50,7 +50,7 @@ _FILTERS: Final = (
     FilterField("q", gettext_lazy("Search by name or email")),
     FilterField(
         "role",
-        gettext_lazy("Role"),
+        gettext_lazy("Filter by role"),
         (("", gettext_lazy("Any role")), *((role, WORDS[role]) for role in operators.ROLES)),
     ),
     FilterField(

@@ -108,7 +108,7 @@ SECTIONS: Final = (
                 gettext_lazy("Capabilities"), "studio:capability_list", "c",
                 around=(
                     "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
-                    "studio:rollback", "studio:bulk",
+                    "studio:rollback", "studio:bulk", "studio:feedback_show",
                 ),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),

@@ -46,7 +46,8 @@ def test_the_newest_is_first_and_the_published_one_is_marked(client: Client) -> 
     assert [revision.number for revision in answer.context["page"]] == [2, 1]
     page = answer.content.decode()
     assert page.count("Live</span>") == 1
-    assert page.index(f"{HISTORY}2/") < page.index(f"{HISTORY}1/") < page.index("Live</span>")
+    rows = page[page.index("<tbody>") :]
+    assert rows.index(f"{HISTORY}2/") < rows.index(f"{HISTORY}1/") < rows.index("Live</span>")
 
 
 def test_its_queries_do_not_grow_and_read_no_texts_of_old_revisions(client: Client) -> None:
@@ -62,8 +63,8 @@ def test_its_queries_do_not_grow_and_read_no_texts_of_old_revisions(client: Clie
         ]
         assert len(listed) == 2, "the capability with its published revision, and the list"
         assert "skill_md" not in listed[1]
-    # One of them asks whether a team keeps the reader from changing it.
-    assert counts[0] == counts[1] <= 10
+    # One of them asks whether a team keeps the reader from changing it, two are of the head.
+    assert counts[0] == counts[1] <= 12
 
 
 def test_an_older_revision_is_held_against_the_published_one(client: Client) -> None:

@@ -43,13 +43,24 @@ _TAGS: Final = frozenset(
 _ATTRIBUTES: Final = {"ol": {"start"}, "span": {"class", "title"}}
 
 
-def render_page(text: str) -> str:
-    """The HTML of its body. Links and pictures are shown as text with their URL; HTML in the text is shown as text."""
+def render_page(text: str, *, heading_level: int = 1) -> str:
+    """The HTML of its body, whose highest heading is of that level at least. Links and pictures are shown as text with
+    their URL; HTML in the text is shown as text."""
     if len(text) > CHARACTERS_MAX:
         cut = escape(text[:CHARACTERS_MAX])
         return f"<p><em>Only the first {CHARACTERS_MAX:,} characters are shown, as text.</em></p><pre>{cut}</pre>"
+    tokens = _renderer().parse(text)
+    levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open"]
+    lower = max(heading_level - min(levels), 0) if levels else 0
+    for token in tokens:
+        if lower and token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + lower, 6)}"
     return nh3.clean(
-        _renderer().render(text), tags=set(_TAGS), attributes=_ATTRIBUTES, link_rel=None, url_schemes=set()
+        _renderer().renderer.render(tokens, _renderer().options, {}),
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        link_rel=None,
+        url_schemes=set(),
     )
 
 

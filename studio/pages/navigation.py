@@ -108,7 +108,8 @@ SECTIONS: Final = (
                 gettext_lazy("Capabilities"), "studio:capability_list", "c",
                 around=(
                     "studio:capability", "studio:draft", "studio:gate", "studio:revision", "studio:supporting",
-                    "studio:rollback", "studio:bulk", "studio:feedback_show",
+                    "studio:rollback", "studio:bulk", "studio:feedback_show", "studio:install_code",
+                    "studio:share_link", "studio:first_run",
                 ),
             ),
             NavItem(gettext_lazy("Compatibility"), "studio:capability_matrix", "x"),

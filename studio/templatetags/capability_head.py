@@ -17,7 +17,7 @@ from registry.selectors.capability_head import CapabilityHead, describe_head
 register = template.Library()
 # The pages of each tab, by url name.
 _TABS: Final = {
-    "capability_show": ("capability_show", "capability_share"),
+    "capability_show": ("capability_show", "capability_share", "share_link_create"),
     "supporting_list": ("supporting_list", "supporting_show", "supporting_save", "supporting_remove"),
     "revision_list": (
         "revision_list", "revision_show", "revision_compare", "rollback", "draft_version_list", "draft_version_show",

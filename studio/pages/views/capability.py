@@ -7,9 +7,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from registry.bundles.bundle import SkillBundle
 from registry.catalog import draft_versions
 from registry.catalog.facets import get_display_name, list_facets
 from registry.catalog.integrity import is_intact
@@ -17,11 +19,16 @@ from registry.common.errors import CapabilityNotFound, RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
+from registry.selectors.capability_overview import describe_use
 from studio.pages import tour
+from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.drawn_forms import draw_forms
 from studio.pages.form_data import get_note, get_text
+from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.snippets import build_load_snippets
 
 
 def get_capability_or_404(capability_id: str) -> Capability:
@@ -43,11 +50,13 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     draft = capability.drafts.filter(discarded_at__isnull=True).first()
     # What was never published has no other name than its draft's.
     drafted = list_facets(draft.capability_json) if draft and not revision else None
+    bundle = queries.load_bundle(revision) if revision and intact else None
     context = {
         "capability": capability,
         "revision": revision,
         "is_damaged": not intact and revision is not None,
-        "bundle": queries.load_bundle(revision) if revision and intact else None,
+        "bundle": bundle,
+        **(_published_context(request, capability, bundle) if bundle else {}),
         "draft": draft,
         "changes_requested": reviews.list_changes_requested().filter(capability=capability).first(),
         "drafted": drafted,
@@ -58,6 +67,24 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     response = render(request, "studio/capability/show.html", context)
     # What is only a draft is no example of what agents can load.
     return tour.list_visited(request, response, "example") if revision else response
+
+
+def _published_context(request: StudioRequest, capability: Capability, bundle: SkillBundle) -> dict[str, Any]:
+    """What the overview shows of a bundle that agents can load, and of its use."""
+    forms, use = list(draw_forms(bundle)), describe_use(capability)
+    writes = len(bundle.write_tool_names)
+    is_loadable = capability.status in queries.LOADABLE_STATUSES
+    return {
+        "forms": forms,
+        "form_data": [{"title": form.title, "messages": form.messages} for form in forms],
+        "writes": writes,
+        "reads": len(bundle.tools) - writes,
+        # Sanitized: no element of the text becomes one of the page.
+        "instructions": mark_safe(render_page(bundle.skill_doc, heading_level=3)),  # noqa: S308
+        "use": use,
+        "spark": build_sparkline(use.by_day),
+        "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
+    }
 
 
 def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **arguments: Any) -> HttpResponse:

@@ -37,6 +37,7 @@ ADDRESSES: Final = [
     "/capabilities/alpha/history/compare/",
     "/capabilities/alpha/publish/",
     "/capabilities/alpha/files/",
+    "/capabilities/alpha/share/",
     "/capabilities/beta/",
     "/demand/",
     "/demand/?what=messages",

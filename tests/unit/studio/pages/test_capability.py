@@ -47,7 +47,7 @@ def test_it_shows_what_agents_get(client: Client) -> None:
         "alpha please",
         str(outcome.digest),
         "alpha_save",
-        "Requires approval",
+        "Approval required",
         "by <bdi>olga",
     ):
         assert words in page

@@ -79,10 +79,10 @@ def test_it_names_the_owner_and_the_groups(client: Client) -> None:
 @pytest.mark.parametrize(
     ("role", "has_draft", "primary", "menu"),
     [
-        ("viewer", True, [], ["Download"]),
-        ("author", True, ["Edit"], ["Duplicate", "Download"]),
-        ("publisher", False, ["Edit"], ["Duplicate", "Download", "Deprecate", "Retire"]),
-        ("publisher", True, ["Review & publish"], ["Duplicate", "Download", "Deprecate", "Retire"]),
+        ("viewer", True, [], ["Download", "Share"]),
+        ("author", True, ["Edit"], ["Duplicate", "Download", "Share"]),
+        ("publisher", False, ["Edit"], ["Duplicate", "Download", "Share", "Deprecate", "Retire"]),
+        ("publisher", True, ["Review & publish"], ["Duplicate", "Download", "Share", "Deprecate", "Retire"]),
     ],
 )
 def test_it_offers_one_primary_action_and_what_the_role_may_do(

@@ -1,0 +1,122 @@
+"""Who can see a capability: listed or not, install code, share links, and what new sessions begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from registry.access import install_codes, share_links
+from registry.catalog import first_run
+from registry.catalog.facets import get_display_name
+from registry.common.errors import RegistryError
+from registry.publishing import publication
+from registry.selectors.sharing import describe_sharing
+from studio.pages.confirmations import sharing as questions
+from studio.pages.confirmations.page import confirmed_first
+from studio.pages.form_data import get_text
+from studio.pages.permissions import (
+    StudioRequest,
+    actor_of,
+    admin_required,
+    operator_required,
+    post_only_from,
+    publisher_required,
+)
+from studio.pages.views.capability import get_capability_or_404
+
+
+@operator_required
+@require_safe
+def capability_share(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """How it is shared, and for whoever may, the ways to change that."""
+    return _page(request, capability_id)
+
+
+def _page(request: StudioRequest, capability_id: str, *, status: int = 200, **more: Any) -> HttpResponse:
+    capability = get_capability_or_404(capability_id)
+    context = {"capability": capability, "sharing": describe_sharing(capability), "days_max": share_links.DAYS_MAX}
+    return render(request, "studio/capability/share.html", context | more, status=status)
+
+
+@publisher_required
+@confirmed_first(questions.change_visibility, page="studio:capability_share")
+def capability_visibility(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """List it, or hide it from the keys that have not redeemed its install code."""
+    capability = get_capability_or_404(capability_id)
+    is_listed = get_text(request, "visibility", most=10) != "unlisted"
+    try:
+        publication.set_visibility(
+            capability_id=capability_id, visibility="listed" if is_listed else "unlisted", by=actor_of(request)
+        )
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        words = _("%(name)s is listed.") if is_listed else _("%(name)s is unlisted.")
+        messages.success(request, words % {"name": get_display_name(capability)})
+    return redirect("studio:capability_share", capability_id)
+
+
+@publisher_required
+@confirmed_first(questions.rotate_install_code, page="studio:capability_share")
+def install_code_rotate(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Replace its install code."""
+    get_capability_or_404(capability_id)
+    install_codes.rotate_code(capability_id=capability_id, by=actor_of(request))
+    messages.success(request, _("The install code is replaced."))
+    return redirect("studio:capability_share", capability_id)
+
+
+@admin_required
+@post_only_from("studio:capability_share")
+def share_link_create(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """A link for clients that can send no key; its address is shown on this page only."""
+    get_capability_or_404(capability_id)
+    typed = {name: get_text(request, name, most=100) for name in ("name", "group", "days")}
+    days = int(typed["days"]) if typed["days"].isascii() and typed["days"].isdecimal() else None
+    try:
+        link, url = share_links.create_link(
+            name=typed["name"],
+            skill_group=typed["group"],
+            # What is no number is as wrong as one that is too high.
+            days=(days or 0) if typed["days"] else None,
+            by=actor_of(request),
+        )
+    except RegistryError as error:
+        return _page(request, capability_id, status=400, error=error.message, typed=typed)
+    return _page(request, capability_id, new_link=link, new_url=url)
+
+
+@admin_required
+@confirmed_first(questions.revoke_share_link, page="studio:capability_share")
+def share_link_revoke(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """End a share link."""
+    get_capability_or_404(capability_id)
+    name = get_text(request, "name", most=80)
+    try:
+        share_links.revoke_link(name=name, by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, _("Share link %(name)s is revoked.") % {"name": name})
+    return redirect("studio:capability_share", capability_id)
+
+
+@admin_required
+@post_only_from("studio:capability_share")
+def first_run_set(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """New sessions begin with this capability, or with none."""
+    capability = get_capability_or_404(capability_id)
+    begins = get_text(request, "first_run", most=3) == "yes"
+    try:
+        first_run.set_first_run(capability_id=capability_id if begins else "", by=actor_of(request))
+    except RegistryError as error:
+        messages.error(request, error.message)
+    else:
+        words = _("New sessions start with %(name)s.") if begins else _("New sessions start without a capability.")
+        messages.success(request, words % {"name": get_display_name(capability)})
+    return redirect("studio:capability_share", capability_id)

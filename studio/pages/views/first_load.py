@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any, Final
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -19,12 +17,10 @@ from registry.models import Capability, Revision
 from registry.usage.first_load import find_first_load
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.snippets import build_load_snippets
 from studio.pages.views.capability import get_capability_or_404
 
 LISTENS_SECONDS: Final = 600
-# What stands in the snippets for a key that nobody can read any more.
-KEY_PLACEHOLDER: Final = "$CAP_KEY"
-_SCHEME: Final = "Bearer"
 
 
 @operator_required
@@ -49,7 +45,7 @@ def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
         "created": created,
         "key_name": name,
         "error": error,
-        "snippets": build_snippets(request, capability_id, created or KEY_PLACEHOLDER),
+        "snippets": build_load_snippets(request, capability_id, created),
         **_listening(capability, capability.published_revision, time.time()),
     }
     response = render(request, "studio/capability/live.html", context, status=_status(request, created, error))
@@ -86,22 +82,3 @@ def _listening(capability: Capability, revision: Revision, begun: float) -> dict
         "since": int(begun),
         "is_listening": found is None and 0 <= time.time() - begun < LISTENS_SECONDS,
     }
-
-
-def build_snippets(request: StudioRequest, capability_id: str, key: str) -> list[tuple[str, str]]:
-    """The same load in three ways; without a key to show they read it from the variable `CAP_KEY`."""
-    origin = settings.PUBLIC_URL or request.build_absolute_uri("/").rstrip("/")
-    is_known = key != KEY_PLACEHOLDER
-    given = json.dumps(key) if is_known else 'os.environ["CAP_KEY"]'
-    address = f"{origin}/api/v1/capability_skill_load?capability_id={capability_id}"
-    curl = f'curl -sS -H "Authorization: {_SCHEME} {key}" \\\n  "{address}"'
-    python = f"""from agent_client import Registry
-
-registry = Registry("{origin}", {given})
-print(registry.load("{capability_id}").revision)"""
-    server = {"type": "http", "url": f"{origin}/mcp", "headers": {"Authorization": f"{_SCHEME} {key}"}}
-    return [
-        (_("curl"), curl),
-        ("Python", python if is_known else f"import os\n\n{python}"),
-        ("MCP", json.dumps({"mcpServers": {"capability-studio": server}}, indent=2)),
-    ]

@@ -33,7 +33,7 @@ from studio.pages.views.capability import get_capability_or_404
 @operator_required
 @require_safe
 def capability_share(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """How it is shared, and for whoever may, the ways to change that."""
+    """How it is shared, and for those who may, the ways to change that."""
     return _page(request, capability_id)
 
 
@@ -82,7 +82,7 @@ def share_link_create(request: StudioRequest, capability_id: str) -> HttpRespons
         link, url = share_links.create_link(
             name=typed["name"],
             skill_group=typed["group"],
-            # What is no number is as wrong as one that is too high.
+            # A text instead of a number is as wrong as a number that is too high.
             days=(days or 0) if typed["days"] else None,
             by=actor_of(request),
         )

@@ -83,6 +83,7 @@ REVERSIBLE = {
     "bulk_export": "reads",
     "bulk_revalidate": "queues checks",
     "capability_copy": "creates a draft, which can be discarded",
+    "capability_live": "creates a key, which can be revoked",
     "capability_deprecate": "Restore on the same page; agents can still load it",
     "capability_files": "creates drafts; replacing one asks for a tick, and the earlier draft is kept for 30 days",
     "capability_git": "creates drafts; replacing one asks for a tick, and the earlier draft is kept for 30 days",

@@ -32,7 +32,7 @@ def test_an_admin_creates_a_key_in_place_and_the_snippets_hold_it(signed_in: Sig
     assert "no-store" in answer["Cache-Control"]
     key = AgentKey.objects.get(name="HR assistant")
     assert shown.count(key.key_prefix) == 4
-    assert "capability_skill_load?capability_id=alpha" in shown
+    assert "-d capability_id=alpha" in shown
     assert key.key_prefix not in client.get(LIVE).content.decode()
     again = form_with(client.get(LIVE), "Create API key").submit(client, name="HR assistant")
     assert (again.status_code, "a key named" in again.content.decode()) == (400, True)

@@ -86,6 +86,8 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "agent_key_change": ("admin", "admin"),
     "agent_key_rotate": ("admin", "admin"),
     "capability_share": ("viewer", None),
+    "capability_live": ("viewer", "admin"),
+    "first_load_show": ("viewer", None),
     "capability_visibility": ("publisher", "publisher"),
     "install_code_rotate": ("publisher", "publisher"),
     "share_link_create": ("admin", "admin"),

@@ -34,7 +34,8 @@ def test_an_open_proposal_is_on_home_in_the_list_and_has_a_page(signed_in: SignI
     publish()
     proposal = _propose()
     client = signed_in("viewer")
-    for address in ("/", "/proposals/", _address(proposal)):
+    assert _address(proposal) in signed_in("publisher").get("/").content.decode()
+    for address in ("/proposals/", _address(proposal)):
         page = client.get(address).content.decode()
         assert "&lt;b&gt;why&lt;/b&gt;" in page
         assert "&lt;i&gt;bot&lt;/i&gt;" in page

@@ -108,5 +108,5 @@ def docs(request: Request) -> HttpResponse:
     """The document as a page, in the Studio's frame for those who are signed in there."""
     page = request._request  # noqa: SLF001 (DRF keeps Django's request there)
     # DRF knows nobody here, and tells Django's request so.
-    page.user = SimpleLazyObject(lambda: get_user(page))
+    page.user = SimpleLazyObject(lambda: get_user(page))  # type: ignore[assignment]
     return render(page, "agent_api/docs.html")

@@ -1,4 +1,4 @@
-"""Calls that load a capability, to be copied: they work as they are, with the key in them or in the variable CAP_KEY."""
+"""Calls that load a capability, to be copied: they work as they are, with the key in them or in `CAP_KEY`."""
 
 from __future__ import annotations
 

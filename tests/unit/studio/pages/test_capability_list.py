@@ -209,7 +209,7 @@ def test_they_are_sorted_by_their_heads_and_filtered_by_what_their_tools_do(clie
     for key in ("-id", "-name", "owner", "-updated"):
         answer = client.get(f"/capabilities/?sort={key}")
         assert _ids(answer) == ["beta", "alpha"], key
-    assert 'aria-sort="descending"' in answer.content.decode()
+    assert 'aria-sort="descending"' in client.get("/capabilities/?sort=-updated").content.decode()
 
 
 def _bulk(client: Client, verb: str, *chosen: str, **more: str) -> Any:

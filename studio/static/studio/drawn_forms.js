@@ -21,7 +21,7 @@
     old?.remove();
     place.classList.remove("is-drawn");
     const frame = document.createElement("iframe");
-    frame.title = say("Form {name}", { name: form.title });
+    frame.title = interpolate(gettext("Form %(name)s"), { name: form.title }, true);
     frame.tabIndex = -1;
     frame.setAttribute("sandbox", "allow-scripts");
     frame.srcdoc = page();

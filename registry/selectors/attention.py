@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from registry.common.actors import Actor
 from registry.core.queries import list_open_incidents
@@ -25,8 +25,12 @@ def count_unmet_requests(operator: Operator) -> int:
     """Ids and messages that led nowhere and that nobody has dismissed; for those who can act on them."""
     if not operator.can_edit:
         return 0
-    messages = demand.list_messages().order_by().values("pk")
-    return demand.list_unknown_ids().order_by().values("pk").union(messages, all=True).count()
+    # Their keys are of two types, which PostgreSQL does not put into one column.
+    ids, messages = (
+        rows.order_by().annotate(row=Value(1)).values("row")
+        for rows in (demand.list_unknown_ids(), demand.list_messages())
+    )
+    return ids.union(messages, all=True).count()
 
 
 def count_incidents(operator: Operator) -> int:  # noqa: ARG001 (every count takes the person)

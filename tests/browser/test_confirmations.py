@@ -256,7 +256,7 @@ def test_a_press_on_a_page_that_is_out_of_date_says_so(admin: Page, furnished: S
     furnished.manage("agent_key", "revoke", name)
     before = _writes(furnished)
     admin.get_by_role("button", name="Revoke key").click()
-    expect(admin.get_by_text(f"The key {name} was already revoked")).to_be_visible()
+    expect(admin.get_by_text(f"API key {name} was already revoked")).to_be_visible()
     assert _writes(furnished) == before
 
 
@@ -267,7 +267,7 @@ def test_a_double_click_acts_once(admin: Page, furnished: Studio, way: str) -> N
     admin.goto(f"{furnished.url}/keys/")
     admin.get_by_role("button", name=f"Revoke {name}").click()
     admin.get_by_role("button", name="Revoke key").dblclick()
-    expect(admin.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    expect(admin.get_by_role("heading", name="API keys", level=1)).to_be_visible()
     assert _writes(furnished) == before + 1
 
 
@@ -284,4 +284,4 @@ def test_the_confirmation_page_fits_a_phone_and_is_accessible_by_keyboard(
     admin.keyboard.press("Shift+Tab")
     expect(admin.get_by_role("button", name="Revoke key")).to_be_focused()
     admin.keyboard.press("Enter")
-    expect(admin.get_by_text(f"The key 'phone {way}' is revoked.")).to_be_visible()
+    expect(admin.get_by_text(f"API key “phone {way}” was revoked.")).to_be_visible()

@@ -173,15 +173,15 @@ def test_what_an_agent_asked_for_becomes_a_draft(author: Page, studio: Studio, a
         if row.count():
             break
         author.wait_for_timeout(500)
-    row.get_by_role("link", name="Make it").click()
+    row.get_by_role("link", name="Create").click()
     expect(author.get_by_label("ID", exact=True)).to_have_value("moon_phase")
     author.locator("#id_description").fill("Tells the phase of the moon. Use it when asked.")
     author.get_by_role("button", name="Create draft").click()
     author.wait_for_url("**/capabilities/moon_phase/edit/**")
     author.goto(f"{studio.url}/demand/")
-    expect(row.get_by_text("not published")).to_be_visible()
-    row.get_by_role("button", name="Put away").click()
-    expect(author.get_by_text("Dismissed. It comes back")).to_be_visible()
+    expect(row.get_by_text("Not published")).to_be_visible()
+    row.get_by_role("button", name="Dismiss").click()
+    expect(author.get_by_text("Dismissed. It returns")).to_be_visible()
     expect(row).to_have_count(0)
 
 

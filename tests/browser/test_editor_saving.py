@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import AUTOSAVE_OFF, create, expect_state, open_file, put, save, texts_of
 
 if TYPE_CHECKING:
@@ -99,6 +100,7 @@ def test_what_was_left_behind_can_be_thrown_away(editor: Page) -> None:
     expect(page.get_by_text("Unsaved changes from")).to_have_count(0)
 
 
+@follows_old_pages
 def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     editor: Page, allowed_on_console: list[str]
 ) -> None:
@@ -115,7 +117,7 @@ def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     assert "Mine." in texts_of(editor)["skill_md"]
     editor.get_by_role("button", name="Compare and merge").click()
     expect(editor.get_by_role("heading", name="Someone else saved this draft")).to_be_visible()
-    expect(editor.get_by_text("1 to choose")).to_be_visible()
+    expect(editor.get_by_text("1 to resolve")).to_be_visible()
     expect(editor.get_by_text("Only you changed this")).to_be_visible()
     expect(editor.get_by_text("Only they changed this")).to_be_visible()
     editor.get_by_role("radio", name="Both, yours first").check()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import caret, create, open_file, publish, save, sign_in
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def _shown_digest(page: Page) -> str:
     return page.locator("code.digest").inner_text()
 
 
+@follows_old_pages
 def test_from_the_first_sign_in_to_an_agent_and_back(
     studio: Studio, page: Page, agent: httpx.Client, allowed_on_console: list[str]
 ) -> None:

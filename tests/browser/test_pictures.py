@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, folder_for, take
 from tests.servers import ROOT
 
@@ -36,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
     return folder_for(tmp_path)
 
 
+@follows_old_pages
 def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path, tmp_path: Path) -> None:
     page = as_role("admin")
     files = {path.name: path.read_text() for path in (ROOT / "examples" / "weights").iterdir()}
@@ -54,6 +56,7 @@ def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path,
         take(page, folder, name)
 
 
+@follows_old_pages
 def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path) -> None:
     page = as_role("author")
     page.set_viewport_size({"width": 1440, "height": 900})

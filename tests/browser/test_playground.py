@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.old_pages import follows_old_pages
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -56,6 +58,7 @@ def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], st
     expect(page.get_by_label("Operating system")).to_have_value("darwin")
 
 
+@follows_old_pages
 def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/?m=what+did+I+have+for+lunch")

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import add_operators
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
 from tests.integration.conftest import new_database
 from tests.servers import Studio, start_studio
@@ -55,6 +56,7 @@ def _as(browser: Browser, studio: Studio, role: str) -> Page:
     return page
 
 
+@follows_old_pages
 def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browser: Browser, page: Page) -> None:
     admin, author, publisher = (_as(browser, studio, role) for role in ("admin", "author", "publisher"))
     _ask_for_two(admin, studio)
@@ -176,6 +178,7 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
 
 
+@follows_old_pages
 def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, page: Page) -> None:
     publisher = _as(browser, studio, "publisher")
     admin = _as(browser, studio, "admin")

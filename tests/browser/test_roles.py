@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import add_operators
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.pictures import folder_for, take
 from tests.browser.steps import PASSWORD, expect_state, open_form, sign_in
 from tests.integration.conftest import new_database
@@ -77,6 +78,7 @@ def folder(tmp_path: Path, studio: Studio) -> Path:
     return folder_for(tmp_path) if "DATABASE_URL" not in studio.env else tmp_path
 
 
+@follows_old_pages
 def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     studio: Studio, people: People, folder: Path, allowed_on_console: list[str]
 ) -> None:
@@ -225,6 +227,7 @@ def _an_agent_loads_it(studio: Studio) -> None:
     assert loaded["ui_schemas"]
 
 
+@follows_old_pages
 def test_an_admin_lets_people_and_keys_in_and_sets_the_rules(
     studio: Studio, people: People, folder: Path, allowed_on_console: list[str]
 ) -> None:
@@ -362,6 +365,7 @@ def _read_the_audit_log(admin: Page, folder: Path) -> None:
     take(admin, folder, "role-admin")
 
 
+@follows_old_pages
 def test_a_viewer_reads_and_is_offered_nothing_that_writes(
     studio: Studio, people: People, folder: Path, allowed_on_console: list[str]
 ) -> None:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import PASSWORD, create, sign_in
 from tests.servers import Studio
 
@@ -43,6 +44,7 @@ def _shown(moment: datetime) -> str:
     return f"{local:%b} {local.day}, {local.year}, {local.hour % 12 or 12}:{local:%M %p %Z}"
 
 
+@follows_old_pages
 def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: Page) -> None:
     create(publisher, studio.url, "one_clock")
     # 10:15 in the evening there; the next day in UTC.

@@ -1,9 +1,10 @@
 """How many seeded faults the tests notice: `.venv/bin/python -m tests.mutations --count 40 --seed 1`.
 
 Draws modules at random, changes one place in each (a condition is negated, a comparison swapped, a statement removed, a
-constant changed), runs the unit tests of the module's folder on SQLite, and prints which changes were noticed. Works on
-a copy of the checkout in a temporary directory, so that nothing here is ever left changed. A change that survives is a
-missing test, or code that does nothing.
+constant changed), runs the unit tests that run this line on SQLite, and prints which changes were noticed. A first run
+of all unit tests finds out which test runs which line and prints the branch coverage. Works on a copy of the checkout
+in a temporary directory, so that nothing here is ever left changed. A change that survives is a missing test, or code
+that does nothing.
 """
 
 from __future__ import annotations
@@ -16,14 +17,20 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+import coverage
+import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGES: Final = ("agent_api", "agent_client", "registry", "studio")
 # Of what starts or serves the product, real processes are the test; commands of Django and migrations have no choices.
 LEFT_OUT: Final = ("migrations", "management", "launcher", "__main__.py", "settings.py", "wsgi.py", "rsgi.py")
 SECONDS_MAX: Final = 240
+TESTS_MAX: Final = 300
+_PYTHON: Final = str(ROOT / ".venv/bin/python")
 _SWAPPED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -80,27 +87,49 @@ def _mutate(node: ast.AST) -> str:
     return ""
 
 
-def area_of(module: Path) -> list[Path]:
-    """Tests of a module, nearest first: its own, those of its folder, those of the package that it is a part of."""
-    unit = Path("tests/unit")
-    chosen = [unit / module.parent / f"test_{module.name}", unit / module.parent]
-    chosen += [unit.joinpath(*module.parts[:parts]) for parts in (2, 1) if len(module.parts) > parts]
-    found = [path for path in chosen if (ROOT / path).exists()]
-    # Of a package all, but never all of `registry`.
-    return [path for path in found if path != unit / "registry"] or found
+def measure(checkout: Path, data: Path) -> None:
+    """Run the unit tests once and keep which test runs which line, and which branches are taken at all."""
+    settings = data.parent / "measuring.toml"
+    packages = ", ".join(f'"{package}"' for package in PACKAGES)
+    settings.write_text(f'[tool.coverage.run]\nbranch = true\nsource = [{packages}]\ndata_file = "{data}"\n', "utf-8")
+    command = [_PYTHON, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest", "-p", "tests.mutations"]
+    subprocess.run([*command, "-q", "--no-header", "tests/unit"], cwd=checkout, check=False)
+    subprocess.run(
+        [_PYTHON, "-m", "coverage", "report", f"--rcfile={settings}", "--format=total"], cwd=checkout, check=True
+    )
 
 
-def run_area(checkout: Path, area: list[Path]) -> str:
-    """`survived` where all tests of the area pass, else `caught` and by which; one that takes too long is caught."""
-    command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """In the measured run, this module is a plugin that names the test to coverage."""
+    measuring = coverage.Coverage.current()
+    if measuring is not None:
+        measuring.switch_context(item.nodeid)
+    return (yield)
+
+
+def list_tests_of(data: coverage.CoverageData, checkout: Path, module: Path, line: int) -> list[str]:
+    """The tests that run a line, those of the module's own folder first, at most `TESTS_MAX`."""
+    found = data.contexts_by_lineno(str(checkout / module)).get(line, [])
+    own = f"tests/unit/{module.parent}/test_{module.name}", f"tests/unit/{module.parent}/"
+    return sorted(filter(None, found), key=lambda test: (*(not test.startswith(each) for each in own), test))[
+        :TESTS_MAX
+    ]
+
+
+def run_tests(checkout: Path, tests: list[str]) -> str:
+    """`survived` where all tests pass, else `caught` and by which; one that takes too long is caught."""
+    if not tests:
+        return "survived: no unit test runs this line"
+    command = [_PYTHON, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider"]
     try:
         done = subprocess.run(
-            [*command, *map(str, area)], cwd=checkout, capture_output=True, text=True, check=False, timeout=SECONDS_MAX
+            [*command, *tests], cwd=checkout, capture_output=True, text=True, check=False, timeout=SECONDS_MAX
         )
     except subprocess.TimeoutExpired:
         return "caught by taking too long"
     if done.returncode == 0:
-        return "survived"
+        return f"survived {len(tests)} tests"
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED tests", "ERROR tests"))]
     return f"caught by {failed[0].split(' - ')[0][:120] if failed else 'the import'}"
 
@@ -123,16 +152,19 @@ def main() -> int:
         checkout = Path(scratch) / "studio"
         ignore = shutil.ignore_patterns(".git", ".venv", ".data", "node_modules", "__pycache__", ".*_cache")
         shutil.copytree(ROOT, checkout, ignore=ignore, symlinks=True)
+        measure(checkout, Path(scratch) / "coverage")
+        data = coverage.CoverageData(str(Path(scratch) / "coverage"))
+        data.read()
         for module in modules:
-            area, source = area_of(module), (ROOT / module).read_text("utf-8")
+            source = (ROOT / module).read_text("utf-8")
             places = list_places(source)
-            if not area or not places or sum(found.values()) >= options.count:
+            if not places or sum(found.values()) >= options.count:
                 continue
             line, what, changed = mutate(source, draw.choice(places))
             (checkout / module).write_text(changed, "utf-8")
-            verdict = run_area(checkout, area)
+            verdict = run_tests(checkout, list_tests_of(data, checkout, module, line))
             (checkout / module).write_text(source, "utf-8")
-            found[verdict.split()[0]] += 1
+            found[verdict.split()[0].rstrip(":")] += 1
             print(f"{module}:{line} {what}: {verdict}", flush=True)
     print(f"{found['caught']} of {sum(found.values())} caught")
     return 0

@@ -28,13 +28,14 @@ if TYPE_CHECKING:
         SupportingFileNotFound,
     )
     from agent_client.prompt import Prompt, render_prompt
-    from agent_client.session import ApprovalRequired, Session, SessionOptions, User
+    from agent_client.session import ApprovalRequired, AsyncSession, Session, SessionOptions, User
     from agent_client.ui.ask import Ask, ask
 
 _HOME: Final = {
     "ApprovalRequired": "session",
     "Ask": "ui.ask",
     "AsyncRegistry": "client.client",
+    "AsyncSession": "session",
     "Bundle": "bundles.bundle",
     "CapabilityNotFound": "errors",
     "DigestMismatch": "errors",
@@ -68,6 +69,7 @@ __all__ = [
     "ApprovalRequired",
     "Ask",
     "AsyncRegistry",
+    "AsyncSession",
     "Bundle",
     "CapabilityNotFound",
     "DigestMismatch",

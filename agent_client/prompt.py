@@ -204,7 +204,14 @@ def _tools(bundles: Sequence[Bundle], extras: PromptContext) -> str:
             name = wire_name(bundle.capability_id, tool["name"]) if extras.names_are_wire_names else tool["name"]
             approval = ", waits for a person's approval" if policy.get("requires_approval") is True else ""
             lines.append(f"{name} ({policy['kind']}{approval}): {one_line(tool['description'])}")
-    return _section("Available tools:", lines)
+    withheld = [
+        f"{each.capability_id}: {', '.join(each.withheld_tools[:50])}" for each in bundles if each.withheld_tools
+    ]
+    sections = [
+        _section("Available tools:", lines),
+        _section("Not with this key (say so if a skill asks for one of these):", withheld),
+    ]
+    return "\n\n".join(filter(None, sections))
 
 
 def _instructions(blocks: Sequence[str]) -> str:

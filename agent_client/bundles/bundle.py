@@ -115,6 +115,7 @@ class Bundle:
     replaced_by: str | None = None
     confidence: Json | None = None
     files: tuple[SupportingFile, ...] = ()
+    withheld_tools: tuple[str, ...] = ()
     is_stale: bool = field(default=False, compare=False)
     age_seconds: float = field(default=0.0, compare=False)
 
@@ -161,6 +162,7 @@ class Bundle:
             replaced_by=replaced_by if isinstance(replaced_by, str) else None,
             confidence=confidence if isinstance(confidence, dict) else None,
             files=tuple(map(_supporting_file, _objects(answer, "files"))) if "files" in answer else (),
+            withheld_tools=_texts(answer, "withheld_tools"),
             is_stale=is_stale,
             age_seconds=age_seconds,
         )
@@ -180,6 +182,7 @@ class Bundle:
             "capability": self.capability,
             **({"confidence": self.confidence} if self.confidence is not None else {}),
             **({"files": [asdict(one) for one in self.files]} if self.files else {}),
+            **({"withheld_tools": list(self.withheld_tools)} if self.withheld_tools else {}),
         }
 
 

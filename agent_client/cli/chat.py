@@ -136,7 +136,7 @@ class Chat:
             self._print(f"result: {json.dumps(done.result, ensure_ascii=False)}")
             return
         self._print(f"would run: {done.summary()}")
-        self._session.gate.take(done.call_id)
+        self._session.gate.take(done.call_id).state = "done"
 
     def _run(self, call_id: str, *, approve: bool) -> None:
         if not approve:
@@ -144,7 +144,7 @@ class Chat:
             return
         call = self._session.approve(call_id, by="the person at the terminal")
         self._print(f"would run: {call.summary()}")
-        self._session.gate.take(call_id)
+        self._session.gate.take(call_id).state = "done"
 
     def _prompt(self) -> None:
         prompt = self._session.prompt()

@@ -1,6 +1,6 @@
 """`Registry` and `AsyncRegistry`: a Capability Studio registry over HTTP (docs/contract.md 4).
 
-Both drive the generators of `core.py`; nothing here decides anything.
+Both drive the generators of requests.py; nothing here decides anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What goes over the wire, as values: the seam between what to ask (core.py) and how to ask it (wire.py)."""
+"""What goes over the wire, as values: the seam between what to ask (requests.py) and how to ask it (transport.py)."""
 
 from __future__ import annotations
 

@@ -5,8 +5,11 @@ A schema is measured before it is used (graph.py); one that cannot be checked sa
 
 from __future__ import annotations
 
+import copy
 import json
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 import jsonschema_rs
@@ -59,31 +62,106 @@ def _is_known(pattern: str) -> bool:
 
 
 def find_schema_error(schema: Any, value: Any) -> str:
-    """What is wrong with a value, in words for the model that made it; empty where nothing is.
+    """The first error of a value, in words for the model that made it; empty where it fits. Raises `SchemaUnsafe`."""
+    found = find_schema_errors(schema, value, most=1)
+    return found[0] if found else ""
 
-    Only the first error is named: naming all of them can take seconds for a hostile schema. Raises `SchemaUnsafe`.
+
+def find_schema_errors(schema: Any, value: Any, *, most: int) -> list[str]:
+    """What is wrong with a value, in words for the model that made it: at most `most`, none where it fits.
+
+    The validator's own list of all errors can take minutes for a hostile schema. So only its first error is used, again
+    and again, without the properties that had one. Raises `SchemaUnsafe`.
     """
     depth = measure_depth(value)
     if depth > DEPTH_MAX:
-        return f"it is nested more than {DEPTH_MAX} levels deep"
+        return [f"it is nested more than {DEPTH_MAX} levels deep"]
     try:
         if len(json.dumps(value, allow_nan=False, ensure_ascii=False).encode()) > BYTES_MAX:
-            return f"it is larger than {BYTES_MAX:,} bytes"
+            return [f"it is larger than {BYTES_MAX:,} bytes"]
     except UnicodeEncodeError:
-        return "a string in it has half a character (a lone surrogate)"
+        return ["a string in it has half a character (a lone surrogate)"]
     except (TypeError, ValueError) as error:
-        return f"it is no JSON: {error}"
+        return [f"it is no JSON: {error}"]
+    first = _first_error(schema, value, depth)
+    if first is None:
+        return []
+    found = [_said(first.instance_path, first.message)]
+    if most > 1:
+        found += _further_errors(schema, value, depth, most)
+    return list(dict.fromkeys(found))[:most]
+
+
+def _first_error(schema: Any, value: Any, depth: int) -> Any:
     validator, graph = _compiled(json.dumps(schema, sort_keys=True))
     if graph.visits(depth) > _VISITS_MAX:
         raise SchemaUnsafe("the tool's schema takes too long on a value of this depth")
     if validator.is_valid(value):
-        return ""
+        return None
     try:
         validator.validate(value)
     except jsonschema_rs.ValidationError as error:
-        place = "/".join(map(str, error.instance_path))
-        return one_line(f"{place}: {error.message}" if place else error.message, most=300)
-    return "it does not fit the schema"
+        return error
+    return None
+
+
+def _further_errors(schema: Any, value: Any, depth: int, most: int) -> list[str]:
+    found = list(islice(_wrong_keys(schema, value, ()), most))
+    relaxed, left = _without_key_rules(schema), copy.deepcopy(value)
+    while len(found) < most and (error := _first_error(relaxed, left, depth)) is not None:
+        path = list(error.instance_path)
+        found.append(_said(path, error.message))
+        while path and not isinstance(path[-1], str):
+            path.pop()
+        if not path:
+            break
+        parent = left
+        for step in path[:-1]:
+            parent = parent[step]
+        del parent[path[-1]]
+    return found
+
+
+def _without_key_rules(schema: Any) -> Any:
+    """Without what `_wrong_keys` says, at the same places: a property that is taken out is not missed then."""
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: item for key, item in schema.items() if key not in ("required", "additionalProperties")}
+    if isinstance(schema.get("properties"), dict):
+        kept["properties"] = {key: _without_key_rules(item) for key, item in schema["properties"].items()}
+    if "items" in schema:
+        kept["items"] = _without_key_rules(schema["items"])
+    return kept
+
+
+def _wrong_keys(schema: Any, value: Any, path: tuple[Any, ...]) -> Iterator[str]:
+    """The keys that are missing, and those that are not known, where the schema says so plainly."""
+    if not isinstance(schema, dict):
+        return
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _wrong_keys(schema.get("items"), item, (*path, index))
+    elif isinstance(value, dict):
+        known = schema["properties"] if isinstance(schema.get("properties"), dict) else {}
+        yield from (_said(path, words) for words in _key_errors(schema, value, known))
+        for key, item in value.items():
+            yield from _wrong_keys(known.get(key), item, (*path, key))
+
+
+def _key_errors(schema: Any, value: Any, known: Any) -> Iterator[str]:
+    required = schema.get("required")
+    for key in required if isinstance(required, list) else ():
+        if key not in value:
+            yield f'"{key}" is a required property'
+    if schema.get("additionalProperties") is False and "patternProperties" not in schema:
+        for key in value:
+            if key not in known:
+                yield f"Additional properties are not allowed ('{key}' was unexpected)"
+
+
+def _said(path: Iterable[Any], message: str) -> str:
+    place = "/".join(map(str, path))
+    return one_line(f"{place}: {message}" if place else message, most=300)
 
 
 def measure_depth(value: Any) -> int:

@@ -1,38 +1,52 @@
 """One conversation with the capabilities of a registry: session.py says what it does."""
 
+from agent_client.session.async_session import AsyncSession
 from agent_client.session.introduction import ConversationStart
+from agent_client.session.messages import Message, ModelCall, ModelReply
 from agent_client.session.options import Event, SessionOptions, Source, User
 from agent_client.session.serialization import SessionFileRefused
 from agent_client.session.session import Session
 from agent_client.session.tool_gate import (
+    AnswerRequired,
     ApprovalRequired,
     ArgumentsInvalid,
     CallNotOpen,
     CallRefused,
+    CallRejected,
     CallResult,
     ResultInvalid,
     RoleNotAllowed,
+    SkillNotReady,
     ToolCall,
     ToolUnknown,
+    ToolWithheld,
 )
 from agent_client.session.turn import Turn
 
 __all__ = [
+    "AnswerRequired",
     "ApprovalRequired",
     "ArgumentsInvalid",
+    "AsyncSession",
     "CallNotOpen",
     "CallRefused",
+    "CallRejected",
     "CallResult",
     "ConversationStart",
     "Event",
+    "Message",
+    "ModelCall",
+    "ModelReply",
     "ResultInvalid",
     "RoleNotAllowed",
     "Session",
     "SessionFileRefused",
     "SessionOptions",
+    "SkillNotReady",
     "Source",
     "ToolCall",
     "ToolUnknown",
+    "ToolWithheld",
     "Turn",
     "User",
 ]

@@ -13,7 +13,7 @@ from agent_client.text.trigger_matching import TriggerHit, TriggerIndex
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """One capability that fits, with the phrases that led to it."""
+    """One capability that fits, with the phrases that led to it. `notes` say what speaks against it, if anything."""
 
     capability_id: str
     name: str
@@ -21,11 +21,12 @@ class Hint:
     priority: int
     score: float
     triggers: tuple[str, ...] = ()
+    notes: str = ""
 
     def line(self) -> str:
         """For the prompt."""
         led = f' (because of "{one_line(self.triggers[0], most=80)}")' if self.triggers else ""
-        return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}"
+        return f"{self.capability_id} ({one_line(self.name, most=80)}): {one_line(self.description)}{led}{self.notes}"
 
 
 def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, ListingEntry]) -> list[Hint]:

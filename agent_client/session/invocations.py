@@ -12,7 +12,10 @@ from agent_client.bundles.bundle import ListingEntry
 from agent_client.text.tokenizer import tokenize
 
 # A price ($5), a shell variable ($HOME) and an escaped sign (\$x) are no invocations: only a known name is one.
-_INVOCATION: Final = re.compile(r"(?<![\w\\$])\$([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
+_INVOCATION: Final = re.compile(r"\$([A-Za-z0-9][A-Za-z0-9_-]{0,63})")
+_BEFORE: Final = re.compile(r"[\w\\$]")
+# What joins a name with what follows: "$weights, and tell me".
+_JOINING: Final = " \t,;:."
 # Beside a name of one plain word there must be a word that says that the skill is meant: "the weights skill".
 _SKILL_WORDS: Final = frozenset({"skill", "capability", "playbook", "runbook"})
 
@@ -27,9 +30,13 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The message without its invocations, the skills named, and `$names` that look like a slip: (written, nearest)."""
+    """What was found: the skills named, and `$names` that look like a slip, `(written, nearest)`.
+
+    `message` is the text before the first name, `without_names` all of it but the names.
+    """
 
     message: str
+    without_names: str
     invocations: tuple[Invocation, ...]
     misspellings: tuple[tuple[str, str], ...]
 
@@ -42,20 +49,35 @@ def canonical_name(name: str) -> str:
 def read_mentions(message: str, known: Iterable[str]) -> Mentions:
     """The `$name`s of a message. Arguments reach to the next `$name`, or to the end."""
     ids = set(known)
-    marks = list(_INVOCATION.finditer(message))
+    marks = _marks(message)
     found = [mark for mark in marks if canonical_name(mark[1]) in ids]
     invocations: dict[str, Invocation] = {}
     for index, mark in enumerate(found):
         end = found[index + 1].start() if index + 1 < len(found) else len(message)
         capability_id = canonical_name(mark[1])
-        arguments = message[mark.end() : end].strip()
+        arguments = message[mark.end() : end].strip().lstrip(_JOINING)
         earlier = invocations.get(capability_id)
         if earlier is not None and earlier.arguments:
             arguments = f"{earlier.arguments} {arguments}".strip()
         invocations[capability_id] = Invocation(capability_id, arguments)
     misspellings = _misspellings([mark[1] for mark in marks if canonical_name(mark[1]) not in ids], ids)
     before = message[: found[0].start()] if found else message
-    return Mentions(before.strip(), tuple(invocations.values()), misspellings)
+    rest, start = [], 0
+    for mark in found:
+        rest.append(message[start : mark.start()].rstrip())
+        start = mark.end()
+    without = "".join([*rest, message[start:]]).strip(_JOINING if found else None)
+    return Mentions(before.strip(), without, tuple(invocations.values()), misspellings)
+
+
+def _marks(message: str) -> list[re.Match[str]]:
+    """Each `$name`: not inside of a word, not escaped; one may follow another at once."""
+    found: list[re.Match[str]] = []
+    for mark in _INVOCATION.finditer(message):
+        is_next = bool(found) and found[-1].end() == mark.start()
+        if is_next or not mark.start() or not _BEFORE.match(message[mark.start() - 1]):
+            found.append(mark)
+    return found
 
 
 def _misspellings(written: list[str], ids: set[str]) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from agent_client.bundles.bundle import Bundle, Listing
+from agent_client.session.own_tools import OWN_TOOLS
 
 # docs/requirements.md B: the lifecycle of a loaded skill.
 TTL_TURNS: Final = 4
@@ -19,6 +20,10 @@ INTRODUCTION_MESSAGES: Final = 4
 LISTED_CHARACTERS_MAX: Final = 4_000
 ARGUMENTS_MAX: Final = 4_000
 EVENTS_MAX: Final = 500
+# Of the conversation, for `steps`.
+MESSAGES_MAX: Final = 400
+# Replies of the model to one message of the user.
+STEPS_MAX: Final = 8
 
 
 class Source(Protocol):
@@ -40,7 +45,8 @@ class SessionOptions:
 
     `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
     of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
-    `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text.
+    `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text. `own_tools`: by
+    which of them the model uses the session itself.
     """
 
     ttl_turns: int = TTL_TURNS
@@ -51,17 +57,35 @@ class SessionOptions:
     carry: bool = True
     takes_plain_mentions: bool = True
     exclusive_groups: frozenset[str] = frozenset()
+    own_tools: frozenset[str] = OWN_TOOLS
+    steps_max: int = STEPS_MAX
     variables: Mapping[str, str] = field(default_factory=dict)
     preamble: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` for a number that makes no sense, and for an unknown tool."""
+        for name, least in (("active_max", 1), ("characters_max", 1), ("hints_max", 0), ("steps_max", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is at least {least}, not {getattr(self, name)}")
+        for name in ("ttl_turns", "ttl_turns_by_hand"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is at least 0, not {getattr(self, name)}")
+        unknown = sorted(set(self.own_tools) - OWN_TOOLS)
+        if unknown:
+            raise ValueError(f"There is no own tool {unknown[0]!r}; there are {', '.join(sorted(OWN_TOOLS))}")
 
 
 @dataclass(frozen=True)
 class User:
-    """Who the agent talks to. `context` is shown in the prompt; `is_introduced`: the introduction took place."""
+    """Who the agent talks to. `context` is shown in the prompt; `is_introduced`: the introduction took place.
+
+    `user_id` is the host's own; the session only keeps it.
+    """
 
     name: str = ""
     is_introduced: bool = False
     context: Mapping[str, Any] = field(default_factory=dict)
+    user_id: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -70,15 +94,27 @@ class User:
 
 
 EventKind = Literal[
-    "loaded", "refreshed", "expired", "dropped", "not_loaded", "hinted", "introduced", "index", "left_out", "call"
+    "loaded",
+    "refreshed",
+    "expired",
+    "dropped",
+    "not_loaded",
+    "hinted",
+    "introduced",
+    "index",
+    "left_out",
+    "call",
+    "feedback",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened and why, in words for a person."""
+    """What happened and why, in words for a person. `event_id` counts up; `call_id` is that of a tool call."""
 
     turn: int
     kind: EventKind
     capability_id: str
     words: str
+    event_id: int = 0
+    call_id: str = ""

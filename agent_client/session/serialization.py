@@ -1,8 +1,8 @@
 """A session as text, to be stored between two processes; a file that was edited or damaged is refused.
 
 The checksum detects damage and careless edits. If others could write the file, pass a `secret`: then it is an HMAC,
-and no one without the secret can make a file that is accepted. The file contains skill texts and waiting calls,
-but no keys.
+and no one without the secret can make a file that is accepted. The file contains skill texts, the conversation
+and the calls that are not done, but no keys.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ import rfc8785
 from agent_client.bundles.bundle import Bundle, is_capability_id
 from agent_client.errors import RegistryError
 from agent_client.session.active_skills import ActiveSkill
-from agent_client.session.options import Event
+from agent_client.session.messages import Message, ModelCall
+from agent_client.session.options import Event, User
 from agent_client.session.tool_gate import ToolCall
+from agent_client.text.sanitize import strip_surrogates
 
 if TYPE_CHECKING:
-    from agent_client.session.session import Session
+    from agent_client.session.core import SessionCore
 
 FORMAT: Final = "agent_client.session"
 VERSION: Final = 1
+_KEPT_STATES: Final = ("ready", "waiting", "approved", "running", "failed", "rejected")
 BYTES_MAX: Final = 64 * 1024 * 1024
 
 
@@ -33,7 +36,7 @@ class SessionFileRefused(ValueError):
     """The file is not one that can be trusted; the sentence says why."""
 
 
-def serialize_session(session: Session, *, secret: bytes | None = None) -> str:
+def serialize_session(session: SessionCore, *, secret: bytes | None = None) -> str:
     """The session as text."""
     content = {
         "session_id": session.session_id,
@@ -44,21 +47,25 @@ def serialize_session(session: Session, *, secret: bytes | None = None) -> str:
         "exclusive_groups": sorted(session.exclusive_groups),
         "bundles": [bundle.as_answer() for _, bundle in sorted(session.bundles.items())],
         "active": [_active(each) for each in session.active],
-        "calls": [asdict(call) for call in session.gate.waiting()],
+        "calls": [asdict(call) for call in session.gate.kept()],
+        "user": _plain({**vars(session.user), "context": dict(session.user.context)}),
+        "messages": _plain([asdict(message) for message in session.messages]),
         "events": [asdict(event) for event in session.events[-50:]],
     }
     document = {"format": FORMAT, "version": VERSION, "content": content, "checksum": _checksum(content, secret)}
     return json.dumps(document, ensure_ascii=False, indent=1)
 
 
-def restore_session(session: Session, text: str, *, secret: bytes | None = None) -> None:
-    """Fill a new session with the stored state; its source, user, roles and options are the caller's.
+def restore_session(session: SessionCore, text: str, *, secret: bytes | None = None, with_user: bool = True) -> None:
+    """Fill a new session with the stored state; its source, roles and options are the caller's.
 
     Raises `SessionFileRefused`.
     """
     content = _content(text, secret)
     try:
         _fill(session, content)
+        if with_user and "user" in content:
+            session.user = User(**content["user"])
     except (KeyError, TypeError, ValueError, AttributeError, RegistryError) as error:
         raise SessionFileRefused(f"The session file cannot be used: {str(error)[:200]}. Begin a new session") from None
 
@@ -94,6 +101,11 @@ def _checksum(content: Any, secret: bytes | None) -> str:
     return "sha256:" + hashlib.sha256(canonical).hexdigest()
 
 
+def _plain(value: Any) -> Any:
+    """As JSON: what the host or the model gave may hold dates, and halves of characters."""
+    return json.loads(strip_surrogates(json.dumps(value, ensure_ascii=False, default=str)))
+
+
 def _active(each: ActiveSkill) -> dict[str, Any]:
     return {
         "capability_id": each.capability_id,
@@ -105,7 +117,7 @@ def _active(each: ActiveSkill) -> dict[str, Any]:
     }
 
 
-def _fill(session: Session, content: dict[str, Any]) -> None:
+def _fill(session: SessionCore, content: dict[str, Any]) -> None:
     # Every bundle is checked against its digest again.
     bundles = [Bundle.from_answer(answer) for answer in content["bundles"]]
     session.session_id = str(content["session_id"])
@@ -126,10 +138,18 @@ def _fill(session: Session, content: dict[str, Any]) -> None:
         explicit, arguments = row["is_by_hand"] is True, str(row["arguments"])
         session.active.restore(ActiveSkill(bundle, last_turn, ttl_turns, order, explicit, arguments))
     for row in content["calls"]:
-        if row["state"] != "waiting" or not isinstance(row["arguments"], dict):
-            raise ValueError("a call of the file does not wait for approval")
-        session.gate.restore(ToolCall(**row))
+        if row["state"] not in _KEPT_STATES or not isinstance(row["arguments"], dict):
+            raise ValueError("a call of the file has no known state")
+        # Whether a call that ran meanwhile has reached the other side, nobody knows: its idempotency key does.
+        state = "failed" if row["state"] == "running" else row["state"]
+        session.gate.restore(ToolCall(**{**row, "state": state}))
+    session.messages = [_message(row) for row in content.get("messages", ())]
     session.events = [Event(**row) for row in content["events"]]
+
+
+def _message(row: dict[str, Any]) -> Message:
+    calls = tuple(ModelCall(**call) for call in row["calls"])
+    return Message(row["role"], str(row["text"]), calls, str(row["call_id"]))
 
 
 def _number(value: Any) -> int:

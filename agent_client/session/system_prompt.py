@@ -1,19 +1,23 @@
-"""The skills section of the system prompt (docs/requirements.md E), and the tool by which a model loads."""
+"""The skills section of the system prompt (docs/requirements.md E)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from agent_client.bundles.bundle import ListingEntry
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import Readiness, check_readiness
 from agent_client.prompt import Prompt
 from agent_client.session.options import LISTED_CHARACTERS_MAX, SessionOptions
 from agent_client.text.sanitize import one_line
 
 
-def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions) -> Prompt:
-    """The list of what is available, to a limit, and the trigger rules."""
-    listed, left = _listed(entries)
+def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions, environment: Environment) -> Prompt:
+    """The list of what is available on this system, to a limit, and the trigger rules."""
+    judged = {each.capability_id: check_readiness(each, environment) for each in entries}
+    elsewhere = [(name, found.reason) for name, found in judged.items() if found.status == "UNAVAILABLE"]
+    entries = [each for each in _ordered(entries) if judged[each.capability_id].status != "UNAVAILABLE"]
+    listed, left = _listed(entries, judged)
     parts = [options.preamble.strip()] if options.preamble.strip() else []
     parts.append("## Skills\n\nA skill is a set of instructions, with tools, for one kind of task.")
     if listed:
@@ -21,8 +25,16 @@ def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions
         parts.append("### Available skills\n\n" + "\n".join(listed) + more)
     parts.append("### How to use skills\n\n" + "\n".join(f"- {rule}" for rule in _rules(options)))
     included = tuple(line[2:].split(" ", 1)[0].rstrip(":") for line in listed)
-    omitted = tuple((entry.capability_id, "not listed for want of room") for entry in _ordered(entries)[len(listed) :])
-    return Prompt("\n\n".join(parts) + "\n", included, omitted)
+    omitted = tuple((entry.capability_id, "not listed for want of room") for entry in entries[len(listed) :])
+    return Prompt("\n\n".join(parts) + "\n", included, (*omitted, *elsewhere))
+
+
+def notes_of(entry: ListingEntry, readiness: Readiness) -> str:
+    """What speaks against a capability before it is loaded: deprecated, or something is missing here."""
+    instead = f", use {one_line(entry.replaced_by, most=64)} instead" if entry.replaced_by else ""
+    deprecated = f" [deprecated{instead}]" if entry.status == "deprecated" else ""
+    missing = "" if readiness.is_ready else f" [{readiness.status}: {one_line(readiness.user_message(), most=200)}]"
+    return deprecated + missing
 
 
 def _rules(options: SessionOptions) -> list[str]:
@@ -47,34 +59,14 @@ def _ordered(entries: Sequence[ListingEntry]) -> list[ListingEntry]:
     return sorted(entries, key=lambda each: (-each.priority, each.capability_id))
 
 
-def _listed(entries: Sequence[ListingEntry]) -> tuple[list[str], int]:
+def _listed(entries: Sequence[ListingEntry], judged: Mapping[str, Readiness]) -> tuple[list[str], int]:
     """The lines that fit, and how many capabilities do not."""
     lines: list[str] = []
     size = 0
-    for entry in _ordered(entries):
-        line = f"- {entry.capability_id}: {one_line(entry.description)}"
+    for entry in entries:
+        line = f"- {entry.capability_id}: {one_line(entry.description)}{notes_of(entry, judged[entry.capability_id])}"
         size += len(line) + 1
         if size > LISTED_CHARACTERS_MAX:
             break
         lines.append(line)
     return lines, len(entries) - len(lines)
-
-
-def build_loader_tool(hinted: Iterable[str]) -> dict[str, Any]:
-    """`capability_skill_load` as a tool of the model; what is hinted now stands in its description."""
-    names = ", ".join(hinted)
-    fits = f" Fits now: {names}." if names else ""
-    return {
-        "name": "capability_skill_load",
-        "description": f"Load a skill by its capability_id; its instructions and tools are there next.{fits}",
-        "policy": {"kind": "read"},
-        "args_schema": {
-            "type": "object",
-            "properties": {
-                "capability_id": {"type": "string", "description": "Which skill, such as weights."},
-                "arguments": {"type": "string", "description": "What the user wants of it, if they said more."},
-            },
-            "required": ["capability_id"],
-            "additionalProperties": False,
-        },
-    }

@@ -14,19 +14,34 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
 from agent_client.bundles.bundle import Bundle
+from agent_client.bundles.tool_names import wire_name
 from agent_client.json_schema.coercion import coerce
-from agent_client.json_schema.validation import DEPTH_MAX, SchemaUnsafe, find_schema_error, measure_depth, without_nulls
+from agent_client.json_schema.validation import (
+    DEPTH_MAX,
+    SchemaUnsafe,
+    find_schema_error,
+    find_schema_errors,
+    measure_depth,
+    without_nulls,
+)
 from agent_client.text.sanitize import one_line
+from agent_client.ui.ask import AskForm
 
 CALLS_MAX: Final = 200
 # What a session can call, by wire name.
 Tools = Mapping[str, tuple[Bundle, Mapping[str, Any]]]
-State = Literal["ready", "waiting", "approved", "done", "rejected"]
+State = Literal["ready", "waiting", "approved", "running", "done", "failed", "rejected"]
+_OPEN: Final = ("ready", "approved", "failed")
+_OVER: Final = ("done", "rejected")
+ERRORS_MAX: Final = 10
 
 
 @dataclass
 class ToolCall:
-    """One call of a tool. `idempotency_key`, for writes: send it on, so that a repeated call counts once."""
+    """One call of a tool. `idempotency_key`, for writes: send it on, so that a repeated call counts once.
+
+    `turn` is that in which a person rejected it; 0 where nobody did.
+    """
 
     call_id: str
     capability_id: str
@@ -36,6 +51,7 @@ class ToolCall:
     state: State
     idempotency_key: str | None = None
     approved_by: str = ""
+    turn: int = 0
 
     def summary(self) -> str:
         """What a person is asked to approve, on one line."""
@@ -61,6 +77,24 @@ class ToolUnknown(CallRefused):
     """No active skill has such a tool."""
 
     code = "TOOL_UNKNOWN"
+
+
+class ToolWithheld(CallRefused):
+    """The skill has the tool, and the session's key does not get it."""
+
+    code = "TOOL_WITHHELD"
+
+
+class SkillNotReady(CallRefused):
+    """The skill has the tool, and something that it needs is missing here; the message says what."""
+
+    code = "SKILL_NOT_READY"
+
+
+class CallRejected(CallRefused):
+    """A person refused exactly this call in this turn: nobody is asked again before the user's next message."""
+
+    code = "CALL_REJECTED"
 
 
 class ArgumentsInvalid(CallRefused):
@@ -98,6 +132,18 @@ class ApprovalRequired(CallRefused):
         self.call_id = call.call_id
 
 
+class AnswerRequired(CallRefused):
+    """The model asks the user: show `error.ask`, then `session.answer(error.call_id, reply)`."""
+
+    code = "ANSWER_REQUIRED"
+
+    def __init__(self, call: ToolCall, questions: AskForm) -> None:
+        super().__init__("The user is asked; the answer comes with the result of this call")
+        self.call = call
+        self.call_id = call.call_id
+        self.ask = questions
+
+
 class ToolCallGate:
     """All calls of one session."""
 
@@ -105,15 +151,23 @@ class ToolCallGate:
         self.roles = frozenset(roles)
         self._calls: dict[str, ToolCall] = {}
 
-    def open(self, bundle: Bundle, tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> ToolCall:
-        """A call that may run now. Raises `CallRefused`; `ApprovalRequired` where a person comes first."""
+    def open(self, bundle: Bundle, tool: Mapping[str, Any], arguments: Any, *, from_form: bool, turn: int) -> ToolCall:
+        """A call that may run now: a new one, or the open one of the same tool with the same arguments.
+
+        A model that asks twice makes one request, and a write that failed is retried with its idempotency key. Raises
+        `CallRefused`; `ApprovalRequired` where a person comes first.
+        """
         self._check_role(bundle, tool)
-        checked = _checked_arguments(tool, arguments, from_form=from_form)
+        checked = check_arguments(tool, arguments, from_form=from_form)
         policy = tool["policy"]
         waits = policy.get("requires_approval") is True
-        if waits and (known := self._same(bundle, tool["name"], checked)):
-            if known.state == "waiting":
-                raise ApprovalRequired(known)
+        known = self._same(bundle, tool["name"], checked, turn)
+        if known is not None and known.state == "rejected":
+            raise CallRejected(f"A person said no to this call of {known.tool}; do not call it again for this message")
+        if known is not None and known.state == "waiting":
+            raise ApprovalRequired(known)
+        # What a person approved under another policy, or a policy that asks for a person since, is asked again.
+        if known is not None and (not waits or known.approved_by):
             return known
         call = ToolCall(
             call_id=f"call_{secrets.token_hex(8)}",
@@ -137,25 +191,36 @@ class ToolCallGate:
         call.state, call.approved_by = "approved", by
         return call
 
-    def reject(self, call_id: str) -> ToolCall:
-        """A person says no. Raises `CallNotOpen`."""
+    def reject(self, call_id: str, *, turn: int) -> ToolCall:
+        """A person says no, in this turn. Raises `CallNotOpen`."""
         call = self._waiting(call_id)
-        call.state = "rejected"
+        call.state, call.turn = "rejected", turn
         return call
 
     def take(self, call_id: str) -> ToolCall:
-        """The call, to be run now; it is over with that. Raises `CallNotOpen`, `ApprovalRequired`."""
-        call = self._calls.get(call_id)
-        if call is not None and call.state == "waiting":
+        """The call, to be run now; nobody else can run it meanwhile. Raises `CallNotOpen`, `ApprovalRequired`."""
+        call = self.find(call_id)
+        if call.state == "waiting":
             raise ApprovalRequired(call)
-        if call is None or call.state not in ("ready", "approved"):
-            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state if call else 'not known'}")
-        call.state = "done"
+        if call.state not in _OPEN:
+            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state}")
+        call.state = "running"
+        return call
+
+    def find(self, call_id: str) -> ToolCall:
+        """A call of this session. Raises `CallNotOpen`."""
+        call = self._calls.get(call_id)
+        if call is None:
+            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is not known")
         return call
 
     def waiting(self) -> list[ToolCall]:
         """What waits for a person."""
         return [call for call in self._calls.values() if call.state == "waiting"]
+
+    def kept(self) -> list[ToolCall]:
+        """What another process has to know: all that is not done."""
+        return [call for call in self._calls.values() if call.state != "done"]
 
     def restore(self, call: ToolCall) -> None:
         """Put back what was saved."""
@@ -169,25 +234,31 @@ class ToolCallGate:
         if not roles & self.roles:
             raise RoleNotAllowed(f"{tool['name']} of {bundle.capability_id} is not allowed for this session's roles")
 
-    def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any]) -> ToolCall | None:
-        """The open call of the same tool with the same arguments: a model that asks twice gets one approval."""
-        for call in self._calls.values():
+    def _same(self, bundle: Bundle, tool: str, arguments: dict[str, Any], turn: int) -> ToolCall | None:
+        """The latest open call of the same tool with the same arguments, or that which was rejected in this turn."""
+        for call in reversed(self._calls.values()):
             is_same = (call.capability_id, call.tool, call.arguments) == (bundle.capability_id, tool, arguments)
-            if is_same and call.state in ("waiting", "approved"):
+            is_rejected = call.state == "rejected" and call.turn == turn
+            if is_same and (is_rejected or call.state in ("waiting", "approved", "failed")):
                 return call
         return None
 
     def _waiting(self, call_id: str) -> ToolCall:
-        call = self._calls.get(call_id)
-        if call is None or call.state != "waiting":
-            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state if call else 'not known'}")
+        call = self.find(call_id)
+        if call.state != "waiting":
+            raise CallNotOpen(f"The call '{one_line(call_id, most=40)}' is {call.state}")
         return call
 
     def _keep(self, call: ToolCall) -> None:
         self._calls[call.call_id] = call
         while len(self._calls) > CALLS_MAX:
-            over = next((name for name, each in self._calls.items() if each.state in ("done", "rejected")), None)
+            over = next((name for name, each in self._calls.items() if each.state in _OVER), None)
             self._calls.pop(over or next(iter(self._calls)))
+
+
+def is_tool_of(capability_id: str, names: Iterable[str], wanted: str) -> bool:
+    """Whether one of these tools of a capability is meant, by its own name or by its wire name."""
+    return any(wanted in (name, wire_name(capability_id, name)) for name in names)
 
 
 def find_tool(tools: Tools, wanted: str) -> tuple[Bundle, Mapping[str, Any]]:
@@ -215,7 +286,8 @@ def check_result(tool: Mapping[str, Any], result: Any) -> None:
         raise ResultInvalid(f"{tool['name']} answered something that its contract does not know: {found}")
 
 
-def _checked_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> dict[str, Any]:
+def check_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bool) -> dict[str, Any]:
+    """A copy of the arguments that fit the tool's args_schema. Raises `ArgumentsInvalid`, with all errors."""
     schema = tool["args_schema"]
     if not isinstance(arguments, dict):
         raise ArgumentsInvalid(f"The arguments of {tool['name']} must be an object")
@@ -224,9 +296,9 @@ def _checked_arguments(tool: Mapping[str, Any], arguments: Any, *, from_form: bo
     # What was checked is what will run: nobody else holds this copy.
     given: dict[str, Any] = copy.deepcopy(coerce(arguments, schema) if from_form else without_nulls(arguments, schema))
     try:
-        found = find_schema_error(schema, given)
+        found = find_schema_errors(schema, given, most=ERRORS_MAX)
     except SchemaUnsafe as error:
         raise ArgumentsInvalid(f"{tool['name']} cannot be called: {error}") from None
     if found:
-        raise ArgumentsInvalid(f"The arguments of {tool['name']} do not fit: {found}")
+        raise ArgumentsInvalid(f"The arguments of {tool['name']} do not fit: {'; '.join(found)}")
     return given

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from agent_client import Session
-from docs.agents.loop import Message, Reply, ToolCall
+from agent_client.session import Message, ModelCall, ModelReply
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class AnthropicMessages:
     model: str
     tokens_max: int = 1024
 
-    def reply(self, session: Session, messages: list[Message]) -> Reply:
+    def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
         body = {
             "model": self.model,
@@ -34,9 +35,9 @@ class AnthropicMessages:
         answer.raise_for_status()
         blocks = answer.json()["content"]
         calls = tuple(
-            ToolCall(each["id"], each["name"], each["input"]) for each in blocks if each["type"] == "tool_use"
+            ModelCall(each["id"], each["name"], each["input"]) for each in blocks if each["type"] == "tool_use"
         )
-        return Reply("".join(each["text"] for each in blocks if each["type"] == "text"), calls)
+        return ModelReply("".join(each["text"] for each in blocks if each["type"] == "text"), calls)
 
 
 def system_of(session: Session) -> list[dict[str, Any]]:
@@ -47,7 +48,7 @@ def system_of(session: Session) -> list[dict[str, Any]]:
     return system
 
 
-def messages_of(messages: list[Message]) -> list[dict[str, Any]]:
+def messages_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Results stand in one message of the user, behind the message of the agent that asked for them."""
     made: list[dict[str, Any]] = []
     for message in messages:

@@ -41,8 +41,8 @@ class Gate:
     def resumed(self, state: State) -> Session:
         """The session of the state, or a new one."""
         if state.get("session"):
-            return Session.from_json(state["session"], self.registry, matcher=self.registry.match)
-        return Session(self.registry, user=User(name="Alice"), matcher=self.registry.match)
+            return Session.from_json(state["session"], self.registry)
+        return Session(self.registry, user=User(name="Alice"))
 
     def hear(self, state: State) -> dict[str, Any]:
         """What the user said leads to hints."""
@@ -74,7 +74,7 @@ class Gate:
             # The graph stops here; when it is resumed this node runs again, and the interrupt answers.
             if interrupt(waiting.call.summary()) is not True:
                 session.reject(waiting.call_id)
-                return json.dumps({"error": {"code": waiting.code, "message": "The user said no."}})
+                return json.dumps({"error": {"code": "CALL_REJECTED", "message": "The user said no."}})
             session.approve(waiting.call_id, by="the user")
             done = session.run_call(waiting.call_id, keep_weights)
         except CallRefused as error:

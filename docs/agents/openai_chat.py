@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
 from agent_client import Session
-from docs.agents.loop import Message, Reply, ToolCall
+from agent_client.session import Message, ModelCall, ModelReply
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class OpenAiChat:
     api_key: str
     model: str
 
-    def reply(self, session: Session, messages: list[Message]) -> Reply:
+    def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
         system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
         body = {
@@ -32,7 +33,7 @@ class OpenAiChat:
         answer = httpx.post(f"{self.base_url}/chat/completions", json=body, headers=headers, timeout=60)
         answer.raise_for_status()
         said = answer.json()["choices"][0]["message"]
-        return Reply(said.get("content") or "", tuple(map(call_of, said.get("tool_calls") or ())))
+        return ModelReply(said.get("content") or "", tuple(map(call_of, said.get("tool_calls") or ())))
 
 
 def message_of(message: Message) -> dict[str, Any]:
@@ -52,10 +53,10 @@ def message_of(message: Message) -> dict[str, Any]:
     return {"role": "assistant", "content": message.text or None} | ({"tool_calls": calls} if calls else {})
 
 
-def call_of(call: dict[str, Any]) -> ToolCall:
+def call_of(call: dict[str, Any]) -> ModelCall:
     """Arguments come as a text; what is no JSON goes to the gate as it is, which says so to the model."""
     try:
         arguments = json.loads(call["function"]["arguments"])
     except ValueError:
         arguments = call["function"]["arguments"]
-    return ToolCall(call["id"], call["function"]["name"], arguments)
+    return ModelCall(call["id"], call["function"]["name"], arguments)

@@ -8,43 +8,43 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from agent_client import Registry, Session, User
-from agent_client.session import ToolCall as Call
-from docs.agents.loop import Agent, Message, Reply, ToolCall
+from agent_client.session import Message, ModelCall, ModelReply, ToolCall
 
 
 class Scripted:
     """A model of three rules."""
 
-    def reply(self, session: Session, messages: list[Message]) -> Reply:
+    def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """Load, call, answer."""
         last = messages[-1]
         if last.role == "user":
             hinted = re.search(r"load one before you follow it\):\n- (\w+)", session.prompt().prompt)
             if hinted is None:
-                return Reply("I have no skill for that.")
-            return Reply(calls=(ToolCall("1", "capability_skill_load", {"capability_id": hinted[1]}),))
+                return ModelReply("I have no skill for that.")
+            return ModelReply(calls=(ModelCall("1", "capability_skill_load", {"capability_id": hinted[1]}),))
         result = json.loads(last.text)
         if "loaded" in result:
             said = next(each.text for each in reversed(messages) if each.role == "user")
             weight = re.search(r"(\d+(?:\.\d+)?) ?(lb|kg)", said)
             if weight is None:
-                return Reply(f"I have loaded {result['loaded']}. What is the weight?")
+                return ModelReply(f"I have loaded {result['loaded']}. What is the weight?")
             entry = {"measured_on": "2026-01-15", "weight": float(weight[1]), "unit": weight[2]}
-            return Reply(calls=(ToolCall("2", "weights__weight_entry_save_batch", {"entries": [entry]}),))
+            return ModelReply(calls=(ModelCall("2", "weights__weight_entry_save_batch", {"entries": [entry]}),))
         if "error" in result:
-            return Reply(f"I have not saved it: {result['error']['message']}")
-        return Reply(f"Saved {result['saved']} entry.")
+            return ModelReply(f"I have not saved it: {result['error']['message']}")
+        return ModelReply(f"Saved {result['saved']} entry.")
 
 
-def keep_weights(call: Call) -> Any:
+def keep_weights(call: ToolCall) -> Any:
     """What stands behind the tools: here, nothing but an answer that fits the contract."""
     return {"saved": len(call.arguments["entries"])}
 
 
-def ask_person(call: Call) -> bool:
+def ask_person(call: ToolCall) -> bool:
     """A person decides; this one says yes."""
     print(f"person: yes to {call.summary()}")
     return True
@@ -53,11 +53,11 @@ def ask_person(call: Call) -> bool:
 def main(url: str, key: str | None = None) -> None:
     """One conversation."""
     with Registry(url, key) as registry:
-        agent = Agent(Session(registry, user=User(name="Alice")), Scripted(), keep_weights, ask_person)
-        print(f"agent: {agent.session.start().greeting}")
+        session = Session(registry, user=User(name="Alice"))
+        print(f"agent: {session.start().greeting}")
         for text in ("I just weighed 187.6 lbs", "what is 1 + 1?"):
             print(f"user: {text}")
-            print(f"agent: {agent.say(text)}")
+            print(f"agent: {session.say(text, Scripted(), run=keep_weights, approve=ask_person)}")
 
 
 if __name__ == "__main__":

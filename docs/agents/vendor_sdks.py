@@ -8,14 +8,15 @@ They speak the two formats of openai_chat.py and anthropic_messages.py, and brin
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anthropic import Anthropic
 from openai import OpenAI
 
 from agent_client import Registry, Session, User
+from agent_client.session import Message, ModelCall, ModelReply
 from docs.agents.anthropic_messages import messages_of, system_of
-from docs.agents.loop import Agent, Message, Reply, ToolCall
 from docs.agents.openai_chat import call_of, message_of
 from docs.agents.scripted import ask_person, keep_weights
 
@@ -27,7 +28,7 @@ class OpenAiSdk:
     client: OpenAI
     model: str
 
-    def reply(self, session: Session, messages: list[Message]) -> Reply:
+    def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
         system = f"{session.system_prompt().prompt}\n{session.prompt().prompt}"
         answer = self.client.chat.completions.create(
@@ -36,7 +37,7 @@ class OpenAiSdk:
             tools=session.tools("openai", strict=True),
         )
         said = answer.choices[0].message
-        return Reply(said.content or "", tuple(call_of(call.model_dump()) for call in said.tool_calls or ()))
+        return ModelReply(said.content or "", tuple(call_of(call.model_dump()) for call in said.tool_calls or ()))
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class AnthropicSdk:
     model: str
     tokens_max: int = 1024
 
-    def reply(self, session: Session, messages: list[Message]) -> Reply:
+    def __call__(self, session: Session, messages: Sequence[Message]) -> ModelReply:
         """One step."""
         answer = self.client.messages.create(
             model=self.model,
@@ -56,8 +57,8 @@ class AnthropicSdk:
             messages=messages_of(messages),
             tools=session.tools("anthropic"),
         )
-        calls = tuple(ToolCall(one.id, one.name, one.input) for one in answer.content if one.type == "tool_use")
-        return Reply("".join(one.text for one in answer.content if one.type == "text"), calls)
+        calls = tuple(ModelCall(one.id, one.name, one.input) for one in answer.content if one.type == "tool_use")
+        return ModelReply("".join(one.text for one in answer.content if one.type == "text"), calls)
 
 
 def main(vendor: str, registry_url: str, model_url: str, model: str, text: str) -> None:
@@ -68,8 +69,8 @@ def main(vendor: str, registry_url: str, model_url: str, model: str, text: str) 
         else AnthropicSdk(Anthropic(base_url=model_url), model)
     )
     with Registry(registry_url) as registry:
-        agent = Agent(Session(registry, user=User(name="Alice")), found, keep_weights, ask_person)
-        print(f"agent: {agent.say(text)}")
+        session = Session(registry, user=User(name="Alice"))
+        print(f"agent: {session.say(text, found, run=keep_weights, approve=ask_person)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from agent_client.bundles.bundle import Bundle as AgentBundle
 from agent_client.bundles.forms import VERSION, surface_messages
 from agent_client.errors import ResponseRejected
 from agent_client.prompt import Prompt, render_prompt
-from agent_client.ui.form_dry_run import FormDryRun, dry_run_action
+from agent_client.session.form_dry_run import FormDryRun, dry_run_action
 from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
 from registry.core.queries import build_load_response

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from agent_client.bundles.bundle import Bundle
 from agent_client.bundles.forms import FormError, parse_form
-from agent_client.ui.form_dry_run import FormDryRun, dry_run_action
+from agent_client.session.form_dry_run import FormDryRun, dry_run_action
 from registry.common.errors import RegistryError
 from studio.pages.html_forms import parse_event
 from studio.pages.playground_session import SnapshotSource

@@ -12,7 +12,6 @@ import pytest
 
 from agent_client import CapabilityNotFound, Environment, Registry, Session, User
 from docs.agents.anthropic_messages import AnthropicMessages
-from docs.agents.loop import Agent
 from docs.agents.openai_chat import OpenAiChat
 from docs.agents.scripted import keep_weights
 from tests.integration.stand_ins import anthropic_answer, openai_answer
@@ -76,11 +75,11 @@ def test_a_model_behind_a_vendors_format(live_studio: Studio, vendor: str, is_ap
             asked.append(call.summary())
             return is_approved
 
-        agent = Agent(Session(registry, user=User(name="Alice")), model, keep_weights, approve)
-        said = agent.say("I just weighed 187.6 lbs")
+        session = Session(registry, user=User(name="Alice"))
+        said = session.say("I just weighed 187.6 lbs", model, run=keep_weights, approve=approve)
         assert said.startswith("Done: ")
         assert ('"saved": 1' in said) is is_approved
-        assert ("APPROVAL_REQUIRED" in said) is not is_approved
+        assert ("CALL_REJECTED" in said) is not is_approved
         assert len(asked) == 1
         assert len(stand_in.asked) == 3
         assert "### Skill: weights" in json.dumps(stand_in.asked[1].body)

@@ -47,7 +47,7 @@ def test_a_vendors_own_package(python: Path, live_studio: Studio, models: Any, v
 
 
 @pytest.mark.parametrize(
-    ("answer", "result"), [("yes", 'Done: {"saved": 1}'), ("no", 'Done: {"error": {"code": "APPROVAL_REQUIRED"')]
+    ("answer", "result"), [("yes", 'Done: {"saved": 1}'), ("no", 'Done: {"error": {"code": "CALL_REJECTED"')]
 )
 def test_a_graph_that_waits_for_a_person(
     python: Path, live_studio: Studio, models: Any, answer: str, result: str

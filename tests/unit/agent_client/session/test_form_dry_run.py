@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent_client.bundles.bundle import Bundle
-from agent_client.ui.form_dry_run import dry_run_action
+from agent_client.session.form_dry_run import dry_run_action
 
 KILOS = {"type": "object", "properties": {"kilos": {"type": "number"}}, "required": ["kilos"]}
 

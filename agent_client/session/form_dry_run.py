@@ -53,7 +53,7 @@ def _at_the_gate(bundle: Bundle, tool: Mapping[str, Any], arguments: dict[str, A
     roles = policy.get("allowed_roles")
     everybody = [role for role in roles if isinstance(role, str)] if isinstance(roles, list) else ()
     try:
-        call = ToolCallGate(everybody).open(bundle, tool, arguments, from_form=True)
+        call = ToolCallGate(everybody).open(bundle, tool, arguments, from_form=True, turn=0)
     except ApprovalRequired as wait:
         return FormDryRun("approval", name, wait.call.arguments, policy)
     except CallRefused as error:

@@ -1,0 +1,122 @@
+"""`AsyncSession`: as `Session`, for asyncio. `Session` documents what each method does."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
+from typing import Any, overload
+
+from agent_client.bundles.bundle import Bundle, ListingEntry
+from agent_client.prompt import Prompt
+from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, Steps, T
+from agent_client.session.introduction import ConversationStart
+from agent_client.session.messages import Message, Model
+from agent_client.session.tool_gate import CallResult, ToolCall
+from agent_client.session.turn import Turn
+
+
+class AsyncSession(SessionCore):
+    """One conversation. Not for several tasks at once. What is no coroutine function runs in a thread."""
+
+    def __init__(self, source: Any, *, matcher: Matcher | None = None, **settings: Any) -> None:
+        """`source` is an AsyncRegistry or LocalSkills. Raises `TypeError` for a source that would block the loop."""
+        for name in ("list", "load", "reload"):
+            if not callable(getattr(source, name, None)):
+                raise TypeError(f"The source is an AsyncRegistry or LocalSkills, not {type(source).__name__}")
+        if hasattr(source, "url") and not inspect.iscoroutinefunction(source.list):
+            raise TypeError("A Registry blocks: use AsyncRegistry here, or Session with Registry")
+        super().__init__(source, matcher=matcher, **settings)
+
+    async def _run(self, steps: Steps[T]) -> T:
+        async for _ in self._run_all(steps, result := list[T]()):
+            pass
+        found: T = result[0]
+        return found
+
+    async def _run_all(self, steps: Steps[Any], result: list[Any]) -> AsyncIterator[Message]:
+        send: Callable[[], Any] = partial(next, steps)
+        while True:
+            try:
+                need = send()
+            except StopIteration as done:
+                result.append(done.value)
+                return
+            if isinstance(need, Message):
+                yield need
+                send = partial(next, steps)
+                continue
+            try:
+                outcome = need() if inspect.iscoroutinefunction(need) else await asyncio.to_thread(need)
+                if inspect.isawaitable(outcome):
+                    outcome = await outcome
+            except BaseException as error:  # noqa: BLE001 - the steps decide what it means
+                send = partial(steps.throw, error)
+            else:
+                send = partial(steps.send, outcome)
+
+    async def entries(self) -> dict[str, ListingEntry]:
+        """As `Session.entries`."""
+        await self._run(self._need_list())
+        return self._known_entries()
+
+    async def refresh_list(self) -> None:
+        """As `Session.refresh_list`."""
+        await self._run(self._read_list())
+
+    async def autocomplete(self, typed: str) -> list[ListingEntry]:
+        """As `Session.autocomplete`."""
+        return await self._run(self._autocompleted(typed))
+
+    async def start(self, *, first_run: str | None = None, history: Iterable[str] = ()) -> ConversationStart:
+        """As `Session.start`."""
+        return await self._run(self._started(first_run, history))
+
+    async def turn(self, message: str) -> Turn:
+        """As `Session.turn`."""
+        return await self._run(self._turned(message))
+
+    async def load(self, capability_id: str, *, arguments: str = "", explicit: bool = False) -> Bundle:
+        """As `Session.load`."""
+        return await self._run(self._loaded(capability_id, arguments=arguments, explicit=explicit))
+
+    async def reload(self, capability_id: str) -> Bundle:
+        """As `Session.reload`."""
+        return await self._run(self._reloaded(capability_id))
+
+    async def system_prompt(self) -> Prompt:
+        """As `Session.system_prompt`."""
+        return await self._run(self._system_prompted())
+
+    @overload
+    async def call(self, tool: str, arguments: Any, *, run: Executor, from_form: bool = False) -> CallResult: ...
+    @overload
+    async def call(
+        self, tool: str, arguments: Any, *, run: None = None, from_form: bool = False
+    ) -> CallResult | ToolCall: ...
+    async def call(
+        self, tool: str, arguments: Any, *, run: Executor | None = None, from_form: bool = False
+    ) -> CallResult | ToolCall:
+        """As `Session.call`; `run` may be a coroutine function."""
+        return await self._run(self._called(tool, arguments, run, from_form=from_form))
+
+    async def run_call(self, call_id: str, run: Executor) -> CallResult:
+        """As `Session.run_call`; `run` may be a coroutine function."""
+        return await self._run(self._ran(call_id, run))
+
+    async def feedback(self, outcome: str) -> list[dict[str, Any]]:
+        """As `Session.feedback`."""
+        return await self._run(self._reported(outcome))
+
+    def steps(
+        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+    ) -> AsyncIterator[Message]:
+        """As `Session.steps`; model, `run` and `approve` may be coroutine functions."""
+        return self._run_all(self._messages_of_turn(message, model, run, approve, ask), [])
+
+    async def say(
+        self, message: str, model: Model, *, run: Executor, approve: Approver, ask: Asker | None = None
+    ) -> str:
+        """As `Session.say`."""
+        return [each.text async for each in self.steps(message, model, run=run, approve=approve, ask=ask)][-1]

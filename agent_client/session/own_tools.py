@@ -1,0 +1,150 @@
+"""The tools by which a model uses the session itself: list, search, load, reload, read a file, report, ask the user."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from agent_client.bundles.bundle import ListingEntry
+from agent_client.environment.probe import Environment
+from agent_client.environment.readiness import check_readiness
+from agent_client.text.sanitize import one_line
+from agent_client.ui.ask import OPTIONS_MAX, WIDGETS, AskForm, ask
+
+LIST: Final = "capability_registry_list"
+SEARCH: Final = "capability_search"
+LOAD: Final = "capability_skill_load"
+RELOAD: Final = "capability_skill_reload"
+FILE: Final = "capability_file_load"
+FEEDBACK: Final = "capability_feedback"
+ASK: Final = "ask_user"
+OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
+LISTED_MAX: Final = 100
+FILE_CHARACTERS: Final = 16_000
+QUESTIONS_MAX: Final = 5
+Json = dict[str, Any]
+
+_ID: Final[Json] = {"type": "string", "description": "Which skill, such as weights."}
+_OUTCOMES: Final = ("confirmed_success", "likely_success", "likely_failure", "confirmed_failure", "used")
+_QUESTION: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": "Under which name the answer comes back."},
+        "prompt": {"type": "string", "description": "The question, in the user's language."},
+        "widget": {"type": "string", "enum": list(WIDGETS)},
+        "options": {"type": "array", "items": {"type": "string"}, "maxItems": OPTIONS_MAX},
+        "default": {"type": "string", "description": "What is chosen or filled in beforehand, such as yes."},
+    },
+    "required": ["name", "prompt", "widget"],
+    "additionalProperties": False,
+}
+# name: (what it does, its arguments, those of them that are required)
+_DESCRIBED: Final[Mapping[str, tuple[str, Json, tuple[str, ...]]]] = {
+    LIST: (
+        "List the skills that there are now.",
+        {"group": {"type": "string", "description": "Only those of this skill group."}},
+        (),
+    ),
+    SEARCH: (
+        "Search the playbooks and skills by what a problem is about.",
+        {
+            "query": {"type": "string", "description": "The problem, in a sentence."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20},
+        },
+        ("query",),
+    ),
+    LOAD: (
+        "Load a skill by its capability_id; its instructions and tools are there next.",
+        {
+            "capability_id": _ID,
+            "arguments": {"type": "string", "description": "What the user wants of it, if they said more."},
+        },
+        ("capability_id",),
+    ),
+    RELOAD: (
+        "Load the newest release of a skill, if the user or an operator asks for it.",
+        {"capability_id": _ID},
+        ("capability_id",),
+    ),
+    FILE: (
+        "Read a file of a loaded skill that its instructions name.",
+        {
+            "capability_id": _ID,
+            "path": {"type": "string", "description": "Such as references/forms.md."},
+            "offset": {"type": "integer", "minimum": 0, "description": "next_offset of the part before."},
+        },
+        ("capability_id", "path"),
+    ),
+    FEEDBACK: (
+        "Report how it went with a skill, once the user's task is over.",
+        {"capability_id": _ID, "outcome": {"type": "string", "enum": list(_OUTCOMES)}},
+        ("capability_id", "outcome"),
+    ),
+    ASK: (
+        "Ask the user before you go on: at most five questions at once.",
+        {"questions": {"type": "array", "items": _QUESTION, "minItems": 1, "maxItems": QUESTIONS_MAX}},
+        ("questions",),
+    ),
+}
+
+
+def build_own_tools(names: Collection[str], hinted: Sequence[str]) -> dict[str, Json]:
+    """These tools by name, in the form of a bundle's; what is hinted now stands in the description of the loader."""
+    fits = f" Fits now: {', '.join(hinted)}." if hinted else ""
+    return {
+        name: {
+            "name": name,
+            "description": words + (fits if name == LOAD else ""),
+            "policy": {"kind": "write" if name == FEEDBACK else "read"},
+            "args_schema": {
+                "type": "object",
+                "properties": properties,
+                "required": list(required),
+                "additionalProperties": False,
+            },
+        }
+        for name, (words, properties, required) in _DESCRIBED.items()
+        if name in names
+    }
+
+
+def list_result(entries: Iterable[ListingEntry], environment: Environment, group: str | None) -> Json:
+    """What `capability_registry_list` returns to the model: those that work on this system, the first hundred."""
+    rows = []
+    for entry in entries:
+        judged = check_readiness(entry, environment)
+        if judged.status == "UNAVAILABLE" or (group is not None and group not in entry.skill_groups):
+            continue
+        row = {"capability_id": entry.capability_id, "name": one_line(entry.name, most=80)}
+        row["description"] = one_line(entry.description)
+        if entry.status == "deprecated":
+            row |= {"status": "deprecated"} | ({"replaced_by": entry.replaced_by} if entry.replaced_by else {})
+        if not judged.is_ready:
+            row["readiness"] = f"{judged.status}: {judged.user_message()}"
+        rows.append(row)
+    return {"capabilities": rows[:LISTED_MAX], "total": len(rows)}
+
+
+def search_result(answer: Mapping[str, Any]) -> Json:
+    """What `capability_search` returns to the model."""
+    found = answer.get("results")
+    kept = ("capability_id", "name", "score", "confidence")
+    rows = [{key: row[key] for key in kept if key in row} for row in found or [] if isinstance(row, dict)]
+    return {"results": [row | {"name": one_line(str(row.get("name", "")), most=80)} for row in rows]}
+
+
+def file_result(path: str, text: str, offset: int) -> Json:
+    """One part of a file; `next_offset` is None at its end."""
+    end = offset + FILE_CHARACTERS
+    return {"path": path, "text": text[offset:end], "next_offset": end if end < len(text) else None}
+
+
+def questions_of(questions: Sequence[Mapping[str, Any]], request_id: str) -> AskForm:
+    """The form of `ask_user`. Raises `ValueError` with what is wrong, such as options where the widget takes none."""
+    return AskForm(
+        {
+            str(each["name"]): ask(each["prompt"], each["widget"], each.get("options", ()), default=each.get("default"))
+            for each in questions
+        },
+        request_id,
+    )

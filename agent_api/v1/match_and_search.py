@@ -92,11 +92,19 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
                 "name": one.name,
                 "score": one.score,
                 "parts": {"vector": one.vector, "keyword": one.keyword},
+                **_confidence(held, one.capability_id),
             }
             for one in found
         ],
         "ranking": ranking,
     }
+
+
+def _confidence(held: Snapshot, capability_id: str) -> dict[str, Any]:
+    """Of a playbook, how far it can be trusted; nothing of others."""
+    entry = held.entries.get(capability_id)
+    score = held.confidence(entry) if entry is not None else None
+    return {"confidence": score.as_dict()} if score is not None else {}
 
 
 def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from agent_api.http import parameters
 from registry.common.errors import InvalidRequest
 from registry.snapshot import STORE, Principal, Snapshot, SnapshotEntry
-from registry.snapshot.response_cache import RenderedResponse
+from registry.snapshot.response_cache import CONFIDENCE, RenderedResponse
 from registry.snapshot.snapshot import FULL_ACCESS
 from registry.snapshot.visibility import is_restricted, restrict_past, restricted_view
 
@@ -116,11 +116,15 @@ def list_response(snapshot: Snapshot, asked: ListQuery, principal: Principal) ->
     """
     if asked.at_revision is not None and asked.at_revision != snapshot.registry_revision:
         pinned = _pinned_snapshot(asked.at_revision)
-        return _render(pinned, restrict_past(pinned, STORE.snapshot, principal), asked, principal)
-    key = _cache_key(asked, principal)
+        return _render(
+            pinned, restrict_past(pinned, STORE.snapshot, principal), asked, principal, scores=STORE.snapshot
+        )
+    key = _cache_key(asked, principal), snapshot.feedback_revision
     kept = snapshot.answers.get(key)
     if kept is None:
-        kept = snapshot.answers[key] = _render(snapshot, restricted_view(snapshot, principal), asked, principal)
+        kept = snapshot.answers[key] = _render(
+            snapshot, restricted_view(snapshot, principal), asked, principal, scores=snapshot
+        )
         while len(snapshot.answers) > CACHED_RESPONSES_MAX:
             snapshot.answers.popitem(last=False)
     rendered: RenderedResponse = kept
@@ -143,14 +147,16 @@ def _cache_key(asked: ListQuery, principal: Principal) -> Any:
     return asked, principal.sight, max(asked.since, principal.visibility_revision)
 
 
-def _render(snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Principal) -> RenderedResponse:
-    """A page of the snapshot; `known` is the part of it that the key sees."""
+def _render(
+    snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Principal, *, scores: Snapshot
+) -> RenderedResponse:
+    """A page of the snapshot; `known` is the part of it that the key sees, `scores` has the confidences of now."""
     following = _entries_after(known, asked, principal)
     # One more than the page: it tells whether there is another page.
     taken = list(islice(following, asked.limit + 1))
     page = taken[: asked.limit]
     cursor = _cursor(asked, snapshot.registry_revision, page[-1].capability_id) if len(taken) > len(page) else None
-    rows = b",".join([entry.rendered_minimal if asked.is_minimal else entry.rendered for entry in page])
+    rows = b",".join([entry.rendered_minimal if asked.is_minimal else _row(entry, scores) for entry in page])
     tail: dict[str, Any] = {"registry_revision": snapshot.registry_revision, "next_cursor": cursor}
     if asked.since is not None:
         tail["removed"] = _removed(snapshot, known, asked, asked.since, principal)
@@ -160,6 +166,12 @@ def _render(snapshot: Snapshot, known: Snapshot, asked: ListQuery, principal: Pr
         named = snapshot.exclusive & known.groups
         tail |= {"exclusive_groups": sorted(named)} if named else {}
     return RenderedResponse(b'{"capabilities":[' + rows + b"]," + orjson.dumps(tail)[1:])
+
+
+def _row(entry: SnapshotEntry, scores: Snapshot) -> bytes:
+    """The entry with what is known now of a playbook's confidence."""
+    score = scores.confidence(entry)
+    return entry.rendered if score is None else entry.rendered[:-1] + CONFIDENCE + orjson.dumps(score.as_dict()) + b"}"
 
 
 def _entries_after(known: Snapshot, asked: ListQuery, principal: Principal) -> Iterator[SnapshotEntry]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -25,7 +25,7 @@ def is_capability_id(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ListingEntry:
-    """One capability of the list: enough to match and to hint, not to use."""
+    """One capability of the list: enough to match, to hint and to say what it needs, not to use."""
 
     capability_id: str
     name: str
@@ -38,6 +38,8 @@ class ListingEntry:
     os: tuple[str, ...] = ("common",)
     dependency_level: Any = "builtin"
     priority: int = 0
+    dependencies: Json = field(default_factory=dict)
+    confidence: Json | None = None
 
     @classmethod
     def from_answer(cls, row: Any) -> ListingEntry:
@@ -58,14 +60,15 @@ class ListingEntry:
             os=_texts(row, "os") or ("common",),
             dependency_level=row.get("dependency_level", "builtin"),
             priority=priority if isinstance(priority, int) else 0,
+            dependencies=needed if isinstance(needed := row.get("dependencies"), dict) else {},
+            confidence=score if isinstance(score := row.get("confidence"), dict) else None,
         )
 
     @classmethod
     def of_bundle(cls, bundle: Bundle) -> ListingEntry:
         """What the list would say of a bundle."""
-        return cls.from_answer(
-            {**bundle.capability, "digest": bundle.digest, "status": bundle.status, "replaced_by": bundle.replaced_by}
-        )
+        known = {"digest": bundle.digest, "status": bundle.status, "replaced_by": bundle.replaced_by}
+        return cls.from_answer({**bundle.capability, **known, "confidence": bundle.confidence})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Listing:
     age_seconds: float = 0.0
     exclusive_groups: tuple[str, ...] = ()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[ListingEntry]:
         return iter(self.entries)
 
     def __len__(self) -> int:

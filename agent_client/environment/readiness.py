@@ -77,20 +77,18 @@ class Readiness:
 
 
 def check_readiness(capability: Bundle | ListingEntry | Mapping[str, Any], environment: Environment) -> Readiness:
-    """Judge a bundle, or its capability.json; of an entry of the list only the system can be judged.
+    """Judge a bundle, its capability.json, or an entry of the list.
 
     Wrong system: UNAVAILABLE. A program, Python package or app is missing: NEED_SETUP, also where a key is missing
     beside it, since setting up comes first. A key (environment variable) or permission is missing: NEED_AUTH.
     """
     if isinstance(capability, Bundle):
         capability = capability.capability
-    values = {"os": list(capability.os)} if isinstance(capability, ListingEntry) else dict(capability)
-    given = (
-        capability.dependency_level
-        if isinstance(capability, ListingEntry)
-        else values.get("dependency_level", "builtin")
-    )
-    level = dependency_level(given, environment.os)
+    if isinstance(capability, ListingEntry):
+        keys = ("os", "dependencies", "dependency_level")
+        capability = {key: getattr(capability, key) for key in keys}
+    values = dict(capability)
+    level = dependency_level(values.get("dependency_level", "builtin"), environment.os)
     systems = _listed(values.get("os")) or ["common"]
     if "common" not in systems and environment.os not in systems:
         here = _SYSTEM_NAMES.get(environment.os, environment.os)
@@ -118,7 +116,7 @@ def dependency_level(level: Any, system: str) -> str:
 
 
 def _listed(value: Any) -> list[str]:
-    found = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    found = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else []
     return [item for item in found if isinstance(item, str)][:100]
 
 

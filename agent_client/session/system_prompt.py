@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agent_client.bundles.bundle import ListingEntry
 from agent_client.environment.probe import Environment
@@ -14,10 +14,10 @@ from agent_client.text.sanitize import one_line
 
 def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions, environment: Environment) -> Prompt:
     """The list of what is available on this system, to a limit, and the trigger rules."""
-    judged = {each.capability_id: check_readiness(each, environment) for each in entries}
-    elsewhere = [(name, found.reason) for name, found in judged.items() if found.status == "UNAVAILABLE"]
-    entries = [each for each in _ordered(entries) if judged[each.capability_id].status != "UNAVAILABLE"]
-    listed, left = _listed(entries, judged)
+    here = [each for each in _ordered(entries) if "common" in each.os or environment.os in each.os]
+    elsewhere = {each.capability_id for each in entries} - {each.capability_id for each in here}
+    listed = _listed(here, environment)
+    left = len(here) - len(listed)
     parts = [options.preamble.strip()] if options.preamble.strip() else []
     parts.append("## Skills\n\nA skill is a set of instructions, with tools, for one kind of task.")
     if listed:
@@ -25,8 +25,9 @@ def build_system_prompt(entries: Sequence[ListingEntry], options: SessionOptions
         parts.append("### Available skills\n\n" + "\n".join(listed) + more)
     parts.append("### How to use skills\n\n" + "\n".join(f"- {rule}" for rule in _rules(options)))
     included = tuple(line[2:].split(" ", 1)[0].rstrip(":") for line in listed)
-    omitted = tuple((entry.capability_id, "not listed for want of room") for entry in entries[len(listed) :])
-    return Prompt("\n\n".join(parts) + "\n", included, (*omitted, *elsewhere))
+    omitted = [(each.capability_id, "not listed for want of room") for each in here[len(listed) :]]
+    omitted += [(name, "it does not work on this system") for name in sorted(elsewhere)]
+    return Prompt("\n\n".join(parts) + "\n", included, tuple(omitted))
 
 
 def notes_of(entry: ListingEntry, readiness: Readiness) -> str:
@@ -59,14 +60,15 @@ def _ordered(entries: Sequence[ListingEntry]) -> list[ListingEntry]:
     return sorted(entries, key=lambda each: (-each.priority, each.capability_id))
 
 
-def _listed(entries: Sequence[ListingEntry], judged: Mapping[str, Readiness]) -> tuple[list[str], int]:
-    """The lines that fit, and how many capabilities do not."""
+def _listed(entries: Sequence[ListingEntry], environment: Environment) -> list[str]:
+    """The lines that fit."""
     lines: list[str] = []
     size = 0
     for entry in entries:
-        line = f"- {entry.capability_id}: {one_line(entry.description)}{notes_of(entry, judged[entry.capability_id])}"
+        notes = notes_of(entry, check_readiness(entry, environment))
+        line = f"- {entry.capability_id}: {one_line(entry.description)}{notes}"
         size += len(line) + 1
         if size > LISTED_CHARACTERS_MAX:
             break
         lines.append(line)
-    return lines, len(entries) - len(lines)
+    return lines

@@ -84,6 +84,8 @@ def build_list_entry(
         "os": capability.get("os", ["common"]),
         "dependency_level": capability.get("dependency_level", "builtin"),
         "priority": capability.get("priority", 0),
+        # What a client has to have, so that it can say before a load whether the capability works there.
+        **({"dependencies": dependencies} if (dependencies := capability.get("dependencies")) else {}),
     }
 
 

@@ -30,6 +30,8 @@ from registry.usage.confidence import ConfidenceScore
 BYTES_MAX: Final = 64 * 1024 * 1024
 # How long a malformed bundle is remembered as such: long enough to spare the database, short enough to be fixed.
 MALFORMED_SECONDS: Final = 2.0
+# Behind what an entry or a response holds otherwise: it changes without a release.
+CONFIDENCE: Final = b',"confidence":'
 # Below this, compressing costs more than it saves.
 COMPRESS_FROM_BYTES: Final = 500
 
@@ -187,7 +189,7 @@ def get_load_response(
 
 
 def _with_confidence(body: RenderedResponse, score: ConfidenceScore) -> RenderedResponse:
-    return RenderedResponse(body.identity[:-1] + b',"confidence":' + orjson.dumps(score.as_dict()) + b"}")
+    return RenderedResponse(body.identity[:-1] + CONFIDENCE + orjson.dumps(score.as_dict()) + b"}")
 
 
 def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:

@@ -879,6 +879,23 @@ export interface components {
                 /** @description builtin, lightweight, external or cloud_api; or a map from an os to one of them. */
                 dependency_level?: unknown;
                 priority?: number;
+                /** @description What has to be there, as capability.json says; absent where that is nothing. */
+                dependencies?: {
+                    bins?: string[];
+                    python?: string[];
+                    apps?: string[];
+                    env?: string[];
+                    permissions?: string[];
+                };
+                /** @description Of playbooks alone: how far it can be trusted. Not part of the digest. */
+                confidence?: {
+                    /** @description 0.5 at first; whole hundredths. */
+                    score: number;
+                    /** @description Reported outcomes; each is one use. */
+                    uses: number;
+                    /** @description How many of them were confirmed successes. */
+                    confirmed: number;
+                };
             }[];
             /** @description Moves with every change that readers can see. */
             registry_revision: number;
@@ -911,6 +928,15 @@ export interface components {
                 parts: {
                     vector: number;
                     keyword: number;
+                };
+                /** @description Of playbooks alone: how far it can be trusted. Not part of the digest. */
+                confidence?: {
+                    /** @description 0.5 at first; whole hundredths. */
+                    score: number;
+                    /** @description Reported outcomes; each is one use. */
+                    uses: number;
+                    /** @description How many of them were confirmed successes. */
+                    confirmed: number;
                 };
             }[];
             /**

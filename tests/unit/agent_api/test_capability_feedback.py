@@ -54,6 +54,26 @@ def test_a_playbooks_confidence_moves_and_its_digest_does_not(api: Any, key: dic
     assert _load(api, key | {"If-None-Match": first.headers["ETag"]}, playbook).status_code == 200
 
 
+def test_the_list_and_the_search_carry_it(api: Any, key: dict[str, str], playbook: str) -> None:
+    publish()
+
+    def listed(**query: Any) -> dict[str, Any]:
+        answer = api.ok(api.get("capability_registry_list", query, headers=key), "registry_list")
+        return {row["capability_id"]: row for row in answer["capabilities"]}
+
+    assert "confidence" not in listed()["alpha"]
+    assert listed()[playbook]["confidence"] == {"score": 0.5, "uses": 0, "confirmed": 0}
+    tag = api.get("capability_registry_list", headers=key).headers["ETag"]
+    told = api.ok(_tell(api, key, playbook, "confirmed_success"), "feedback")["confidence"]
+    assert listed()[playbook]["confidence"] == told
+    assert api.get("capability_registry_list", headers=key).headers["ETag"] != tag
+    assert set(listed(fields="minimal")[playbook]) == {"capability_id", "name", "description", "intent_triggers"}
+    found = api.ok(api.get("capability_search", {"q": f"alpha {playbook}"}, headers=key), "search")["results"]
+    rows = {row["capability_id"]: row for row in found}
+    assert rows[playbook]["confidence"] == told
+    assert "confidence" not in rows["alpha"]
+
+
 def test_it_is_said_of_a_pinned_release_too(api: Any, key: dict[str, str], playbook: str) -> None:
     _tell(api, key, playbook, "likely_failure", revision=1)
     assert _load(api, key, playbook, revision=1).json()["confidence"]["score"] == 0.45

@@ -59,16 +59,21 @@ def test_a_model_gets_those_that_the_source_can_answer() -> None:
 def test_the_list_tells_what_speaks_against_a_skill_before_it_is_chosen() -> None:
     old = bundle("sleep", status="deprecated", replaced_by="weights")
     elsewhere = build_bundle("mac_notes", os=["darwin"])
-    session = _session(build_bundle("weights", skill_groups=["food"]), old, elsewhere)
+    needy = build_bundle("notes", dependencies={"env": ["NOTES_KEY"]}, intent_triggers=["my notes"])
+    session = _session(build_bundle("weights", skill_groups=["food"]), old, elsewhere, needy)
     rows = _call(session, "capability_registry_list")
-    assert [row["capability_id"] for row in rows["capabilities"]] == ["weights", "sleep"]
+    assert [row["capability_id"] for row in rows["capabilities"]] == ["weights", "sleep", "notes"]
+    missing = "NEED_AUTH: Missing environment variable NOTES_KEY: set the environment variable NOTES_KEY"
+    assert rows["capabilities"][2]["readiness"].startswith(missing)
+    assert f"- notes: Notes. [{missing}" in session.system_prompt().prompt
+    assert f"[{missing}" in session.turn("my notes please").hints[0].line()
     assert rows["capabilities"][1]["status"] == "deprecated"
     assert rows["capabilities"][1]["replaced_by"] == "weights"
     assert _call(session, "capability_registry_list", group="food")["total"] == 1
     system = session.system_prompt()
     assert "- sleep: Everything about sleep. [deprecated, use weights instead]" in system.prompt
     assert "mac_notes" not in system.prompt
-    assert ("mac_notes", "Works on macOS, not on Linux.") in system.omitted
+    assert ("mac_notes", "it does not work on this system") in system.omitted
 
 
 def test_a_list_that_is_read_again_names_what_is_new_and_no_longer_offers_what_went() -> None:

@@ -156,7 +156,7 @@ def main() -> int:
         data = coverage.CoverageData(str(Path(scratch) / "coverage"))
         data.read()
         for module in modules:
-            source = (ROOT / module).read_text("utf-8")
+            source = (checkout / module).read_text("utf-8")
             places = list_places(source)
             if not places or sum(found.values()) >= options.count:
                 continue

@@ -297,6 +297,9 @@ def test_tries_are_counted_and_their_pauses_differ(client: Any) -> None:
     waits = {one._wait(TransportError("away"), 1) for _ in range(20)}
     assert len(waits) > 10
     assert all(wait is not None and 0.125 <= wait <= 0.25 for wait in waits)
+    third = one._wait(TransportError("away"), 3)
+    assert third is not None
+    assert 0.5 <= third <= 1.0, "each pause is twice the one before"
 
 
 # The registry is away.

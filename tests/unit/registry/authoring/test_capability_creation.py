@@ -99,6 +99,16 @@ def test_a_copy_has_its_own_id_name_and_tools() -> None:
     assert drafts.get_draft("weights").files == files
 
 
+def test_a_copy_never_replaces_a_capability() -> None:
+    for name in ("weights", "masses"):
+        drafts.save_draft(capability_id=name, files=bundle(name), based_on=None, by=OLGA)
+    publish("meals")
+    for taken in ("masses", "meals"):
+        with pytest.raises(DraftConflict):
+            capability_creation.duplicate_capability(capability_id="weights", new_id=taken, name="Masses", by=OLGA)
+    assert drafts.get_draft("masses").files == bundle("masses")
+
+
 def test_a_copy_of_what_cannot_be_read_is_refused() -> None:
     drafts.save_draft(capability_id="odd", files={"capability.json": "{"}, based_on=None, by=OLGA)
     drafts.save_draft(capability_id="list", files={"capability.json": "[]"}, based_on=None, by=OLGA)

@@ -35,3 +35,15 @@ def test_the_gate_warns_and_lets_it_pass() -> None:
     assert (finding.code, finding.severity, finding.pointer) == ("TRIGGER_OVERLAP", "warning", "/intent_triggers/1")
     assert finding.message == "The trigger 'Foods' is one of 'meals' as well"
     assert (finding.file, finding.line) == ("capability.json", 7)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("owners", "words"), [(3, "'b0', 'b1', 'b2' as well"), (4, "'b0', 'b1', 'b2' and more as well")]
+)
+def test_three_others_are_named(owners: int, words: str) -> None:
+    for number in range(owners):
+        publish(f"b{number}", intent_triggers=["food"])
+    outcome = publication.publish(files=bundle("diary", intent_triggers=["food"]), by=OLGA)
+    (finding,) = (each for each in outcome.findings if each.code == "TRIGGER_OVERLAP")
+    assert finding.message == f"The trigger 'food' is one of {words}"

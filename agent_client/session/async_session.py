@@ -105,6 +105,14 @@ class AsyncSession(SessionCore):
         """As `Session.run_call`; `run` may be a coroutine function."""
         return await self._run(self._ran(call_id, run))
 
+    async def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
+        """As `Session.result_of`."""
+        return await self._run(self._result_of(tool, arguments, run))
+
+    async def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
+        """As `Session.result_of_approved`."""
+        return await self._run(self._result_of_approved(call_id, run, by))
+
     async def feedback(self, outcome: str) -> list[dict[str, Any]]:
         """As `Session.feedback`."""
         return await self._run(self._reported(outcome))

@@ -427,6 +427,14 @@ class SessionCore:
                     raise SkillNotReady(words) from None
             raise
 
+    def needs_approval(self, tool: str) -> bool:
+        """Whether a person decides about each call of this tool; False for a tool that does not exist now."""
+        try:
+            _, contract = find_tool(self._tools(), tool)
+        except ToolUnknown:
+            return False
+        return contract["policy"].get("requires_approval") is True
+
     def approve(self, call_id: str, *, by: str) -> ToolCall:
         """A person approves a waiting call, exactly as it is; `run_call` runs it then."""
         call = self.gate.approve(call_id, by=by)
@@ -577,22 +585,38 @@ class SessionCore:
         return message
 
     def _result_for_model(self, call: ModelCall, run: Executor, approve: Approver, ask: Asker | None) -> Steps[Any]:
-        """What the model reads: the result, or in words why there is none. Raises `AnswerRequired` without `ask`."""
+        """What the model reads, with what waits for a person decided. Raises `AnswerRequired` without `ask`."""
         try:
-            done = yield from self._called(call.name, call.arguments, None, from_form=False)
+            return (yield from self._result_of(call.name, call.arguments, run))
         except ApprovalRequired as waiting:
             if (yield partial(approve, waiting.call)) is not True:
-                self.reject(waiting.call_id)
-                return _error("CALL_REJECTED", "The user said no to this call; do not call it again for this message.")
-            self.approve(waiting.call_id, by=self.user.name or "the user")
-            return (yield from self._ran_for_model(waiting.call_id, run))
+                return self.result_of_rejected(waiting.call_id)
+            return (yield from self._result_of_approved(waiting.call_id, run, self.user.name or "the user"))
         except AnswerRequired as waiting:
             if ask is None:
                 raise
             return self.answer(waiting.call_id, (yield partial(ask, waiting.ask))).result
+
+    def _result_of(self, tool: str, arguments: Any, run: Executor) -> Steps[Any]:
+        try:
+            done = yield from self._called(tool, arguments, None, from_form=False)
+        except (ApprovalRequired, AnswerRequired):
+            raise
         except CallRefused as error:
             return _error(error.code, str(error))
         return done.result if isinstance(done, CallResult) else (yield from self._ran_for_model(done.call_id, run))
+
+    def _result_of_approved(self, call_id: str, run: Executor, by: str) -> Steps[Any]:
+        try:
+            self.approve(call_id, by=by)
+        except CallRefused as error:
+            return _error(error.code, str(error))
+        return (yield from self._ran_for_model(call_id, run))
+
+    def result_of_rejected(self, call_id: str) -> Json:
+        """What a model reads of a waiting call that a person refuses now. Raises `CallNotOpen`."""
+        self.reject(call_id)
+        return _error("CALL_REJECTED", "The user said no to this call; do not call it again for this message.")
 
     def _ran_for_model(self, call_id: str, run: Executor) -> Steps[Any]:
         try:

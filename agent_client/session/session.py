@@ -127,6 +127,17 @@ class Session(SessionCore):
         """Run an open call once, and check its result. Raises `CallRefused`, or what `run` raises."""
         return self._run(self._ran(call_id, run))
 
+    def result_of(self, tool: str, arguments: Any, *, run: Executor) -> Any:
+        """What a model reads of its call: the result, or `{"error": {"code", "message"}}`.
+
+        Raises `ApprovalRequired` and `AnswerRequired`, since a person comes first.
+        """
+        return self._run(self._result_of(tool, arguments, run))
+
+    def result_of_approved(self, call_id: str, *, run: Executor, by: str) -> Any:
+        """As `result_of`, of a waiting call that a person approves now."""
+        return self._run(self._result_of_approved(call_id, run, by))
+
     def feedback(self, outcome: str) -> list[dict[str, Any]]:
         """Report an outcome for each skill that was used in this turn: the responses. Raises `RegistryError`."""
         return self._run(self._reported(outcome))

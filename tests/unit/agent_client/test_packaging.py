@@ -32,7 +32,8 @@ BROUGHT = (
 
 def test_nothing_but_the_standard_library_and_three_packages_is_imported() -> None:
     faults = []
-    for path in CLIENT.rglob("*.py"):
+    # Adapters are loaded only where their framework is: each has an extra.
+    for path in sorted(set(CLIENT.rglob("*.py")) - set(CLIENT.glob("integrations/*.py"))):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -1,0 +1,49 @@
+"""The wheel with each extra in an environment of its own, and the adapters with a scripted model."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.pypi import install
+from tests.servers import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.system]
+EXTRAS = ("pydantic-ai", "openai-agents", "langgraph", "claude-agent-sdk")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """`(its Python, a folder to run in)`: nothing of the checkout is importable there."""
+    folder = tmp_path_factory.mktemp("frameworks")
+    # Building writes beside the sources.
+    shutil.copytree(ROOT / "agent_client", folder / "source", ignore=shutil.ignore_patterns("__pycache__", "build"))
+    python = install(folder / "venv", f"{folder / 'source'}[{','.join(EXTRAS)}]")
+    shutil.copy(ROOT / "tests" / "integration" / "framework_programs.py", folder / "programs.py")
+    return python, folder
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_a_framework_runs_the_sessions_tools_and_asks_before_a_write(
+    environment: tuple[Path, Path], extra: str
+) -> None:
+    python, folder = environment
+    command = [str(python), "programs.py", extra.replace("-", "_")]
+    env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"LANGSMITH_TRACING": "false"}
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    yes, _, no = done.stdout.partition("model: ")[2].partition("\n")
+    first = done.stdout.partition("model: ")[0].splitlines()
+    assert first[0].startswith("asked: ")
+    assert "187.6" in first[0]
+    assert first[1:] == [
+        'ran weight_save with {"weight": 187.6}, approved by Ada',
+        "ran weight_list with {}, approved by nobody",
+    ]
+    assert yes.count("saved") == 2
+    assert "ran weight_save" not in no, "a person said no"
+    assert "ran weight_list" in no

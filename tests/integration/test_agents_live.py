@@ -35,7 +35,7 @@ def test_the_client_and_the_product_understand_each_other(live_studio: Studio, t
         assert "Currently available" in caught.value.user_message()
         found = registry.match("I just weighed 187.6 lbs")
         assert found["matches"][0]["capability_id"] == "weights"
-        session = Session(registry, user=User(name="Alice"), environment=Environment(), matcher=registry.match)
+        session = Session(registry, user=User(name="Alice"), environment=Environment())
         assert [hint.capability_id for hint in session.turn("I just weighed 187.6 lbs").hints][:1] == ["weights"]
         assert session.turn("1 + 1 = ?").hints == ()
 

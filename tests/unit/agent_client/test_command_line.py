@@ -125,6 +125,20 @@ def test_a_registry_is_asked_where_there_is_one(tmp_path: Path) -> None:
     assert "REGISTRY_UNREACHABLE" in _refused(*url, "load", "weights")
 
 
+def test_a_chat_with_a_registry_matches_as_the_registry_does(tmp_path: Path) -> None:
+    weights = example("weights")
+    found = {"decision": "match", "matches": [{"capability_id": "weights", "score": 0.5}], "needed": ["weights"]}
+    with fake_registry(
+        capability_registry_list=Given(document=listing("weights")),
+        capability_skill_load=Given(document=weights.as_answer()),
+        capability_match=Given(document=found),
+    ) as fake:
+        url = ("--url", fake.url, "--skills-dir", tmp_path / "skills")
+        said = _ok(*url, "chat", "--user", "Alice", text="how heavy am I these days?\n/quit\n")
+        assert "weights" in said
+        assert fake.asked[-1].body == {"message": "how heavy am I these days?"}
+
+
 def test_match_without_a_registry() -> None:
     here = ("--skills-dir", EXAMPLES)
     assert _ok(*here, "match", "I just weighed 187.6 lbs").startswith("match\n  weights (Weight Tracking)")

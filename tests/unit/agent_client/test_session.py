@@ -464,6 +464,44 @@ def test_the_registrys_match_is_used_and_its_near_misses_are_not() -> None:
     assert _active(session) == ["workouts"], "the registry said that the group fitness is exclusive"
 
 
+class MatchingShelf(Shelf):
+    """A registry that matches messages itself; `said` are those that it was asked about."""
+
+    said: tuple[str, ...] = ()
+
+    def match(self, message: str) -> dict[str, Any]:
+        self.said = (*self.said, message)
+        if self.is_away:
+            raise errors.RegistryUnreachable("away")
+        return {"decision": "match", "matches": [{"capability_id": "pdf_tools", "score": 0.8}], "needed": ["pdf_tools"]}
+
+
+def test_a_registry_as_the_source_is_the_matcher_and_finds_what_has_no_trigger() -> None:
+    imported = bundle("pdf_tools", capability={"intent_triggers": []})
+    shelf = MatchingShelf([imported, bundle("weights", capability={"intent_triggers": ["weigh-in"]})])
+    session = _session(shelf)
+    assert [hint.capability_id for hint in session.turn("I have a PDF, extract its text").hints] == ["pdf_tools"]
+    assert shelf.said == ("I have a PDF, extract its text",)
+    resumed = Session.from_json(session.to_json(), shelf, environment=ALL)
+    assert [hint.capability_id for hint in resumed.turn("another one").hints] == ["pdf_tools"]
+
+
+def test_a_source_that_matches_and_is_away_leaves_the_matching_to_triggers() -> None:
+    shelf = MatchingShelf([bundle("weights", capability={"intent_triggers": ["weigh-in"]})])
+    session = _session(shelf)
+    assert session.entries
+    shelf.is_away = True
+    assert [hint.capability_id for hint in session.turn("I weighed 80 kg").hints] == ["weights"]
+    assert "by triggers instead" in _words(session, "index")[0]
+
+
+def test_a_matcher_that_is_given_comes_before_the_sources_own() -> None:
+    shelf = MatchingShelf()
+    session = _session(shelf, matcher=lambda _: {"decision": "none", "matches": []})
+    assert session.turn("I weighed 80 kg").hints == ()
+    assert shelf.said == ()
+
+
 def test_without_the_registry_the_triggers_of_the_list_are_enough() -> None:
     def away(message: str) -> dict[str, Any]:
         raise errors.RegistryUnreachable(message)

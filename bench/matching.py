@@ -1,11 +1,14 @@
 """How well messages find their capability, on sentences that the matcher has never seen.
 
     python bench/matching.py FOLDER [--intents clinc150] [--sentences 0 5 20] [--embedder minilm|none] [--tests 4000]
+        [--pairs 1000]
 
 FOLDER holds NAME_capabilities.jsonl (`capability_id`, `name`, `suggested_triggers`?) and NAME_utterances.csv (`text`,
 `capability_id`, empty for what no capability is for, `source_split`). Each intent becomes a capability with its name,
 its suggested triggers and so many of its training sentences as golden sentences, drawn with a fixed seed; the rest of
-its sentences are the messages. Prints Markdown. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
+its sentences are the messages. A second table has two test sentences of different intents joined by "and", a comma or
+"then", which need exactly their two capabilities, and single test sentences, which need one. Prints Markdown, with
+counts where they matter. CLINC150 and BANKING77 are at the sources that docs/matching.md names.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ django.setup()
 import numpy as np
 
 from registry.bundles.profile import CapabilityProfile
+from registry.matching.clauses import match_message, split_clauses
 from registry.matching.embedders import MiniLmEmbedder
 from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
@@ -41,6 +45,7 @@ from registry.matching.ngram_index import Floats
 
 Message = tuple[str, str]
 SEED = 0
+JOINTS = (" and ", ", ", ", and ", " then ", ", then ", " and then ")
 
 
 class Vectors:
@@ -92,15 +97,26 @@ def read(folder: Path, name: str, count: int) -> tuple[list[CapabilityProfile], 
     return known, messages, [row["text"] for row in by_id.get("", [])]
 
 
-def measure(known: list[CapabilityProfile], messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
-    """A line of the table."""
+def read_test(folder: Path, name: str) -> list[Message]:
+    """The sentences of the test split with their capability."""
+    rows = csv.DictReader((folder / f"{name}_utterances.csv").open())
+    return [
+        (row["text"], row["capability_id"]) for row in rows if row["source_split"] == "test" and row["capability_id"]
+    ]
+
+
+def make_matcher(known: list[CapabilityProfile], vectors: Vectors) -> tuple[Matcher, float]:
+    """A matcher with its head, and the seconds that the fit took."""
     samples = build_training_examples([one.samples for one in known])
     began = time.perf_counter()
     evidence = ExampleSimilarity(samples, vectors.of(list(samples.texts)))
     if evidence.weights is None:
         evidence.weights = evidence.fit()
-    fitted = time.perf_counter() - began
-    matcher = Matcher(known, evidence)
+    return Matcher(known, evidence), time.perf_counter() - began
+
+
+def measure(matcher: Matcher, fitted: float, messages: list[Message], foreign: list[str], vectors: Vectors) -> str:
+    """A line of the table."""
     vectors.of([text for text, _ in messages] + foreign)
     began = time.perf_counter()
     verdicts = [(matcher.match(text, vectors.one(text)), wanted) for text, wanted in messages]
@@ -109,11 +125,43 @@ def measure(known: list[CapabilityProfile], messages: list[Message], foreign: li
     third = share(wanted in _ids(verdict)[:3] for verdict, wanted in verdicts)
     kept = share(verdict.decision != "none" and _ids(verdict)[0] == wanted for verdict, wanted in verdicts)
     asked = share(verdict.decision == "ambiguous" for verdict, _ in verdicts)
-    refused = share(matcher.match(text, vectors.one(text)).decision == "none" for text in foreign)
+    refused = [matcher.match(text, vectors.one(text)).decision == "none" for text in foreign]
     return (
-        f"{len(messages)} | {first} | {third} | {kept} | {asked} | {refused if foreign else '-'} | "
+        f"{len(messages)} | {first} | {third} | {kept} | {asked} | {count(refused) if foreign else '-'} | "
         f"{milliseconds:.2f} ms | {fitted:.1f} s"
     )
+
+
+def measure_several(matcher: Matcher, tests: list[Message], foreign: list[str], pairs: int, vectors: Vectors) -> str:
+    """A line of the second table: pairs, single sentences, and a test sentence joined with a foreign one."""
+    drawing = random.Random(SEED)
+
+    def needed(text: str) -> tuple[str, ...]:
+        return match_message(matcher, text, vectors.of).needed
+
+    def joined(one: str, two: str) -> str:
+        return one.rstrip(" .,;") + drawing.choice(JOINTS) + two
+
+    two_intents: list[tuple[str, set[str]]] = []
+    while len(two_intents) < pairs:
+        (one, first), (two, second) = drawing.sample(tests, 2)
+        if first != second:
+            two_intents.append((joined(one, two), {first, second}))
+    vectors.of([text for text, _ in two_intents] + [text for text, _ in tests])
+    spent = vectors.seconds
+    began = time.perf_counter()
+    both = [(needed(text), wanted) for text, wanted in two_intents]
+    of_vectors = (vectors.seconds - spent) / pairs * 1000
+    milliseconds = (time.perf_counter() - began) / pairs * 1000 - of_vectors
+    exact = count(set(found) == wanted for found, wanted in both)
+    single = {text: len(needed(text)) > 1 for text, _ in tests}
+    false = count(single.values())
+    false_cut = count(is_false for text, is_false in single.items() if len(split_clauses(text)) > 1)
+    false_and = count(is_false for text, is_false in single.items() if " and " in f" {text.lower()} ")
+    halves = [joined(drawing.choice(tests)[0], text) for text in foreign[: pairs // 4]]
+    half = count(len(needed(text)) > 1 for text in halves) if foreign else "-"
+    times = f"{milliseconds:.1f} + {of_vectors:.1f} ms"
+    return f"{exact} | {false} | {false_cut} | {false_and} | {half} | {times}"
 
 
 def _ids(verdict: MatchResult) -> list[str]:
@@ -126,6 +174,12 @@ def share(found: object) -> str:
     return f"{100 * sum(values) / max(1, len(values)):.1f}"
 
 
+def count(found: object) -> str:
+    """In per cent, and how many of how many."""
+    values = [bool(one) for one in found]  # type: ignore[attr-defined]
+    return f"{share(values)} ({sum(values)} of {len(values)})"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -133,13 +187,26 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, nargs="+", default=[0, 5, 20])
     parser.add_argument("--embedder", choices=["minilm", "none"], default="minilm")
     parser.add_argument("--tests", type=int, default=4000)
+    parser.add_argument("--pairs", type=int, default=1000)
     options = parser.parse_args()
+    vectors = Vectors(MiniLmEmbedder() if options.embedder == "minilm" else None)
+    tests = read_test(options.folder, options.intents)
+    several = []
     print("| sentences | messages | top-1 | top-3 | right and kept | asked back | foreign refused | a message | fit |")
     print("| ---: " * 9 + "|")
-    vectors = Vectors(MiniLmEmbedder() if options.embedder == "minilm" else None)
-    for count in options.sentences:
-        known, messages, foreign = read(options.folder, options.intents, count)
-        print(f"| {count} | {measure(known, messages[: options.tests], foreign, vectors)} |", flush=True)
+    for sentences in options.sentences:
+        known, messages, foreign = read(options.folder, options.intents, sentences)
+        matcher, fitted = make_matcher(known, vectors)
+        row = measure(matcher, fitted, messages[: options.tests], foreign, vectors)
+        print(f"| {sentences} | {row} |", flush=True)
+        several.append(f"| {sentences} | {measure_several(matcher, tests, foreign, options.pairs, vectors)} |")
+    print()
+    print(
+        '| sentences | pairs: exactly the two | single: more than one | of those with clauses | with "and" '
+        "| half foreign: two | a pair |"
+    )
+    print("| ---: " * 7 + "|")
+    print(*several, sep="\n")
 
 
 if __name__ == "__main__":

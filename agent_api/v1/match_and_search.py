@@ -44,8 +44,8 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
         usage_counters.count_unmatched(
             message=message, decision=verdict.decision, nearest=nearest, key_name=caller.key_name
         )  # fmt: skip
-    matched = [one for one in verdict.matches if not one.is_below_threshold]
-    groups = [group for one in matched for group in index.groups_of(one.capability_id)]
+    matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
+    groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
     near = index.match_groups(message, top=top)
     groups += [group for group in near if _may_know(held, caller.principal, group)]
     groups = list(dict.fromkeys(groups))
@@ -64,6 +64,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
             }
             for one in verdict.matches
         ],
+        "needed": list(verdict.needed),
         "skill_groups": groups,
         "exclusive_groups": [group for group in groups if group in index.exclusive],
     }

@@ -43,10 +43,12 @@ def local_hints(message: str, index: TriggerIndex, entries: Mapping[str, Listing
 
 
 def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEntry]) -> list[Hint]:
-    """The hints for a response of capability_match; near misses are not hints."""
+    """The hints for a response of capability_match, first what the message needs; near misses are not hints."""
     if answer.get("decision") not in ("match", "ambiguous"):
         return []
     found = []
+    listed = answer.get("needed")
+    needed = [each for each in listed if isinstance(each, str) and each in entries] if isinstance(listed, list) else []
     for row in answer.get("matches") or []:
         entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None
         if entry is None or row.get("below_threshold") is True:
@@ -55,7 +57,10 @@ def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEnt
         triggers = [hit.get("trigger") for hit in row.get("matched_triggers") or [] if isinstance(hit, dict)]
         kept = tuple(trigger for trigger in triggers if isinstance(trigger, str))
         found.append(_hint(entry, float(score) if isinstance(score, int | float) else 0.0, kept))
-    return rank_hints(found)
+    known = {hint.capability_id for hint in found}
+    found += [_hint(entries[name], 0.0, ()) for name in dict.fromkeys(needed) if name not in known]
+    ranked = rank_hints(found)
+    return sorted(ranked, key=lambda each: each.capability_id not in needed)
 
 
 def rank_hints(hints: list[Hint]) -> list[Hint]:

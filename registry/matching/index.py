@@ -19,6 +19,7 @@ from registry.bundles.profile import CapabilityProfile
 from registry.common import caches
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
+from registry.matching.clauses import match_message
 from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
 from registry.matching.matcher import Matcher, MatchResult
@@ -71,14 +72,23 @@ class MatchIndex:
             return None
 
     def match(self, message: str, *, top: int, takes: Callable[[CapabilityProfile], bool] | None = None) -> MatchResult:
-        """As `Matcher.match`, with the vectors of this process's embedder."""
-        vector = self.vector(message)
+        """As `match_message`, with the vectors of this process's embedder."""
+        return match_message(self.matcher, message, self._vectors, top=top, takes=takes, counter=self._counter)
 
-        def counter(one: CapabilityProfile) -> float:
-            known = self.counters.get(one.capability_id)
-            return float((known @ vector).max()) if known is not None and vector is not None else 0.0
+    def _vectors(self, texts: list[str]) -> Floats | None:
+        """Of the message alone, or of its parts at once."""
+        if len(texts) == 1:
+            vector = self.vector(texts[0])
+            return None if vector is None else vector[None]
+        try:
+            return None if self.embedder is None else np.asarray(self.embedder.embed(texts), np.float32)
+        except EmbedderUnavailable as error:
+            logger.warning("a message was matched as one: %s", error)
+            return None
 
-        return self.matcher.match(message, vector, top=top, takes=takes, counter=counter)
+    def _counter(self, one: CapabilityProfile, vector: Floats | None) -> float:
+        known = self.counters.get(one.capability_id)
+        return float((known @ vector).max()) if known is not None and vector is not None else 0.0
 
     def groups_of(self, capability_id: str) -> tuple[str, ...]:
         """The skill groups that a capability names."""

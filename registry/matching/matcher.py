@@ -42,7 +42,7 @@ _NEAR_ENOUGH_VECTORS: Final = 0.4
 _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
-_TRIGGERS_SHOWN_MAX: Final = 20
+TRIGGERS_SHOWN_MAX: Final = 20
 # This many sentences are examined to learn how specific a trigger is.
 _EVIDENCE_MAX: Final = 20_000
 
@@ -60,11 +60,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class MatchResult:
-    """The result, best first; `reason` says in a sentence why."""
+    """The result, best first; `reason` says in a sentence why. `needed` are the ids that the message asks for."""
 
     decision: Decision
     matches: tuple[Match, ...]
     reason: str
+    needed: tuple[str, ...] = ()
 
 
 class Matcher:
@@ -111,7 +112,7 @@ class Matcher:
         allowed = np.array([takes is None or takes(one) for one in self.known], bool)
         if self.evidence is None or not allowed.any():
             return MatchResult("none", (), "No capability is published that could answer.")
-        hits = self._hits(message)
+        hits = self.hits(message)
         trigger = self._trigger_scores(hits)
         nearness = self.evidence.nearness(message, vector)
         score = nearness.score + np.float32(_TRIGGER_WEIGHT) * trigger
@@ -136,7 +137,8 @@ class Matcher:
             if one.counter_sentences and counter(one) > max(float(sentence[place]), 0.5):
                 total[place] = min(float(total[place]), self.threshold * _SUM * 0.9)
 
-    def _hits(self, message: str) -> dict[str, list[TriggerHit]]:
+    def hits(self, message: str) -> dict[str, list[TriggerHit]]:
+        """The triggers in the message by the capability that they lead to."""
         by_owner: dict[str, list[TriggerHit]] = {}
         for hit in self.triggers.find(message):
             by_owner.setdefault(hit.owner, []).append(hit)
@@ -144,7 +146,7 @@ class Matcher:
 
     def trigger_scores(self, message: str) -> dict[str, float]:
         """`{capability_id: how specific its triggers in the message are}`, 0 to 1; without those that have none."""
-        return self._trigger_strength(self._hits(message))
+        return self._trigger_strength(self.hits(message))
 
     def _trigger_strength(self, hits: dict[str, list[TriggerHit]]) -> dict[str, float]:
         return {
@@ -178,7 +180,7 @@ class Matcher:
             "sentence": round(float(sentence[place]), 4),
             "probability": round(float(probability[place]), 4),
         }
-        shown = tuple(hits.get(capability_id, ())[:_TRIGGERS_SHOWN_MAX])
+        shown = tuple(hits.get(capability_id, ())[:TRIGGERS_SHOWN_MAX])
         return Match(capability_id, round(min(1.0, score), 4), parts, shown, score < self.threshold)
 
     def _decide(self, found: list[Match], top: int) -> MatchResult:
@@ -194,7 +196,7 @@ class Matcher:
             return MatchResult(
                 "ambiguous", tuple(near[:top]), f"{names} fit about equally well: ask which one is meant."
             )
-        return MatchResult("match", tuple(near[:top]), _reason(first))
+        return MatchResult("match", tuple(near[:top]), _reason(first), (first.capability_id,))
 
 
 def _is_tied_with(one: Match, first: Match) -> bool:
@@ -228,5 +230,5 @@ def decision_threshold(known: Sequence[CapabilityProfile], *, has_vectors: bool)
     """
     counts = sorted(len(one.sentences) for one in known)
     usual = counts[len(counts) // 2] if counts else 0
-    start, rise = (1.35, 0.11) if has_vectors else (1.15, 0.07)
+    start, rise = (1.52, 0.07) if has_vectors else (1.25, 0.085)
     return (start + rise * log(1 + min(usual, 50))) / _SUM

@@ -6,7 +6,7 @@ an agent gets. Where a message matches, the capability is loaded, as a model wou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,14 +99,14 @@ class PromptBudget:
 
 @dataclass(frozen=True)
 class TurnView:
-    """One message and what came of it. `readiness` is of the first match; `events` are in words."""
+    """One message and what came of it. `readiness` is of what it needs, by capability_id; `events` are in words."""
 
     message: str
     pieces: tuple[TextPart, ...]
     verdict: MatchResult
     candidates: tuple[CandidateView, ...]
     groups: tuple[str, ...]
-    readiness: Readiness | None
+    readiness: Mapping[str, Readiness]
     active: tuple[ActiveSkillView, ...]
     budget: PromptBudget
     events: tuple[str, ...]
@@ -190,18 +190,16 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
     events = [_event_text(event) for event in turn.events]
-    first = verdict.matches[0] if verdict.decision == "match" else None
-    judged = None
-    if first is not None:
+    judged = {}
+    for capability_id in verdict.needed:
         before = len(session.events)
         try:
-            session.load(first.capability_id)
-            judged = check_readiness(session.bundles[first.capability_id], session.environment)
+            judged[capability_id] = check_readiness(session.load(capability_id), session.environment)
         except (ClientError, RegistryError) as error:
             events.append(str(error))
         events += [_event_text(event) for event in session.events[before:]]
-    matched = [one for one in verdict.matches if not one.is_below_threshold]
-    groups = [group for one in matched for group in index.groups_of(one.capability_id)]
+    matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
+    groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
     return TurnView(
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),

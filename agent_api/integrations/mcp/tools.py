@@ -62,7 +62,7 @@ TOOLS: Final = (
     ),
     _tool(
         "capability_match", "Match a message",
-        "Say which capability a user's message asks for: match, ambiguous or none, with the reasons.",
+        "Say what a user's message asks for: match, ambiguous or none, with reasons. Load every capability in needed.",
         _schema(
             ["message"], group=_GROUP, os=_OS,
             message={"type": "string", "description": f"What the user said, 1 to {MESSAGE_MAX:,} characters."},

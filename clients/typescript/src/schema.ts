@@ -718,7 +718,7 @@ export interface components {
         /** @description The answer of capability_match: which capability a message asks for, and why. */
         MatchAnswer: {
             /**
-             * @description ambiguous: several fit about equally well. none: matches holds the near misses.
+             * @description ambiguous: one clause with two readings. none: matches holds the near misses.
              * @enum {string}
              */
             decision: "match" | "ambiguous" | "none";
@@ -747,6 +747,8 @@ export interface components {
                 /** @description True for a near miss. */
                 below_threshold: boolean;
             }[];
+            /** @description What the message asks for, in its order: several where its clauses lead to different capabilities, none with ambiguous and none. */
+            needed: string[];
             /** @description Groups of what matched, and groups whose own words match; empty where nothing does. */
             skill_groups: string[];
             /** @description Those of skill_groups of which a session keeps one member active. */

@@ -104,6 +104,30 @@ def test_two_that_fit_equally_are_ambiguous(api: Any, body_registry: None) -> No
     assert {"meals", "diary"} <= set(_ids(document)[:2])
 
 
+@both
+def test_a_message_that_asks_for_two_needs_both(api: Any, body_registry: None) -> None:
+    document = _match(api, "Log my workout and weigh-in")
+    assert (document["decision"], document["needed"]) == ("match", ["workouts", "weights"])
+    assert set(_ids(document)[:2]) == {"workouts", "weights"}
+    assert document["reason"] == "The message asks for both 'workouts' and 'weights'."
+    assert document["skill_groups"] == ["health", "sport"]
+    assert _match(api, "Track calories, and what did I lift last week?")["needed"] == ["meals", "workouts"]
+
+
+@both
+def test_one_intent_needs_one_and_without_a_match_nothing_is_needed(api: Any, body_registry: None) -> None:
+    assert _match(api, "I just weighed 187.6 lbs")["needed"] == ["weights"]
+    assert _match(api, "What is the capital of France and Spain?")["needed"] == []
+
+
+def test_what_is_needed_stays_within_what_was_asked_for(api: Any, body_registry: None) -> None:
+    message = "Log my workout and weigh-in"
+    assert _match(api, message, group="sport")["needed"] == ["workouts"]
+    assert "workouts" not in _match(api, message, os="linux")["needed"]
+    short = _match(api, message, top_k=1)
+    assert (len(short["matches"]), len(short["needed"])) == (1, 2)
+
+
 def test_group_and_os_narrow_the_candidates(api: Any, body_registry: None) -> None:
     assert _ids(_match(api, "log my workout meal", group="sport")) == ["workouts"]
     assert "workouts" not in _ids(_match(api, "log my workout meal", os="linux"))

@@ -502,6 +502,17 @@ def test_a_matcher_that_is_given_comes_before_the_sources_own() -> None:
     assert shelf.said == ()
 
 
+def test_what_a_message_needs_is_hinted_before_what_else_fits() -> None:
+    rows = [
+        {"capability_id": name, "score": score, "below_threshold": False}
+        for name, score in (("first", 0.9), ("second", 0.8), ("third", 0.7), ("fourth", 0.5))
+    ]
+    answer = {"decision": "match", "matches": rows, "needed": ["fourth", "fifth", "unknown", 5]}
+    session = _session(_plain("first", "second", "third", "fourth", "fifth"), matcher=lambda _: answer)
+    assert [hint.capability_id for hint in session.turn("two things").hints] == ["fourth", "fifth", "first"]
+    assert session.prompt().prompt.index("fourth") < session.prompt().prompt.index("first")
+
+
 def test_without_the_registry_the_triggers_of_the_list_are_enough() -> None:
     def away(message: str) -> dict[str, Any]:
         raise errors.RegistryUnreachable(message)

@@ -45,6 +45,16 @@ def test_a_message_shows_the_decision_its_trigger_and_the_prompt(client: Client)
     assert "weights" in page.partition('<pre class="prompt"')[2]
 
 
+def test_a_message_for_two_loads_both(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"])
+    publish("workouts", intent_triggers=["workout"], dependencies={"bins": ["ffmpeg"]}, dependency_level="external")
+    page = _page(client, m="Log my workout and weigh-in")
+    assert "The message asks for both" in page
+    assert "weights (4 turns left" in page
+    assert "workouts (4 turns left" in page
+    assert (page.count(">Ready<"), page.count(">Setup required<")) == (1, 1)
+
+
 def test_turns_are_counted_down_and_a_skill_is_forgotten(client: Client) -> None:
     publish("weights", intent_triggers=["weigh-in"])
     page = _page(client, m=["weigh-in", "one", "two"])

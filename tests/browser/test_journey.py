@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import caret, create, open_file, publish, save, sign_in
 
 if TYPE_CHECKING:
@@ -60,10 +59,9 @@ def _load(agent: httpx.Client) -> dict[str, Any]:
 
 
 def _shown_digest(page: Page) -> str:
-    return page.locator("code.digest").inner_text()
+    return page.locator("#digest").inner_text()
 
 
-@follows_old_pages
 def test_from_the_first_sign_in_to_an_agent_and_back(
     studio: Studio, page: Page, agent: httpx.Client, allowed_on_console: list[str]
 ) -> None:
@@ -130,7 +128,7 @@ def _loosened_with_a_tick(page: Page, studio: Studio, agent: httpx.Client) -> di
     expect(loosened.locator("code")).to_have_text("sleep_save")
     expect(page.locator(".sides ins")).to_contain_text('"requires_approval": false')
     assert _load(agent)["revision"] == 1
-    page.get_by_label("This release loosens a policy").check()
+    page.get_by_label("I understand that this release is less restrictive").check()
     expect(page.get_by_label("Release note (required)")).to_have_value("Faster")
     page.get_by_role("button", name="Publish", exact=True).click()
     expect(page.get_by_text("Revision 2 is live.")).to_be_visible()
@@ -142,4 +140,4 @@ def _roll_back(page: Page) -> None:
     page.get_by_role("link", name="Revision 1").click()
     page.get_by_label("Reason (required)").fill("Too early")
     page.get_by_role("button", name="Roll back").click()
-    expect(page.get_by_text("Agents get revision 1 again.")).to_be_visible()
+    expect(page.get_by_text("Revision 1 is live again.")).to_be_visible()

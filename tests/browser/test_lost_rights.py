@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import AUTOSAVE_OFF, PASSWORD, create, expect_state, open_file, save, sign_in, texts_of
 
 if TYPE_CHECKING:
@@ -95,7 +94,6 @@ def test_what_a_team_takes_over_while_somebody_writes_is_refused_and_can_be_save
     assert texts_of(page)["skill_md"] == TYPED
 
 
-@follows_old_pages
 def test_who_may_no_longer_publish_keeps_the_note_and_nothing_is_published(
     studio: Studio, as_new: Callable[[str, str], Page]
 ) -> None:
@@ -112,10 +110,9 @@ def test_who_may_no_longer_publish_keeps_the_note_and_nothing_is_published(
     page.goto(f"{studio.url}/capabilities/paula_log/publish/")
     expect(page.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     page.goto(f"{studio.url}/capabilities/paula_log/")
-    expect(page.get_by_text("Never published")).to_be_visible()
+    expect(page.get_by_text("Not published yet")).to_be_visible()
 
 
-@follows_old_pages
 def test_what_a_team_takes_over_while_the_gate_is_open_is_not_published(
     studio: Studio, as_new: Callable[[str, str], Page]
 ) -> None:
@@ -130,4 +127,4 @@ def test_what_a_team_takes_over_while_the_gate_is_open_is_not_published(
     expect(page.get_by_text("Your note wasn't saved:")).to_be_visible()
     expect(page.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     page.goto(f"{studio.url}/capabilities/petra_log/")
-    expect(page.get_by_text("Never published")).to_be_visible()
+    expect(page.get_by_text("Not published yet")).to_be_visible()

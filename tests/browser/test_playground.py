@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.old_pages import follows_old_pages
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
@@ -58,18 +56,17 @@ def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], st
     expect(page.get_by_label("Operating system")).to_have_value("darwin")
 
 
-@follows_old_pages
 def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/?m=what+did+I+have+for+lunch")
     page.get_by_text("Save as test").click()
     page.get_by_label("Capability", exact=True).fill("meals")
     page.get_by_role("button", name="Add to draft").click()
-    expect(page.get_by_text("meals: the sentence is in its draft now")).to_be_visible()
+    expect(page.get_by_text("Added to the draft of meals.")).to_be_visible()
     expect(page.locator(".turn-said")).to_contain_text("what did I have for lunch")
     page.get_by_label("Use drafts instead").check()
     _say(page, "what did I have for lunch")
-    expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("draft")
+    expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("Draft")
 
 
 def test_without_scripts_a_form_is_filled_in_plain_fields(as_role: Callable[[str], Page], studio: Studio) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import AUTOSAVE_OFF, create, expect_state, open_file, put, save, texts_of
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def test_what_was_left_behind_can_be_thrown_away(editor: Page) -> None:
     expect(page.get_by_text("Unsaved changes from")).to_have_count(0)
 
 
-@follows_old_pages
 def test_saving_by_itself_never_takes_anybody_away_and_the_two_are_merged(
     editor: Page, allowed_on_console: list[str]
 ) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.old_pages import follows_old_pages
 from tests.browser.pictures import OF_ROLES, PICTURES, THEMES, folder_for, take
 from tests.servers import ROOT
 
@@ -25,10 +24,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = (
     ("home", "/", "heading:Home"),
     ("capabilities", "/capabilities/", "link:Weight Tracking"),
-    ("publish", "/capabilities/weights/publish/", "heading:Publish weights"),
+    ("publish", "/capabilities/weights/publish/", "heading:Publish Weight Tracking"),
     ("playground", "/playground/?m=I+just+weighed+187.6+lbs", "heading:Playground"),
     ("skill-groups", "/skill-groups/", "heading:Skill groups"),
-    ("history", "/capabilities/weights/history/", "heading:History"),
+    ("history", "/capabilities/weights/history/", "heading:Revisions"),
 )
 
 
@@ -37,7 +36,6 @@ def folder(tmp_path: Path) -> Path:
     return folder_for(tmp_path)
 
 
-@follows_old_pages
 def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path, tmp_path: Path) -> None:
     page = as_role("admin")
     files = {path.name: path.read_text() for path in (ROOT / "examples" / "weights").iterdir()}
@@ -56,14 +54,13 @@ def test_the_pages(as_role: Callable[[str], Page], studio: Studio, folder: Path,
         take(page, folder, name)
 
 
-@follows_old_pages
 def test_the_editor(as_role: Callable[[str], Page], studio: Studio, folder: Path) -> None:
     page = as_role("author")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(f"{studio.url}/capabilities/weights/edit/")
     page.get_by_role("tab", name="tools.json").click()
     page.locator("details.tool").nth(2).locator("summary").click()
-    page.get_by_role("tab", name=re.compile("^Forms")).click()
+    page.get_by_role("tab", name="Forms", exact=True).click()
     drawn = page.frame_locator("iframe.preview-form").get_by_role("button", name="Save weigh-in")
 
     def form_is_drawn() -> None:

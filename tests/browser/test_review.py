@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import add_operators
-from tests.browser.old_pages import follows_old_pages
 from tests.browser.steps import PASSWORD, create, open_file, save, sign_in
 from tests.integration.conftest import new_database
 from tests.servers import Studio, start_studio
@@ -56,7 +55,6 @@ def _as(browser: Browser, studio: Studio, role: str) -> Page:
     return page
 
 
-@follows_old_pages
 def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browser: Browser, page: Page) -> None:
     admin, author, publisher = (_as(browser, studio, role) for role in ("admin", "author", "publisher"))
     _ask_for_two(admin, studio)
@@ -71,7 +69,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     expect(author.get_by_role("button", name="Approve")).to_have_count(0)
     address = author.url
     _comment_on_a_line(publisher, studio, address)
-    publisher.get_by_label("Comment").fill("Say how often")
+    publisher.get_by_label("Comment", exact=True).fill("Say how often")
     publisher.get_by_role("button", name="Request changes").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
     _is_told(author, studio)
@@ -100,11 +98,11 @@ def _ask_for_two(admin: Page, studio: Studio) -> None:
 
 def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     publisher.goto(f"{studio.url}/reviews/")
-    publisher.get_by_role("link", name="sleep_log").click()
+    publisher.get_by_role("main").get_by_role("link", name="Sleep Log").click()
     assert publisher.url == address
     publisher.get_by_role("link", name="Comment on line 9 of skill.md").click()
     publisher.get_by_label("Comment on skill.md:9").fill("Once a night?")
-    publisher.get_by_role("button", name="Comment").click()
+    publisher.get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
     _answer_and_resolve(publisher)
 
@@ -163,7 +161,7 @@ def _mend(author: Page, studio: Studio) -> None:
     author.get_by_role("button", name="Review & publish").click()
     author.get_by_label("Release note (required)").fill("Once a night")
     author.get_by_role("button", name="Submit for review").click()
-    expect(author.get_by_text("Round 2, handed in by")).to_be_visible()
+    expect(author.get_by_text("Round 2 · Submitted by")).to_be_visible()
 
 
 def _not_ones_own(publisher: Page, studio: Studio) -> None:
@@ -178,7 +176,6 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
 
 
-@follows_old_pages
 def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, page: Page) -> None:
     publisher = _as(browser, studio, "publisher")
     admin = _as(browser, studio, "admin")
@@ -194,8 +191,8 @@ def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, p
     day = publisher.evaluate("new Date(Date.now() + 86400000).toISOString().slice(0, 16)")
     publisher.get_by_label("Date and time").fill(day)
     publisher.get_by_role("button", name="Schedule release").click()
-    expect(publisher.get_by_text("nap_log will be published on")).to_be_visible()
+    expect(publisher.get_by_text("nap_log goes live on")).to_be_visible()
     publisher.get_by_role("button", name="Cancel release of nap_log").click()
     expect(publisher.get_by_role("heading", name="Cancel release of “nap_log”?")).to_be_visible()
     publisher.get_by_role("dialog").get_by_role("button", name="Cancel release").click()
-    expect(publisher.get_by_text("The release of nap_log is canceled.")).to_be_visible()
+    expect(publisher.get_by_text("Release of nap_log canceled.")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-# One of each for each way of browsing.
+# One of each for each way of browsing, and for a second try where a test is run again.
 SETUP = """
 from datetime import UTC, datetime
 from registry.catalog import drafts
@@ -29,25 +30,28 @@ from registry.sources import source_sync
 from registry.models import LoadCount
 from registry.notifications import webhooks
 from tests.factories import bundle, publish
-for way in ("scripts", "plain"):
-    agent_keys.create_key(name=f"{way} key", by=SYSTEM)
-    operators.create_operator(username=f"{way}.member", password="Correct-horse-battery-9", role="author", by=SYSTEM)
-    publish(f"{way}_one")
+for tag in ("scripts1", "plain1", "scripts2", "plain2"):
+    agent_keys.create_key(name=f"{tag} key", by=SYSTEM)
+    operators.create_operator(username=f"{tag}.member", password="Correct-horse-battery-9", role="author", by=SYSTEM)
+    publish(f"{tag}_one")
     LoadCount.objects.create(
-        day=datetime.now(UTC).date(), capability_id=f"{way}_one", revision=1, key_name=f"{way} key", count=1520
+        day=datetime.now(UTC).date(), capability_id=f"{tag}_one", revision=1, key_name=f"{tag} key", count=1520
     )
-    publish(f"{way}_two")
+    publish(f"{tag}_two")
     drafts.save_draft(
-        capability_id=f"{way}_two", files=bundle(f"{way}_two", body="New."), based_on=None, by=SYSTEM
+        capability_id=f"{tag}_two",
+        files=bundle(f"{tag}_two", body="New.") | {"references/units.md": "# Units"},
+        based_on=None,
+        by=SYSTEM,
     )
-    webhooks.create_webhook(name=f"{way} hook", url="https://hooks.example.com/x", by=SYSTEM)
-    source_sync.add_git_source(spec=f"https://git.example/{way}", mode="draft", every_minutes=600, by=SYSTEM)
+    webhooks.create_webhook(name=f"{tag} hook", url="https://hooks.example.com/x", by=SYSTEM)
+    source_sync.add_git_source(spec=f"https://git.example/{tag}", mode="draft", every_minutes=600, by=SYSTEM)
 """
 
 
 @dataclass(frozen=True)
 class Case:
-    """A button and what becomes of it; `{way}` is filled in."""
+    """A button and what becomes of it; `{tag}` is filled in, as a title with `{Tag}`."""
 
     page: str
     button: str
@@ -59,68 +63,75 @@ class Case:
     types: tuple[tuple[str, str], ...] = ()
     link: str = ""
     opens: str = ""
-    is_dialog: bool = True
 
 
 CASES = {
     "revoke": Case(
         page="/keys/",
-        button="Revoke {way} key",
-        title="Revoke API key “{way} key”?",
+        button="Revoke {tag} key",
+        title="Revoke API key “{tag} key”?",
         effect="1,520 loads of 1 capability in the last 30 days.",
         confirm="Revoke key",
-        done="API key “{way} key” was revoked.",
+        done="API key “{tag} key” was revoked.",
         cancel_to="/keys/",
     ),
     "deactivate": Case(
         page="/members/",
-        button="Deactivate {way}.member",
-        title="Deactivate member “{way}.member”?",
-        effect="{way}.member is signed out everywhere and can't sign in.",
+        button="Deactivate {tag}.member",
+        title="Deactivate member “{tag}.member”?",
+        effect="{tag}.member is signed out everywhere and can't sign in.",
         confirm="Deactivate member",
-        done="{way}.member was deactivated and signed out.",
+        done="{tag}.member was deactivated and signed out.",
         cancel_to="/members/",
     ),
     "retire": Case(
-        page="/capabilities/{way}_one/",
+        page="/capabilities/{tag}_one/",
         opens="Lifecycle",
-        is_dialog=False,
         button="Retire capability",
-        title="Retire capability “{Way} One”?",
+        title="Retire capability “{Tag} One”?",
         effect="1,520 loads by 1 key in the last 30 days: such calls will fail.",
         confirm="Retire capability",
-        types=(("Why is it retired?", "Nobody needs it."), ("Type {way}_one to confirm", "{way}_one")),
-        done="{Way} One is retired. Agents can no longer load it.",
-        cancel_to="/capabilities/{way}_one/",
+        types=(("Why is it retired?", "Nobody needs it."), ("Type {tag}_one to confirm", "{tag}_one")),
+        done="{Tag} One is retired. Agents can no longer load it.",
+        cancel_to="/capabilities/{tag}_one/",
     ),
     "delete webhook": Case(
         page="/webhooks/",
-        link="{way} hook",
+        link="{tag} hook",
         button="Delete webhook",
-        title="Delete webhook “{way} hook”?",
+        title="Delete webhook “{tag} hook”?",
         effect="hooks.example.com gets no more events.",
         confirm="Delete webhook",
-        done="Webhook {way} hook deleted.",
+        done="Webhook {tag} hook deleted.",
         cancel_to="/webhooks/",
     ),
     "remove source": Case(
         page="/sources/",
-        link="https://git.example/{way}",
+        link="https://git.example/{tag}",
         button="Disconnect source",
-        title="Disconnect source “https://git.example/{way}”?",
+        title="Disconnect source “https://git.example/{tag}”?",
         effect="It imported no capabilities.",
         confirm="Disconnect source",
-        done="https://git.example/{way} disconnected. Imported capabilities stay.",
+        done="https://git.example/{tag} disconnected. Imported capabilities stay.",
         cancel_to="/sources/",
     ),
+    "remove file": Case(
+        page="/capabilities/{tag}_two/files/",
+        button="Remove references/units.md",
+        title="Remove file “references/units.md”?",
+        effect="This version of the file was never published.",
+        confirm="Remove file",
+        done="Removed references/units.md from the draft.",
+        cancel_to="/capabilities/{tag}_two/files/",
+    ),
     "discard draft": Case(
-        page="/capabilities/{way}_two/edit/",
+        page="/capabilities/{tag}_two/edit/",
         button="Discard draft",
-        title="Discard draft of “{Way} Two”?",
+        title="Discard draft of “{Tag} Two”?",
         effect="Agents aren't affected: they keep the published revision.",
         confirm="Discard draft",
         done="Draft discarded. You can restore it from the draft history for 30 days.",
-        cancel_to="/capabilities/{way}_two/edit/",
+        cancel_to="/capabilities/{tag}_two/edit/",
     ),
 }
 
@@ -149,6 +160,9 @@ def admin(furnished: Studio, as_role: Callable[[str], Page], way: str) -> Iterat
     context.close()
 
 
+_tries: Counter[tuple[str, str]] = Counter()
+
+
 def _writes(studio: Studio) -> int:
     """How many writes the registry has recorded that people have made."""
     with closing(sqlite3.connect(f"file:{studio.data_dir / 'studio.sqlite3'}?mode=ro", uri=True)) as database:
@@ -156,16 +170,16 @@ def _writes(studio: Studio) -> int:
         return int(found.fetchone()[0])
 
 
-def _press(page: Page, studio: Studio, case: Case, way: str) -> None:
+def _press(page: Page, studio: Studio, case: Case, way: str, tag: str) -> None:
     """To the dialog, or to the page without scripts."""
-    page.goto(f"{studio.url}{case.page.format(way=way, Way=way.title())}")
+    page.goto(f"{studio.url}{case.page.format(tag=tag, Tag=tag.title())}")
     if case.link:
-        page.get_by_role("link", name=case.link.format(way=way, Way=way.title())).click()
+        page.get_by_role("link", name=case.link.format(tag=tag, Tag=tag.title())).click()
     if case.opens:
         page.locator("summary", has_text=case.opens).click()
-    page.get_by_role("button", name=case.button.format(way=way, Way=way.title()), exact=True).click()
-    asked = page.get_by_role("dialog") if way == "scripts" and case.is_dialog else page.get_by_role("main")
-    expect(asked.get_by_role("heading", name=case.title.format(way=way, Way=way.title()), exact=True)).to_be_visible()
+    page.get_by_role("button", name=case.button.format(tag=tag, Tag=tag.title()), exact=True).click()
+    asked = page.get_by_role("dialog") if way == "scripts" else page.get_by_role("main")
+    expect(asked.get_by_role("heading", name=case.title.format(tag=tag, Tag=tag.title()), exact=True)).to_be_visible()
 
 
 def _confirm(page: Page, case: Case, way: str) -> None:
@@ -178,12 +192,14 @@ def _confirm(page: Page, case: Case, way: str) -> None:
 def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
     name: str, way: str, admin: Page, furnished: Studio
 ) -> None:
+    _tries[name, way] += 1
+    tag = f"{way}{_tries[name, way]}"
     case, before = CASES[name], _writes(furnished)
-    _press(admin, furnished, case, way)
-    expect(admin.get_by_text(case.effect.format(way=way, Way=way.title()))).to_be_visible()
-    path = case.cancel_to.format(way=way, Way=way.title())
-    opener = admin.get_by_role("button", name=case.button.format(way=way, Way=way.title()), exact=True)
-    if way == "scripts" and case.is_dialog:
+    _press(admin, furnished, case, way, tag)
+    expect(admin.get_by_text(case.effect.format(tag=tag, Tag=tag.title()))).to_be_visible()
+    path = case.cancel_to.format(tag=tag, Tag=tag.title())
+    opener = admin.get_by_role("button", name=case.button.format(tag=tag, Tag=tag.title()), exact=True)
+    if way == "scripts":
         dialog = admin.get_by_role("dialog")
         cancel = dialog.get_by_role("button", name="Cancel")
         expect(cancel).to_be_focused()
@@ -203,10 +219,10 @@ def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
         admin.get_by_role("link", name="Cancel").click()
         assert admin.url.removeprefix(furnished.url).startswith(path)
         # The browser's own way back is as good.
-        _press(admin, furnished, case, way)
+        _press(admin, furnished, case, way, tag)
         admin.go_back()
         assert admin.url.removeprefix(furnished.url).startswith(path)
-        _press(admin, furnished, case, way)
+        _press(admin, furnished, case, way, tag)
     assert _writes(furnished) == before
     if case.types:
         _confirm(admin, case, way)
@@ -214,14 +230,35 @@ def test_it_is_asked_first_cancel_leaves_all_and_confirming_acts(
         expect(admin.get_by_label(case.types[0][0])).to_be_focused()
         assert _writes(furnished) == before
     for label, text in case.types:
-        admin.get_by_label(label.format(way=way, Way=way.title())).fill(text.format(way=way, Way=way.title()))
+        admin.get_by_label(label.format(tag=tag, Tag=tag.title())).fill(text.format(tag=tag, Tag=tag.title()))
     _confirm(admin, case, way)
-    expect(admin.get_by_text(case.done.format(way=way, Way=way.title()))).to_be_visible()
+    expect(admin.get_by_text(case.done.format(tag=tag, Tag=tag.title()))).to_be_visible()
     assert _writes(furnished) == before + 1
     # Back leads to a page that asks nothing a second time.
     admin.go_back()
     expect(admin.get_by_role("heading", level=1)).to_be_visible()
     assert _writes(furnished) == before + 1
+
+
+def test_the_menu_of_a_capability_asks_as_its_page_does(admin: Page, furnished: Studio, way: str) -> None:
+    before = _writes(furnished)
+    admin.goto(f"{furnished.url}/capabilities/meals/history/")
+    more = admin.locator("summary[aria-label='More actions']")
+    more.click()
+    admin.get_by_role("button", name="Retire", exact=True).click()
+    question = admin.get_by_role("heading", name="Retire capability “Meal Tracking”?", exact=True)
+    expect(question).to_be_visible()
+    if way == "scripts":
+        dialog = admin.get_by_role("dialog")
+        dialog.get_by_role("button", name="Cancel").click()
+        expect(dialog).to_have_count(0)
+        # The menu has closed behind it.
+        expect(more).to_be_focused()
+    else:
+        admin.get_by_role("link", name="Cancel").click()
+    expect(question).to_have_count(0)
+    assert admin.url == f"{furnished.url}/capabilities/meals/history/"
+    assert _writes(furnished) == before
 
 
 def test_an_admin_is_not_offered_to_deactivate_themselves_and_is_refused(
@@ -250,7 +287,7 @@ def test_an_admin_is_not_offered_to_deactivate_themselves_and_is_refused(
 
 
 def test_a_press_on_a_page_that_is_out_of_date_says_so(admin: Page, furnished: Studio, way: str) -> None:
-    name = f"late {way}"
+    name = f"late {time.time_ns()}"
     furnished.manage("agent_key", "create", name)
     admin.goto(f"{furnished.url}/keys/")
     admin.get_by_role("button", name=f"Revoke {name}").click()
@@ -262,7 +299,7 @@ def test_a_press_on_a_page_that_is_out_of_date_says_so(admin: Page, furnished: S
 
 
 def test_a_double_click_acts_once(admin: Page, furnished: Studio, way: str) -> None:
-    name = f"double {way}"
+    name = f"double {time.time_ns()}"
     furnished.manage("agent_key", "create", name)
     before = _writes(furnished)
     admin.goto(f"{furnished.url}/keys/")

@@ -31,7 +31,9 @@
     });
     dialog.addEventListener("close", () => {
       dialog.remove();
-      opener?.focus();
+      // A click in the dialog has closed the menu that the button is in.
+      const back = opener?.checkVisibility() ? opener : opener?.closest("details[data-menu]")?.querySelector("summary");
+      back?.focus();
     });
     document.body.append(dialog);
     htmx.process(dialog);

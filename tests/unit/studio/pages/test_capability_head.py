@@ -94,7 +94,7 @@ def test_it_offers_one_primary_action_and_what_the_role_may_do(
     head = _head(signed_in(role).get(PAGE).content.decode())
     words = [
         (css, re.sub(r"<[^>]+>", "", text).strip())
-        for css, text in re.findall(r'<a class="([^"]*)"\s*[^>]*>(.*?)</a>', head, re.DOTALL)
+        for css, text in re.findall(r'<(?:a|button) class="([^"]*)"\s*[^>]*>(.*?)</(?:a|button)>', head, re.DOTALL)
     ]
     assert [text for css, text in words if "btn--primary" in css] == primary
     assert [text for css, text in words if "menu__item" in css] == menu

@@ -137,6 +137,27 @@ def test_what_is_wrong_stands_where_it_was_typed(
     author.wait_for_url("**/capabilities/nap_log_two/edit/**")
 
 
+def test_who_types_before_the_script_has_come_types_on(author: Page, studio: Studio) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    # By whatever digest it is served.
+    author.route("**/making*.js", hold)
+    author.goto(f"{studio.url}/new-capability/", wait_until="commit")
+    author.get_by_label("Trigger phrases").press_sequentially("bad night\nsleep")
+    assert held
+    _let_go(held)
+    entry = author.locator("#id_triggers_entry")
+    expect(entry).to_be_focused()
+    author.keyboard.type(" log")
+    expect(entry).to_have_value("sleep log")
+    expect(author.get_by_role("button", name="Remove bad night")).to_be_visible()
+    author.keyboard.press("Enter")
+    expect(author.get_by_role("button", name="Remove sleep log")).to_be_visible()
+
+
 def test_enter_in_a_field_creates_and_adds_no_row(author: Page, studio: Studio) -> None:
     _begin(author, studio.url, "Nap Log Three")
     author.get_by_label("Name", exact=True).press("Enter")

@@ -106,6 +106,8 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
 
 def _create_with_two_tools_and_a_form(author: Page) -> None:
     author.get_by_role("link", name="New capability").first.click()
+    # The field of the phrases is another one as soon as the scripts of the page have come.
+    author.wait_for_url("**/new-capability/")
     author.get_by_label("Name", exact=True).fill("Plant Care")
     author.locator("#id_description").fill(
         "Keeps track of when plants were watered. Use it when the user talks about watering."

@@ -24,6 +24,13 @@
     entry.setAttribute("aria-describedby", area.getAttribute("aria-describedby") ?? "");
     const label = form.querySelector(`label[for="${area.id}"]`);
     label.htmlFor = entry.id;
+    // Who types before this script has come types on: the line that is being written is not finished yet.
+    const isWriting = document.activeElement === area;
+    if (isWriting) {
+      const lines = area.value.split("\n");
+      entry.value = lines.pop();
+      area.value = lines.join("\n");
+    }
     area.hidden = true;
 
     function show() {
@@ -70,6 +77,7 @@
     box.append(entry);
     area.after(box);
     show();
+    if (isWriting) entry.focus();
   }
   for (const area of form.querySelectorAll("[data-chips]")) chips(area);
 

@@ -218,7 +218,7 @@ class SetPasswordForm(forms.Form):
     new = forms.CharField(
         label=gettext_lazy("Password"),
         strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "autofocus": True}),
         help_text=gettext_lazy("At least 12 characters."),
     )
     again = forms.CharField(

@@ -106,15 +106,17 @@ def _too_many(response: HttpResponse, error: RateLimited) -> HttpResponse:
     return response
 
 
-def _password_input(autocomplete: str) -> forms.PasswordInput:
-    return forms.PasswordInput(attrs={"autocomplete": autocomplete})
+def _password_input(autocomplete: str, *, has_focus: bool = False) -> forms.PasswordInput:
+    return forms.PasswordInput(attrs={"autocomplete": autocomplete, "autofocus": has_focus})
 
 
 class PasswordForm(forms.Form):
     """The old password, and the new one twice."""
 
     current = forms.CharField(
-        label=gettext_lazy("Current password"), strip=False, widget=_password_input("current-password")
+        label=gettext_lazy("Current password"),
+        strip=False,
+        widget=_password_input("current-password", has_focus=True),
     )
     new = forms.CharField(
         label=gettext_lazy("New password"),

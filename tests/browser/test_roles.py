@@ -184,6 +184,8 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
         "row => row.previousElementSibling.lastElementChild.getBoundingClientRect().right"
     )
     assert text == pytest.approx(said, abs=2)
+    # Two lines and their padding: the template's own line breaks are none of the text.
+    assert publisher.locator("tr.is-said").evaluate("row => row.offsetHeight") < 120
     publisher.locator("tr.is-said").scroll_into_view_if_needed()
     take(publisher, folder, "role-publisher")
     publisher.get_by_label("Comment", exact=True).fill("One question, see there")

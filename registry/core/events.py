@@ -113,6 +113,7 @@ _AUDITED_ONLY: Final = (
     "operator.sign_in",
     "operator.sign_in_failed",
     "proposal.accept",
+    "registry.backup",
     "registry.publish_examples",
     "registry.revalidate",
     "registry.set",

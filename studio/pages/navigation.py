@@ -174,6 +174,7 @@ SECTIONS: Final = (
                 around=("studio:release_rule",),
             ),
             NavItem(gettext_lazy("Audit log"), "studio:audit_list", "y", "administer", around=("studio:audit",)),
+            NavItem(gettext_lazy("Backup"), "studio:backup_show", "v", "administer"),
         ),
     ),
     NavSection(_RESOURCES, gettext_lazy("Docs"), "book-open", (NavItem(gettext_lazy("Docs"), "docs", "a"),)),

@@ -8,6 +8,7 @@ from studio.pages import url_converters as _converters  # noqa: F401 (makes <cap
 from studio.pages.views import (
     agent_key,
     audit,
+    backup,
     capability,
     capability_import,
     capability_list,
@@ -190,6 +191,7 @@ urlpatterns = [
     path("releases/cancel/", scheduled_release.release_cancel, name="release_cancel"),
     path("settings/publishing/", release_rule.release_rule_list, name="release_rule_list"),
     path("settings/publishing/drop/", release_rule.release_rule_delete, name="release_rule_drop"),
+    path("settings/backup/", backup.backup_show, name="backup_show"),
     path("demand/", demand.demand_list, name="demand_list"),
     path("demand/dismiss/", demand.demand_dismiss, name="demand_dismiss"),
     path("demand/bring-back/", demand.demand_undismiss, name="demand_bring_back"),

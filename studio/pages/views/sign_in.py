@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -24,6 +24,7 @@ from registry.access.sign_ins import SignInAttempt
 from registry.common.errors import InvalidRequest
 from registry.common.rate_limits import RateLimited
 from studio.pages.known_devices import find_device, remember_device
+from studio.pages.passwords import client_address, is_current_password, too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
 
 sign_out = LogoutView.as_view()
@@ -39,7 +40,7 @@ class SignInForm(AuthenticationForm):
         username = self.cleaned_data.get("username")
         if self.request is None or username is None or not self.cleaned_data.get("password"):
             return super().clean()
-        self.attempt = SignInAttempt(username, _address(self.request), find_device(self.request, username))
+        self.attempt = SignInAttempt(username, client_address(self.request), find_device(self.request, username))
         sign_ins.begin_attempt(self.attempt)
         try:
             self._refuse_deactivated(username)
@@ -83,27 +84,8 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
     except RateLimited as error:
         typed = {"username": request.POST.get("username", "")[:150]}
         form = AuthenticationForm(request, initial=typed)
-        context = {"form": form, "next": request.POST.get("next", ""), "too_many": _wait_message(error)}
-        return _too_many(render(request, "studio/session/sign_in.html", context), error)
-
-
-def _address(request: HttpRequest) -> str:
-    return str(request.META.get("REMOTE_ADDR"))
-
-
-def _wait_message(error: RateLimited) -> str:
-    seconds = error.retry_after_seconds
-    return ngettext(
-        "Too many attempts. Try again in %(seconds)s second.",
-        "Too many attempts. Try again in %(seconds)s seconds.",
-        seconds,
-    ) % {"seconds": seconds}
-
-
-def _too_many(response: HttpResponse, error: RateLimited) -> HttpResponse:
-    response.status_code = 429
-    response["Retry-After"] = str(error.retry_after_seconds)
-    return response
+        context = {"form": form, "next": request.POST.get("next", ""), "too_many": wait_message(error)}
+        return too_many(render(request, "studio/session/sign_in.html", context), error)
 
 
 def _password_input(autocomplete: str, *, has_focus: bool = False) -> forms.PasswordInput:
@@ -140,24 +122,14 @@ def password(request: StudioRequest) -> HttpResponse:
             messages.success(request, _("Password updated."))
             return redirect("studio:home")
     except RateLimited as error:
-        form.add_error("current", _wait_message(error))
-        return _too_many(render(request, "studio/session/password.html", {"form": form}), error)
+        form.add_error("current", wait_message(error))
+        return too_many(render(request, "studio/session/password.html", {"form": form}), error)
     return render(request, "studio/session/password.html", {"form": form}, status=400 if form.errors else 200)
-
-
-def _is_current_password(request: StudioRequest, password: str) -> bool:
-    """Raises `RateLimited`: a stolen session must not be enough to guess the password."""
-    attempt = SignInAttempt(request.user.get_username(), _address(request), where="password")
-    sign_ins.begin_attempt(attempt)
-    is_right = request.user.check_password(password)
-    record = sign_ins.record_success if is_right else sign_ins.record_failure
-    record(attempt)
-    return is_right
 
 
 def _change(request: StudioRequest, form: PasswordForm) -> bool:
     given = form.cleaned_data
-    if not _is_current_password(request, given["current"]):
+    if not is_current_password(request, given["current"]):
         form.add_error("current", _("Your current password is incorrect."))
     elif given["new"] != given["again"]:
         form.add_error("again", _("Passwords don't match."))

@@ -82,6 +82,7 @@ REVERSIBLE = {
     "agent_key_list": "creates a key, which can be revoked",
     "bulk_export": "reads",
     "bulk_revalidate": "queues checks",
+    "backup_show": "reads; asks for the password, since the file contains secrets",
     "capability_copy": "creates a draft, which can be discarded",
     "capability_live": "creates a key, which can be revoked",
     "capability_deprecate": "Restore on the same page; agents can still load it",

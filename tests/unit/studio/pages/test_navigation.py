@@ -55,7 +55,7 @@ def test_the_sidebar_has_four_groups_and_eleven_entries(signed_in: SignIn) -> No
         ("/releases/", "Reviews", "true", ["Reviews", "Scheduled releases", "Agent proposals"]),
         (
             "/keys/", "Settings", "true",
-            ["Members", "Teams", "API keys", "Webhooks", "Publishing policy", "Audit log"],
+            ["Members", "Teams", "API keys", "Webhooks", "Publishing policy", "Audit log", "Backup"],
         ),
     ],
 )  # fmt: skip

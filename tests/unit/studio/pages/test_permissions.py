@@ -145,6 +145,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "release_cancel": ("publisher", "publisher"),
     "release_rule_list": ("admin", "admin"),
     "release_rule_drop": ("admin", "admin"),
+    "backup_show": ("admin", "admin"),
     "supporting_list": ("viewer", None),
     "supporting_show": ("viewer", None),
     "supporting_save": ("author", "author"),

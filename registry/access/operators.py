@@ -285,6 +285,12 @@ def list_operators(*, search: str = "", role: str = "", state: str = "", sort: s
     return [one for one in rows if one.is_invited == (state == "invited")] if state in ("active", "invited") else rows
 
 
+def find_role(username: str) -> str:
+    """The role of an operator; empty where there is none of this name."""
+    operator = Operator.objects.filter(username=username).first()
+    return operator.role if operator is not None else ""
+
+
 def get_operator(username: str) -> Operator:
     """Raises `NotFound`."""
     operator = Operator.objects.filter(username=username).first()

@@ -14,8 +14,10 @@ from django.utils.safestring import SafeString
 
 from registry.catalog.facets import list_facets
 from registry.models import Proposal, Review
+from studio.pages.undo import undo_of
 
 register = template.Library()
+register.filter("undo_of", undo_of)
 _AVATARS: Final = 5
 _TILES: Final = 8
 # For each status of a capability, review or proposal: the tone of its badge.

@@ -29,6 +29,7 @@ from studio.pages.form_data import get_note, get_text
 from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
 from studio.pages.snippets import build_load_snippets
+from studio.pages.undo import Undo, report_done
 
 
 def get_capability_or_404(capability_id: str) -> Capability:
@@ -99,8 +100,18 @@ def _run(request: StudioRequest, capability_id: str, words: str, verb: Any, **ar
             reasons = "; ".join(finding.message for finding in outcome.findings if finding.is_error)
             messages.error(request, _("It doesn't pass the current checks: %(reasons)s") % {"reasons": reasons})
         else:
-            messages.success(request, words % {"name": get_display_name(capability)})
+            report_done(request, words % {"name": get_display_name(capability)}, _undo_of(capability, verb))
     return redirect("studio:capability_show", capability_id)
+
+
+def _undo_of(before: Capability, verb: Any) -> Undo | None:
+    """The way back to the status before, where it is one click: retiring asks first."""
+    if verb is publication.restore:
+        replaced_by = before.replaced_by.capability_id if before.replaced_by else ""
+        name, is_back = Undo.by("capability_deprecate", before.capability_id, replaced_by=replaced_by), "deprecated"
+    else:
+        name, is_back = Undo.by("capability_restore", before.capability_id), "published"
+    return name if before.status == is_back else None
 
 
 @publisher_required

@@ -23,6 +23,7 @@ from registry.usage.demand import DemandKind
 from studio.pages.actions import run_action
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
+from studio.pages.undo import Undo
 
 _ON_A_PAGE: Final = 25
 
@@ -59,19 +60,21 @@ def _groups(is_dismissed: bool) -> list[demand.MessageGroup]:  # noqa: FBT001 (o
 @post_only_from("studio:demand_list")
 def demand_dismiss(request: StudioRequest) -> HttpResponse:
     """Dismiss an unmet request."""
-    return _done(request, demand.dismiss_row, _("Dismissed. It returns after more requests."))
+    return _done(request, demand.dismiss_row, _("Dismissed. It returns after more requests."), "demand_bring_back")
 
 
 @author_required
 @post_only_from("studio:demand_list")
 def demand_undismiss(request: StudioRequest) -> HttpResponse:
     """Show it on the board again."""
-    return _done(request, demand.undismiss, _("Restored."))
+    return _done(request, demand.undismiss, _("Restored."), "demand_dismiss")
 
 
-def _done(request: StudioRequest, verb: Any, words: str) -> HttpResponse:
+def _done(request: StudioRequest, verb: Any, words: str, reverse_name: str) -> HttpResponse:
     what: DemandKind = "messages" if request.POST.get("what") == "messages" else "ids"
-    return run_action(request, verb, words, to=_board(what), what=what, chosen=request.POST.getlist("chosen")[:500])
+    chosen = request.POST.getlist("chosen")[:500]
+    undo = Undo.by(reverse_name, what=what, chosen=chosen)
+    return run_action(request, verb, words, to=_board(what), undo=undo, what=what, chosen=chosen)
 
 
 def _board(what: DemandKind) -> HttpResponse:

@@ -33,6 +33,7 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.undo import Undo
 from studio.pages.views.capability import get_capability_or_404
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
@@ -281,4 +282,7 @@ def draft_discard(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Discard the draft; it stays in the draft history for 30 days."""
     words = _("Draft discarded. You can restore it from the draft history for 30 days.")
     to, version = redirect("studio:capability_show", capability_id), get_int(request, "draft_version")
-    return run_action(request, drafts.discard_draft, words, to=to, capability_id=capability_id, draft_version=version)
+    undo = Undo.by("draft_version_restore", capability_id, version) if version else None
+    return run_action(
+        request, drafts.discard_draft, words, to=to, undo=undo, capability_id=capability_id, draft_version=version
+    )

@@ -15,6 +15,7 @@ from registry.catalog.facets import get_display_name
 from registry.common.errors import DraftConflict, DraftNotFound, RegistryError
 from studio.pages.form_data import get_int
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
 PER_PAGE = 50
@@ -64,9 +65,10 @@ def draft_version_show(request: StudioRequest, capability_id: str, number: int) 
 def draft_version_restore(request: StudioRequest, capability_id: str, number: int) -> HttpResponse:
     """Make it the draft again; the text that it replaces becomes a version."""
     get_capability_or_404(capability_id)
+    based_on = get_int(request, "based_on")
     try:
-        drafts.restore_version(
-            capability_id=capability_id, version=number, based_on=get_int(request, "based_on"), by=actor_of(request)
+        draft = drafts.restore_version(
+            capability_id=capability_id, version=number, based_on=based_on, by=actor_of(request)
         )
     except DraftNotFound as error:
         messages.error(request, error.message)
@@ -77,5 +79,8 @@ def draft_version_restore(request: StudioRequest, capability_id: str, number: in
     except RegistryError as error:
         messages.error(request, error.message)
         return redirect("studio:draft_version_show", capability_id, number)
-    messages.success(request, _("Draft version %(number)s restored.") % {"number": number})
+    undo = None
+    if based_on is not None and draft.version != based_on:
+        undo = Undo.by("draft_version_restore", capability_id, based_on, based_on=str(draft.version))
+    report_done(request, _("Draft version %(number)s restored.") % {"number": number}, undo)
     return redirect("studio:draft_edit", capability_id)

@@ -31,6 +31,7 @@ from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
 from studio.pages.tables import TableColumn, build_column, parse_sort
+from studio.pages.undo import Undo
 
 PAGE_SIZE: Final = 50
 ROLE_WORDS: Final = {
@@ -182,11 +183,11 @@ def _username(request: StudioRequest) -> str:
     return get_text(request, "username", most=150)
 
 
-def _run(request: StudioRequest, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(request: StudioRequest, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any) -> HttpResponse:
     """Do one verb and come back with a sentence on what happened."""
     username = _username(request)
     to = redirect("studio:operator_list")
-    return run_action(request, verb, words % {"name": username}, to=to, username=username, **arguments)
+    return run_action(request, verb, words % {"name": username}, to=to, undo=undo, username=username, **arguments)
 
 
 @admin_required
@@ -195,14 +196,17 @@ def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
     role = get_text(request, "role", most=16)
     words = _("%(name)s is now {role}.").format(role=_ROLE_NOUNS.get(role, role))
-    return _run(request, words, operators.set_role, role=role)
+    before = operators.find_role(_username(request))
+    undo = Undo.by("operator_role", username=_username(request), role=before) if before not in ("", role) else None
+    return _run(request, words, operators.set_role, undo=undo, role=role)
 
 
 @admin_required
 @confirmed_first(questions.deactivate_member, page="studio:operator_list")
 def operator_disable(request: StudioRequest) -> HttpResponse:
     """Deactivate a member: all sessions end, and sign-ins are refused."""
-    return _run(request, _("%(name)s was deactivated and signed out."), operators.disable_operator)
+    undo = Undo.by("operator_enable", username=_username(request))
+    return _run(request, _("%(name)s was deactivated and signed out."), operators.disable_operator, undo=undo)
 
 
 @admin_required

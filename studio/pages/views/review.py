@@ -44,6 +44,7 @@ from studio.pages.permissions import (
     post_only_from,
     restrict_to_read_only,
 )
+from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
 
@@ -206,7 +207,9 @@ def review_comment(request: StudioRequest, number: int) -> HttpResponse:
     return _tried(request, number, review_comments.add_comment, _("Comment added."), **more)
 
 
-def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **given: str) -> HttpResponse:
+def _on_comment(
+    request: StudioRequest, number: int, verb: Any, done: str, *, undo: str = "", **given: str
+) -> HttpResponse:
     """Do something about a comment and show the review again, at that comment."""
     review, entry = _review_or_404(number), get_int(request, "entry") or 0
     if not request.user.can_edit:
@@ -216,7 +219,7 @@ def _on_comment(request: StudioRequest, number: int, verb: Any, done: str, **giv
     except RegistryError as error:
         status = _STATUS.get(type(error), 422)
         return _page(request, review, error=error.message, status=status, answering=entry)
-    messages.success(request, done)
+    report_done(request, done, Undo.by(undo, number, entry=str(entry)) if undo else None)
     return redirect(f"{reverse('studio:review_show', args=[number])}#comment-{entry}")
 
 
@@ -232,14 +235,14 @@ def review_reply(request: StudioRequest, number: int) -> HttpResponse:
 @post_only_from("studio:review_show")
 def review_resolve(request: StudioRequest, number: int) -> HttpResponse:
     """What a comment asks for is settled."""
-    return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."))
+    return _on_comment(request, number, review_comments.resolve_thread, _("Comment resolved."), undo="review_reopen")
 
 
 @operator_required
 @post_only_from("studio:review_show")
 def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
     """It is not settled after all."""
-    return _on_comment(request, number, review_comments.reopen_thread, _("Comment reopened."))
+    return _on_comment(request, number, review_comments.reopen_thread, _("Comment reopened."), undo="review_resolve")
 
 
 @operator_required

@@ -27,6 +27,7 @@ from studio.pages.permissions import (
     post_only_from,
     publisher_required,
 )
+from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
 
@@ -57,7 +58,8 @@ def capability_visibility(request: StudioRequest, capability_id: str) -> HttpRes
         messages.error(request, error.message)
     else:
         words = _("%(name)s is listed.") if is_listed else _("%(name)s is unlisted.")
-        messages.success(request, words % {"name": get_display_name(capability)})
+        undo = None if is_listed else Undo.by("capability_visibility", capability_id, visibility="listed")
+        report_done(request, words % {"name": get_display_name(capability)}, undo)
     return redirect("studio:capability_share", capability_id)
 
 
@@ -112,11 +114,13 @@ def first_run_set(request: StudioRequest, capability_id: str) -> HttpResponse:
     """New sessions begin with this capability, or with none."""
     capability = get_capability_or_404(capability_id)
     begins = get_text(request, "first_run", most=3) == "yes"
+    before = first_run.get_first_run()
     try:
         first_run.set_first_run(capability_id=capability_id if begins else "", by=actor_of(request))
     except RegistryError as error:
         messages.error(request, error.message)
     else:
         words = _("New sessions start with %(name)s.") if begins else _("New sessions start without a capability.")
-        messages.success(request, words % {"name": get_display_name(capability)})
+        undo = Undo.by("first_run_set", before or capability_id, first_run="yes" if before else "no")
+        report_done(request, words % {"name": get_display_name(capability)}, undo)
     return redirect("studio:capability_share", capability_id)

@@ -30,6 +30,7 @@ from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, operator_required, post_only_from
+from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 
 DRAFT_CHANGED: Final = gettext_lazy(
@@ -136,14 +137,16 @@ def _brought(uploads: list[UploadedFile[Any]], folder: str) -> dict[str, str]:
 def supporting_remove(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Take one away; a release that has it keeps it."""
     capability = get_capability_or_404(capability_id)
-    path = get_text(request, "path", most=300)
+    path, based_on = get_text(request, "path", most=300), get_int(request, "based_on")
     try:
-        drafts.change_supporting_file(
-            capability=capability, remove=[path], based_on=get_int(request, "based_on"), by=actor_of(request)
+        draft = drafts.change_supporting_file(
+            capability=capability, remove=[path], based_on=based_on, by=actor_of(request)
         )
     except DraftConflict:
         return _page(request, capability, status=409, error=DRAFT_CHANGED)
     except RegistryError as error:
         return _page(request, capability, status=400, error=error.message)
-    messages.success(request, _("Removed %(path)s from the draft.") % {"path": path})
+    # The draft before is kept, as every removal of a file keeps it.
+    undo = Undo.by("draft_version_restore", capability_id, based_on, based_on=str(draft.version)) if based_on else None
+    report_done(request, _("Removed %(path)s from the draft.") % {"path": path}, undo)
     return redirect("studio:supporting_list", capability_id)

@@ -22,6 +22,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, operator_required, post_only_from
+from studio.pages.undo import Undo
 
 PAGE_SIZE: Final = 50
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by name or description"))
@@ -109,9 +110,11 @@ def team_change(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, found, form, status=400)
 
 
-def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(
+    request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
+) -> HttpResponse:
     _team_or_404(number)
-    return run_action(request, verb, words, to=redirect("studio:team_show", number), **arguments)
+    return run_action(request, verb, words, to=redirect("studio:team_show", number), undo=undo, **arguments)
 
 
 @admin_required
@@ -129,7 +132,8 @@ def team_remove_member(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a member from a team."""
     name = get_text(request, "username", most=150)
     words = _("%(name)s was removed from the team.") % {"name": name}
-    return _run(request, number, words, teams.remove_member, key=number, username=name)
+    undo = Undo.by("team_add_member", number, username=name)
+    return _run(request, number, words, teams.remove_member, undo=undo, key=number, username=name)
 
 
 @admin_required
@@ -147,7 +151,8 @@ def team_disown(request: StudioRequest, number: int) -> HttpResponse:
     """Remove a capability from its team."""
     name = get_text(request, "owned", most=64)
     words = _("%(name)s was removed from the team.") % {"name": name}
-    return _run(request, number, words, teams.set_owning_team, capability_id=name, key=None)
+    undo = Undo.by("team_own", number, owned=name)
+    return _run(request, number, words, teams.set_owning_team, undo=undo, capability_id=name, key=None)
 
 
 @admin_required

@@ -24,6 +24,7 @@ from studio.pages.confirmations import connections as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.form_data import get_int
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.undo import Undo
 
 PAGE_SIZE: Final = 50
 
@@ -124,10 +125,12 @@ def webhook_change(request: StudioRequest, number: int) -> HttpResponse:
     return _render_page(request, webhook, form, status=400)
 
 
-def _run(request: StudioRequest, number: int, words: str, verb: Any, **arguments: Any) -> HttpResponse:
+def _run(
+    request: StudioRequest, number: int, words: str, verb: Any, *, undo: Undo | None = None, **arguments: Any
+) -> HttpResponse:
     webhook = _webhook_or_404(number)
     to = redirect("studio:webhook_show", number)
-    return run_action(request, verb, words, to=to, **(arguments or {"name": webhook.name}))
+    return run_action(request, verb, words, to=to, undo=undo, **(arguments or {"name": webhook.name}))
 
 
 @admin_required
@@ -141,7 +144,8 @@ def webhook_test(request: StudioRequest, number: int) -> HttpResponse:
 @confirmed_first(questions.disable_webhook, page="studio:webhook_show")
 def webhook_disable(request: StudioRequest, number: int) -> HttpResponse:
     """Pause the deliveries of a webhook; events meanwhile are not sent later."""
-    return _run(request, number, _("Webhook disabled. Missed events aren't sent later."), webhooks.disable_webhook)
+    words, undo = _("Webhook disabled. Missed events aren't sent later."), Undo.by("webhook_enable", number)
+    return _run(request, number, words, webhooks.disable_webhook, undo=undo)
 
 
 @admin_required

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -283,6 +284,12 @@ def list_operators(*, search: str = "", role: str = "", state: str = "", sort: s
         for one in found
     ]
     return [one for one in rows if one.is_invited == (state == "invited")] if state in ("active", "invited") else rows
+
+
+def set_tour_marks(operator: Operator, marks: Collection[str]) -> None:
+    """Keep what a person has seen of the tour. A preference of their own, like the last sign-in not audited."""
+    operator.tour_marks = ".".join(sorted(marks))
+    operator.save(update_fields=["tour_marks"])
 
 
 def find_role(username: str) -> str:

@@ -100,6 +100,15 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 (
+                    "tour_marks",
+                    models.CharField(
+                        blank=True,
+                        default="",
+                        help_text="Steps of the tour that were opened, and `left`; by dots.",
+                        max_length=80,
+                    ),
+                ),
+                (
                     "groups",
                     models.ManyToManyField(
                         blank=True,

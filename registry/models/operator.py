@@ -22,6 +22,9 @@ class Operator(AbstractUser):
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)
     must_change_password = models.BooleanField(default=False)
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, help_text="Sessions of earlier ones are void.")
+    tour_marks = models.CharField(
+        max_length=80, blank=True, default="", help_text="Steps of the tour that were opened, and `left`; by dots."
+    )
     # Set for one request by the code that found that the page's capability belongs to another team: its name.
     blocked_by_team: str = ""
 

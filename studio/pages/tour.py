@@ -1,5 +1,5 @@
-"""The first-run tour: a list of steps on Home. What was looked at and whether it was left is kept in a cookie of the
-reader's browser, what was written is known from the registry."""
+"""The first-run tour: a list of steps on Home. What was looked at, and whether it was left, is kept with the account;
+what was written is known from the audit log."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.conf import settings
-from django.http import HttpResponse
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from registry.access import operators
 from registry.selectors.onboarding import completed_steps
 from studio.pages.navigation import MAY, Right
 from studio.pages.permissions import StudioRequest, actor_of
 
 _LEFT: Final = "left"
-_COOKIE_SECONDS: Final = 365 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ STEPS: Final = (
         gettext_lazy("Connect your first agent."), "studio:agent_key_list", "administer",
     ),
 )  # fmt: skip
-VISITED_COOKIE: Final = {step.key: step for step in STEPS if step.is_looked_at}
+VISITED: Final = {step.key: step for step in STEPS if step.is_looked_at}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,44 +86,25 @@ def get_tour(request: StudioRequest) -> Tour | None:
     return Tour([(step, step.key in done) for step in STEPS if MAY[step.right](request.user)])
 
 
-def mark_visited(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
+def is_to_visit(request: StudioRequest, key: str) -> bool:
+    """Whether opening the page of this step would be news."""
+    return not _marks(request) & {key, _LEFT}
+
+
+def mark_visited(request: StudioRequest, key: str) -> None:
     """Note that a page of the tour was opened."""
-    return _keep(request, response, _marks(request) | {key})
+    operators.set_tour_marks(request.user, _marks(request) | {key})
 
 
-def list_visited(request: StudioRequest, response: HttpResponse, key: str) -> HttpResponse:
-    """As `mark_visited`, for an operator who found the page without the tour; nothing is stored once they left it."""
-    marks = _marks(request)
-    return response if marks & {key, _LEFT} else mark_visited(request, response, key)
-
-
-def hide_tour(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+def hide_tour(request: StudioRequest) -> None:
     """Hide the tour."""
-    return _keep(request, response, _marks(request) | {_LEFT})
+    operators.set_tour_marks(request.user, _marks(request) | {_LEFT})
 
 
-def show_tour(request: StudioRequest, response: HttpResponse) -> HttpResponse:
+def show_tour(request: StudioRequest) -> None:
     """Show it again, with what was looked at."""
-    return _keep(request, response, _marks(request) - {_LEFT})
+    operators.set_tour_marks(request.user, _marks(request) - {_LEFT})
 
 
 def _marks(request: StudioRequest) -> frozenset[str]:
-    return frozenset(request.COOKIES.get(_cookie(request), "").split(".")) & {_LEFT, *VISITED_COOKIE}
-
-
-def _keep(request: StudioRequest, response: HttpResponse, marks: frozenset[str]) -> HttpResponse:
-    response.set_cookie(
-        _cookie(request), ".".join(sorted(marks)), max_age=_COOKIE_SECONDS, httponly=True, samesite="Lax",
-        secure=settings.SESSION_COOKIE_SECURE,
-    )  # fmt: skip
-    return response
-
-
-def _cookie(request: StudioRequest) -> str:
-    # Two people may share a browser.
-    return f"studio_tour_{request.user.pk}"
-
-
-def step_url(step: TourStep) -> str:
-    """Where a step leads: through the note that it was looked at, where that is all."""
-    return reverse("studio:tour_step", args=[step.key]) if step.is_looked_at else reverse(step.url_name)
+    return frozenset(request.user.tour_marks.split(".")) & {_LEFT, *VISITED}

@@ -20,7 +20,6 @@ from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
 from registry.selectors.capability_overview import describe_use
-from studio.pages import tour
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
@@ -65,9 +64,7 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
         "has_earlier_drafts": draft is None and draft_versions.has_earlier_drafts(capability),
         "incidents": capability.incidents.filter(closed_at__isnull=True),
     }
-    response = render(request, "studio/capability/show.html", context)
-    # What is only a draft is no example of what agents can load.
-    return tour.list_visited(request, response, "example") if revision else response
+    return render(request, "studio/capability/show.html", context)
 
 
 def _published_context(request: StudioRequest, capability: Capability, bundle: SkillBundle) -> dict[str, Any]:

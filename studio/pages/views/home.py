@@ -9,7 +9,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from registry.selectors import home as sections
 from studio.pages import tour
@@ -17,6 +17,7 @@ from studio.pages.charts import build_bar_chart
 from studio.pages.figures import build_figures
 from studio.pages.inbox import build_inbox_row
 from studio.pages.permissions import StudioRequest, operator_required, post_only_from
+from studio.pages.undo import Undo, report_done
 
 SHOWN_MAX: Final = 8
 # More marks than this would hide the bars.
@@ -49,23 +50,27 @@ def home(request: StudioRequest) -> HttpResponse:
 
 
 @operator_required
-@require_safe
+@require_POST
 def tour_step(request: StudioRequest, step: str) -> HttpResponse:
-    """To the page of a step that is done by looking at it."""
-    if step not in tour.VISITED_COOKIE:
+    """Note that a step was looked at, and lead to its page."""
+    if step not in tour.VISITED:
         raise Http404(_("The tour has no step %(step)s") % {"step": step})
-    return tour.mark_visited(request, redirect(tour.VISITED_COOKIE[step].url_name), step)
+    tour.mark_visited(request, step)
+    return redirect(tour.VISITED[step].url_name)
 
 
 @operator_required
 @post_only_from("studio:home")
 def tour_leave(request: StudioRequest) -> HttpResponse:
     """Hide the first steps on Home for this operator."""
-    return tour.hide_tour(request, redirect("studio:home"))
+    tour.hide_tour(request)
+    report_done(request, _("First steps hidden. You can find them under Help."), Undo.by("tour_show"))
+    return redirect("studio:home")
 
 
 @operator_required
 @post_only_from("studio:home")
 def tour_show(request: StudioRequest) -> HttpResponse:
     """Show the first steps on Home again for this operator."""
-    return tour.show_tour(request, redirect("studio:home"))
+    tour.show_tour(request)
+    return redirect("studio:home")

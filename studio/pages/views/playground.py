@@ -15,7 +15,6 @@ from django.views.decorators.http import require_safe
 from agent_client.environment.probe import KINDS, Environment, Kind
 from registry.common.errors import RegistryError
 from registry.core import queries
-from studio.pages import tour
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
 from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
 from studio.pages.permissions import StudioRequest, operator_required, post_only_from
@@ -41,8 +40,7 @@ _ADDRESS_MAX: Final = 6000
 @require_safe
 def playground_show(request: StudioRequest) -> HttpResponse:
     """A conversation from the address: anyone with the link sees the same. Nothing is stored."""
-    page = render(request, "studio/playground/show.html", _conversation(request.GET))
-    return tour.list_visited(request, page, "playground")
+    return render(request, "studio/playground/show.html", _conversation(request.GET))
 
 
 def _conversation(given: QueryDict) -> dict[str, Any]:

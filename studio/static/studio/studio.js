@@ -40,6 +40,10 @@ for (const toast of document.querySelectorAll("[data-toast]")) {
   setTimeout(go, TOAST_MS);
 }
 
+// Whoever finds a page of the first steps without them has seen it as well.
+const visit = document.querySelector("[data-tour-visit]");
+if (visit) fetch(visit.dataset.tourVisit, { method: "POST", redirect: "manual", headers: JSON.parse(document.body.getAttribute("hx-headers")) });
+
 const notice = document.getElementById("notice");
 const kept = gettext("What you typed is still here.");
 const WORDS = {

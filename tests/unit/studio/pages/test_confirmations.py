@@ -135,6 +135,7 @@ REVERSIBLE = {
     "team_create": "Delete team",
     "team_own": "Remove on the same page",
     "tour_leave": "Show on the page Help",
+    "tour_step": "marks a step as seen",
     "tour_show": "Skip on Home",
     "webhook_change": "the settings can be changed back",
     "webhook_enable": "Disable on the same page",

@@ -33,7 +33,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "home": ("viewer", None),
     "tour_leave": ("viewer", "viewer"),
     "tour_show": ("viewer", "viewer"),
-    "tour_step": ("viewer", None),
+    "tour_step": (None, "viewer"),
     "palette_find": ("viewer", None),
     "password": ("viewer", "viewer"),
     "capability_list": ("viewer", None),

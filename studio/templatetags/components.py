@@ -19,6 +19,10 @@ from studio.pages.undo import undo_of
 register = template.Library()
 register.filter("undo_of", undo_of)
 _AVATARS: Final = 5
+# Icons that point along the line, and so the other way where it is written from right to left.
+_POINTING: Final = frozenset(
+    {"arrow-left", "arrow-right", "arrow-up-right", "chevron-left", "chevron-right", "log-out"}
+)
 _TILES: Final = 8
 # For each status of a capability, review or proposal: the tone of its badge.
 _STATUS_TONES: Final = {
@@ -36,8 +40,9 @@ _STATUS_TONES: Final = {
 def icon(name: str, size: str = "") -> SafeString:
     """An icon of the sprite, beside words that say the same; `size` is `sm`, `lg` or `xl`."""
     return format_html(
-        '<svg class="icon{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        '<svg class="icon{}{}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         f" icon--{size}" if size else "",
+        " icon--points" if name in _POINTING else "",
         static("studio/icons/sprite.svg"),
         name,
     )

@@ -248,3 +248,23 @@ def test_a_sentence_in_a_script_is_found(source: str) -> None:
 )
 def test_what_is_marked_or_no_words_is_passed_over_in_a_script(source: str) -> None:
     assert not [one for one in literals(source) if one.looks_shown and not one.is_marked]
+
+
+@pytest.mark.parametrize("address", ["/sign-in/", "/", "/nowhere/"])
+@pytest.mark.parametrize(("language", "direction"), [("en", ""), ("de", ""), ("ar", ' dir="rtl"')])
+def test_a_page_names_its_language_and_direction(
+    address: str, language: str, direction: str, signed_in: SignIn
+) -> None:
+    client = Client() if address == "/sign-in/" else signed_in("viewer")
+    with translation.override(language):
+        page = client.get(address).content.decode()
+    assert re.search(f'<html lang="{language}"{direction} ?>', page)
+
+
+def test_styles_name_no_side() -> None:
+    """Left and right are those of one direction of writing; start and end follow it."""
+    sides = re.compile(
+        r"(?:margin|padding|border)-(?:left|right)|(?<![-\w])(?:left|right)\s*:|(?:float|text-align):\s*(?:left|right)"
+    )
+    for sheet in (Path(TEMPLATES).parent / "studio" / "static" / "studio").glob("*.css"):
+        assert not sides.findall(re.sub(r"/\*.*?\*/", "", sheet.read_text("utf-8"), flags=re.DOTALL)), sheet.name

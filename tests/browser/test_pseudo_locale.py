@@ -1,0 +1,98 @@
+"""The Studio in a language that is longer, has other letters and is written the other way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.browser.conftest import add_operators
+from tests.browser.pseudo_locale import LANGUAGE, write_catalogs
+from tests.browser.steps import PASSWORD
+from tests.browser.test_looks import ADDRESSES, OVERFLOW, furnished  # noqa: F401 (a fixture)
+from tests.servers import Studio, start_studio
+from tests.sweeps import check_each
+from tests.unit.studio.brackets import outside_brackets
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+WIDTHS = (320, 1280, 2560)
+# Names of programs, as examples in empty fields.
+PLACEHOLDERS = {"ffmpeg", "openpyxl", "pandas"}
+SETTINGS = "tests.browser.pseudo_settings"
+# What sticks out beside the page, for the message of a failure.
+WIDE = """() => {
+    const page = document.documentElement, width = page.clientWidth;
+    const clips = one => one && one !== document.body && one !== page
+        && (getComputedStyle(one).overflowX !== "visible" || clips(one.parentElement));
+    const sticksOut = ({ left, right, width: own }) => own > 1 && (right > width + 1 || left < -1);
+    return [...document.querySelectorAll("body *")]
+        .filter(one => sticksOut(one.getBoundingClientRect()) && one.checkVisibility() && !clips(one.parentElement))
+        .map(one => one.outerHTML.slice(0, 120)).slice(0, 5);
+}"""
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    folder = tmp_path_factory.mktemp("locale")
+    write_catalogs(folder)
+    more = {"DJANGO_SETTINGS_MODULE": SETTINGS, "PSEUDO_LOCALE": str(folder)}
+    studio = start_studio(tmp_path_factory.mktemp("studio"), None, add_operators, **more)
+    yield studio
+    studio.stop()
+
+
+@pytest.fixture(scope="module")
+def data(furnished: Studio) -> set[str]:  # noqa: F811
+    """Each word that somebody of the registry has written, or that is a name in it."""
+    dumped = furnished.manage("dumpdata", "registry").stdout
+    return set(re.findall(r"[^\W\d_]{2,}", dumped))
+
+
+def test_no_page_is_too_wide_in_either_direction(
+    furnished: Studio,  # noqa: F811
+    page: Page,
+    signed_in: Any,
+) -> None:
+    def check(name: str) -> None:
+        page.goto(furnished.url + ADDRESSES[name])
+        assert page.locator("html").get_attribute("lang") == LANGUAGE
+        for direction in ("ltr", "rtl"):
+            page.evaluate("direction => { document.documentElement.dir = direction; }", direction)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate(OVERFLOW) <= 0, (direction, width, page.evaluate(WIDE))
+
+    check_each(sorted(ADDRESSES), check)
+
+
+def test_every_text_is_translated(
+    furnished: Studio,  # noqa: F811
+    page: Page,
+    signed_in: Any,
+    data: set[str],
+) -> None:
+    def check(name: str) -> None:
+        page.goto(furnished.url + ADDRESSES[name])
+        assert outside_brackets(page.content(), data | PLACEHOLDERS) == []
+
+    # The editor's forms quote the schemas: test_editor_language.py knows these.
+    check_each(sorted(name for name in ADDRESSES if not name.startswith("editor")), check)
+
+
+@pytest.fixture
+def signed_in(studio: Studio, page: Page, cookies: dict[str, Any]) -> None:
+    """As an admin, whatever the form is called in this language."""
+    page.context.add_cookies(cookies.get("admin", []))
+    page.goto(f"{studio.url}/capabilities/")
+    if "/sign-in/" in page.url:
+        page.locator("[name=username]").fill("the-admin")
+        page.locator("[name=password]").fill(PASSWORD)
+        page.locator("main form [type=submit]").click()
+        page.wait_for_url("**/capabilities/")
+        cookies["admin"] = page.context.cookies()

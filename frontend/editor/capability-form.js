@@ -30,7 +30,7 @@ export class CapabilityForm extends JsonForm {
   }
 
   content(tree) {
-    if (tree.type !== "object") return [h("p", { class: "message message-warning" }, gettext("capability.json must contain one object."))];
+    if (tree.type !== "object") return [h("p", { class: "banner banner--warning" }, gettext("capability.json must contain one object."))];
     const profile = this.get(["skill_profile"]) ?? "capability";
     return [
       this.what(profile), this.when(profile), profile === "playbook" ? this.playbook() : null,
@@ -108,13 +108,13 @@ export class CapabilityForm extends JsonForm {
       at: `os.${key}`,
       changed: (on) => this.redraw([["os"], orNothing(SYSTEMS.map(([one]) => one).filter((one) => (one === key ? on : os.includes(one))))]),
     }));
-    return group(gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "label" }, gettext("Operating systems")), ticks));
+    return group(gettext("Platforms"), "", h("fieldset", { class: "ticks", "data-field": "/os" }, h("legend", { class: "field__label" }, gettext("Operating systems")), ticks));
   }
 
   needs() {
     const level = this.get(["dependency_level"]) ?? "builtin";
     const levels = isObject(level)
-      ? h("p", { class: "help" }, gettext("The setup differs by operating system. Edit it in code."))
+      ? h("p", { class: "field__hint" }, gettext("The setup differs by operating system. Edit it in code."))
       : choice(gettext("Setup required"), level, LEVELS, { at: "dependency_level", writes: ["dependency_level"], changed: (now) => this.write([["dependency_level"], now]) });
     return group(gettext("Dependencies"), gettext("Names only. Never enter secrets."), levels,
       h("div", { class: "two-fields" }, NEEDS.map(([key, words]) => this.phrases(words, ["dependencies", key]))));
@@ -143,7 +143,7 @@ export class CapabilityForm extends JsonForm {
       typeof value === "string"
         ? h("input", { type: "text", value, "aria-label": interpolate(gettext("Value of %(name)s"), { name: key }, true), "data-at": `metadata.${key}`, "data-field": pointerOf(["metadata", key]), oninput: (event) => this.write([["metadata", key], event.target.value]) })
         : h("span", { class: "muted" }, gettext("Not text; edit it in code")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", "aria-label": interpolate(gettext("Remove %(name)s"), { name: key }, true), onclick: () => this.remove(interpolate(gettext("%(name)s removed"), { name: key }, true), [["metadata", key], undefined]) }, gettext("Remove"))));
+      h("button", { type: "button", class: "btn btn--sm", "aria-label": interpolate(gettext("Remove %(name)s"), { name: key }, true), onclick: () => this.remove(interpolate(gettext("%(name)s removed"), { name: key }, true), [["metadata", key], undefined]) }, gettext("Remove"))));
     const made = text(gettext("Add metadata"), "", {
       at: "metadata-new", help: gettext("Key name"), onleave: true,
       changed: (name) => name.trim() && !(name.trim() in facts) && this.arrange([["metadata", name.trim()], ""]),
@@ -154,6 +154,6 @@ export class CapabilityForm extends JsonForm {
   others() {
     const unknown = this.tree.members.map((member) => member.key).filter((key) => !SHOWN.includes(key));
     if (!unknown.length) return null;
-    return h("p", { class: "help" }, gettext("Not editable here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
+    return h("p", { class: "field__hint" }, gettext("Not editable here:"), " ", unknown.map((key) => h("code", {}, `${key} `)));
   }
 }

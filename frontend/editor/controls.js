@@ -69,22 +69,22 @@ export function text(label, value, { at, help, changed, required, most, rows, ty
 }
 
 export function choice(label, value, options, { at, help, changed, required, writes, ...more }) {
-  const select = h("select", { class: "form-select", "data-at": at, ...more, ...marked(writes) },
+  const select = h("select", { class: "select", "data-at": at, ...more, ...marked(writes) },
     options.map(([key, words, isOff]) => h("option", { value: key, selected: key === value, disabled: isOff }, words)));
   select.addEventListener("change", () => changed(select.value));
   return field(label, select, help, { required });
 }
 
 export function tick(label, checked, { at, changed, help = "", writes, ...more }) {
-  const box = h("input", { type: "checkbox", class: "form-check-input", id: newId(), "data-at": at, checked, ...more, ...marked(writes) });
+  const box = h("input", { type: "checkbox", id: newId(), "data-at": at, checked, ...more, ...marked(writes) });
   box.addEventListener("change", () => changed(box.checked));
   if (help) box.setAttribute("aria-describedby", `${box.id}-help`);
   return h("div", { class: "tick" }, box, h("label", { for: box.id }, label),
-    help ? h("p", { class: "help", id: `${box.id}-help` }, help) : null);
+    help ? h("p", { class: "field__hint", id: `${box.id}-help` }, help) : null);
 }
 
 export const button = (words, onclick, more = {}) =>
-  h("button", { type: "button", class: `btn btn-sm ${more.kind ?? "btn-quiet"}`, "data-at": more.at, "aria-label": more.label, onclick, disabled: more.disabled ?? false }, words);
+  h("button", { type: "button", class: `btn btn--sm ${more.kind ?? ""}`, "data-at": more.at, "aria-label": more.label, onclick, disabled: more.disabled ?? false }, words);
 
 export const group = (title, help, ...children) =>
-  h("section", { class: "form-group" }, h("h3", {}, title), help ? h("p", { class: "help" }, help) : null, children);
+  h("section", { class: "form-group" }, h("h3", {}, title), help ? h("p", { class: "field__hint" }, help) : null, children);

@@ -24,9 +24,9 @@ export function field(label, control, help = "", more = {}) {
   if (help_id) control.setAttribute("aria-describedby", help_id);
   return h(
     "div", { class: `field ${more.class ?? ""}` },
-    h("label", { class: "label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", gettext("Required")) : null),
+    h("label", { class: "field__label", for: control.id }, label, more.required ? h("span", { class: "needed" }, " ", gettext("Required")) : null),
     control,
-    help ? h("p", { class: "help", id: help_id }, help) : null,
+    help ? h("p", { class: "field__hint", id: help_id }, help) : null,
   );
 }
 

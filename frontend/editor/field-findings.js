@@ -91,14 +91,14 @@ export class FieldFindings {
   said(finding) {
     const copy = (selector) => finding.item.querySelector(selector)?.cloneNode(true);
     const inside = (selector) => [...(copy(selector)?.childNodes ?? [])];
-    const hint = inside(".finding-hint");
+    const hint = inside(".issue__hint");
     const words = h("p", { class: "field-finding-words", id: newId() },
-      copy(".finding-head > .visually-hidden"), " ", h("span", { translate: "no" }, inside(".finding-message")),
+      copy(".visually-hidden"), " ", h("span", { translate: "no" }, inside(".issue__message")),
       hint.length ? h("span", { class: "field-finding-hint", translate: "no" }, " ", hint) : null);
     const toText = finding.isWritten ? null
-      : h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.goTo(finding) }, gettext("Open code"));
+      : h("button", { type: "button", class: "btn btn--sm", onclick: () => this.goTo(finding) }, gettext("Open code"));
     return h("div", { class: `field-finding field-finding-${finding.severity}` }, words,
-      h("div", { class: "actions" }, copy(".finding-code"), copy("[data-fix]"), toText));
+      h("div", { class: "row" }, copy(".issue__code"), copy("[data-fix]"), toText));
   }
 
   // How many errors and warnings a fold holds, for those who see it closed.
@@ -106,8 +106,8 @@ export class FieldFindings {
     const errors = fold.querySelectorAll(".field-finding-error").length;
     const warnings = fold.querySelectorAll(".field-finding-warning").length;
     const tags = [
-      [errors, interpolate(gettext("Errors: %(count)s"), { count: errors }, true), "tag-error"], [warnings, interpolate(gettext("Warnings: %(count)s"), { count: warnings }, true), "tag-warning"],
+      [errors, interpolate(gettext("Errors: %(count)s"), { count: errors }, true), "badge--danger"], [warnings, interpolate(gettext("Warnings: %(count)s"), { count: warnings }, true), "badge--warning"],
     ].filter(([count]) => count);
-    fold.querySelector("summary").append(...tags.map(([, words, look]) => h("span", { class: `tag ${look} fold-count` }, words)));
+    fold.querySelector("summary").append(...tags.map(([, words, look]) => h("span", { class: `badge ${look} fold-count` }, words)));
   }
 }

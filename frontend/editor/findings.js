@@ -10,11 +10,11 @@ export class Findings {
     this.fields = new FieldFindings((finding) => editor.goTo(finding));
     this.remember();
     editor.form.addEventListener("click", (event) => {
-      const place = event.target.closest("a.finding-place");
+      const place = event.target.closest("a.issue__place");
       const fix = event.target.closest("[data-fix]");
       if (place) {
         event.preventDefault();
-        editor.goToFinding(read(place.closest(".finding")));
+        editor.goToFinding(read(place.closest(".issue")));
       } else if (fix) this.apply(JSON.parse(fix.dataset.fix), fix.closest(".field-findings")?.control);
     });
     document.body.addEventListener("htmx:beforeRequest", (event) => {
@@ -38,7 +38,7 @@ export class Findings {
   }
 
   list() {
-    return [...this.root.querySelectorAll(".finding")].map((item) => {
+    return [...this.root.querySelectorAll(".issue")].map((item) => {
       const fixes = [...item.querySelectorAll("[data-fix]")];
       return { ...read(item), fixes: fixes.map((one) => ({ label: one.textContent.trim(), apply: () => this.apply(JSON.parse(one.dataset.fix)) })) };
     });
@@ -94,7 +94,7 @@ export class Findings {
   }
 
   say() {
-    const tags = [...this.root.querySelectorAll(".findings-head .tag")].map((tag) => tag.textContent.trim());
+    const tags = [...this.root.querySelectorAll(".findings-head .badge")].map((tag) => tag.textContent.trim());
     const said = document.getElementById("findings-said");
     const words = interpolate(gettext("Issues: %(list)s"), { list: tags.join(", ") }, true);
     if (said.textContent !== words) said.textContent = words;
@@ -102,13 +102,13 @@ export class Findings {
 }
 
 function read(item) {
-  const place = item.querySelector(".finding-place");
-  const words = [item.querySelector(".finding-message")?.textContent, item.querySelector(".finding-hint")?.textContent];
+  const place = item.querySelector(".issue__place");
+  const words = [item.querySelector(".issue__message")?.textContent, item.querySelector(".issue__hint")?.textContent];
   const { file, line, column, field } = place?.dataset ?? {};
   return {
     item, file, line: Number(line) || null, column: Number(column) || 1, field,
     isWritten: Boolean(place) && !("unwritten" in place.dataset),
-    severity: item.classList.contains("finding-error") ? "error" : "warning",
+    severity: item.classList.contains("issue--error") ? "error" : "warning",
     message: words.filter(Boolean).map((one) => one.trim()).join(" "),
   };
 }

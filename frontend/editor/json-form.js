@@ -38,10 +38,10 @@ export class JsonForm {
   unreadable(fault) {
     const before = this.document.text.slice(0, fault.offset).split("\n");
     const place = { file: this.document.name, line: before.length, column: [...before.at(-1)].length + 1 };
-    return h("div", { class: "message message-warning form-unreadable" },
+    return h("div", { class: "banner banner--warning form-unreadable" },
       h("p", {}, interpolate(gettext("Invalid JSON at line %(line)s, column %(column)s. %(fault)s."), { ...place, fault: fault.message }, true)),
       h("p", {}, gettext("Your text is unchanged.")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.editor.goTo(place) }, gettext("Go to line")));
+      h("button", { type: "button", class: "btn btn--sm", onclick: () => this.editor.goTo(place) }, gettext("Go to line")));
   }
 
   get(path) {

@@ -92,7 +92,7 @@ export class Preview {
     if (this.shown === "findings") return;
     if (this.shown === "forms" && this.answer && !this.failure) return this.drawForms();
     this.frame = null;
-    if (this.failure) this.root.replaceChildren(h("p", { class: "message message-warning", role: "status" }, this.failure));
+    if (this.failure) this.root.replaceChildren(h("p", { class: "banner banner--warning", role: "status" }, this.failure));
     else if (!this.answer) this.root.replaceChildren(h("p", { class: "muted preview-wait" }, gettext("Loading preview…")));
     else this.root.replaceChildren(...this[this.shown]());
     return undefined;
@@ -101,20 +101,20 @@ export class Preview {
   skill() {
     const frame = h("iframe", { class: "preview-frame", title: gettext("Instructions preview"), sandbox: "" });
     frame.srcdoc = page(this.dark(), this.root.dataset.style, "", this.answer.skill_html);
-    return [h("p", { class: "help" }, gettext("Rendered instructions. Links and images are disabled.")), frame];
+    return [h("p", { class: "field__hint" }, gettext("Rendered instructions. Links and images are disabled.")), frame];
   }
 
   agent() {
     const { agent } = this.answer;
     if (!agent) return [absent(gettext("Prompt"))];
     const size = { characters: agent.characters.toLocaleString(), tokens: agent.tokens_estimate.toLocaleString() };
-    return [h("p", { class: "help" }, interpolate(gettext("Exactly what the model sees: %(characters)s characters, about %(tokens)s tokens."), size, true)),
+    return [h("p", { class: "field__hint" }, interpolate(gettext("Exactly what the model sees: %(characters)s characters, about %(tokens)s tokens."), size, true)),
       h("pre", { class: "prompt", tabindex: "0", "aria-label": gettext("Prompt") }, agent.prompt)];
   }
 
   load() {
     if (!this.answer.load) return [absent(gettext("API response"))];
-    return [h("p", { class: "help" }, interpolate(gettext("capability_skill_load response · %(bytes)s bytes"), { bytes: this.answer.load_bytes.toLocaleString() }, true)),
+    return [h("p", { class: "field__hint" }, interpolate(gettext("capability_skill_load response · %(bytes)s bytes"), { bytes: this.answer.load_bytes.toLocaleString() }, true)),
       h("pre", { class: "prompt", tabindex: "0", "aria-label": gettext("API response") }, this.answer.load)];
   }
 
@@ -133,21 +133,21 @@ export class Preview {
     const stamp = JSON.stringify([form, this.theme, this.dark(), forms.map((one) => one.schema_id)]);
     if (this.frame?.isConnected && this.drawn === stamp) return undefined;
     this.drawn = stamp;
-    const pick = h("select", { class: "form-select", "aria-label": gettext("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
+    const pick = h("select", { class: "select", "aria-label": gettext("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
       forms.map((one) => h("option", { value: one.schema_id, selected: one === form }, one.title ? `${one.title} (${one.schema_id})` : one.schema_id)));
     const isDark = this.theme ? this.theme === "dark" : this.dark();
-    const light = h("button", { type: "button", class: "btn btn-sm btn-quiet", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? gettext("Light preview") : gettext("Dark preview"));
+    const light = h("button", { type: "button", class: "btn btn--sm", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? gettext("Light preview") : gettext("Dark preview"));
     const head = h("div", { class: "preview-head" }, pick, light);
     if (!form.messages) {
       this.frame = null;
-      return this.root.replaceChildren(head, h("div", { class: "message message-warning" }, h("p", { translate: "no" }, form.why)));
+      return this.root.replaceChildren(head, h("div", { class: "banner banner--warning" }, h("p", { translate: "no" }, form.why)));
     }
     this.frame = h("iframe", { class: "preview-frame preview-form", title: interpolate(gettext("Form %(name)s"), { name: form.schema_id }, true), sandbox: "allow-scripts" });
     this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");
     this.messages = form.messages;
     this.log ??= h("ol", { class: "action-log", "aria-live": "polite" });
     this.root.replaceChildren(head, this.frame, h("h3", {}, gettext("Result")),
-      h("p", { class: "help" }, gettext("Try the form. Calls are checked but not executed.")), this.log);
+      h("p", { class: "field__hint" }, gettext("Try the form. Calls are checked but not executed.")), this.log);
     return undefined;
   }
 
@@ -157,7 +157,7 @@ export class Preview {
     const said = event.data ?? {};
     if (said.type === "ready") this.frame.contentWindow.postMessage({ type: "render", messages: this.messages }, "*");
     if (said.type === "size" && Number.isFinite(said.height)) this.frame.style.height = `${Math.min(1600, Math.max(120, Math.ceil(said.height)))}px`;
-    if (said.type === "failed") this.entry(h("p", { class: "message message-warning" }, interpolate(gettext("This form can't be displayed: %(why)s"), { why: String(said.message).slice(0, 300) }, true)));
+    if (said.type === "failed") this.entry(h("p", { class: "banner banner--warning" }, interpolate(gettext("This form can't be displayed: %(why)s"), { why: String(said.message).slice(0, 300) }, true)));
     if (said.type === "action" && typeof said.name === "string") this.acted(said);
   }
 
@@ -168,7 +168,7 @@ export class Preview {
     this.entry(h("p", {}, h("strong", {}, String(name).slice(0, 100))), verdict, h("pre", { class: "mono" }, sent));
     try {
       const told = await this.ask(this.root.dataset.actionAddress, { schema_id: this.form, action: name, context: sent });
-      verdict.replaceChildren(h("span", { class: `tag ${told.fits ? "tag-good" : "tag-error"}` }, told.fits ? gettext("Valid call") : gettext("Blocked")), ` ${told.words}`);
+      verdict.replaceChildren(h("span", { class: `badge ${told.fits ? "badge--success" : "badge--danger"}` }, told.fits ? gettext("Valid call") : gettext("Blocked")), ` ${told.words}`);
       verdict.className = "";
       if (told.arguments) verdict.parentElement.querySelector("pre").textContent = told.arguments;
     } catch (error) {

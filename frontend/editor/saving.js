@@ -187,7 +187,7 @@ export class Saving {
     this.isStale = true;
     this.tell(gettext("Someone else saved this draft"));
     this.bar(gettext("Someone else saved this draft after you opened it. Your text is kept in this browser until you choose."),
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.compare() }, gettext("Compare and merge")));
+      h("button", { type: "button", class: "btn btn--sm btn--primary", onclick: () => this.compare() }, gettext("Compare and merge")));
   }
 
   // A page of its own, with both texts; the base of each file that was changed makes a merge possible.
@@ -208,7 +208,7 @@ export class Saving {
   }
 
   bar(words, ...actions) {
-    const bar = h("div", { class: "callout editor-bar", role: "status" }, h("p", {}, words), h("div", { class: "actions" }, actions));
+    const bar = h("div", { class: "banner editor-bar", role: "status" }, h("p", {}, words), h("div", { class: "row" }, actions));
     this.form.querySelector(".editor-body").before(bar);
     return bar;
   }
@@ -223,8 +223,8 @@ export class Saving {
     const when = new Date(copy.at).toLocaleString(document.documentElement.lang || [], parts);
     const files = Object.keys(copy.texts).join(", ");
     const bar = this.bar(interpolate(gettext("Unsaved changes from %(when)s: %(files)s."), { when, files }, true),
-      h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.bringBack(copy, bar) }, gettext("Restore")),
-      h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, gettext("Discard")));
+      h("button", { type: "button", class: "btn btn--sm btn--primary", onclick: () => this.bringBack(copy, bar) }, gettext("Restore")),
+      h("button", { type: "button", class: "btn btn--sm", onclick: () => { this.copies.drop(copy.key); bar.remove(); } }, gettext("Discard")));
     return undefined;
   }
 

@@ -24,12 +24,12 @@ export class ScreensForm extends JsonForm {
 
   make() {
     const tools = this.editor.facts().tools();
-    if (!tools.length) return h("p", { class: "help" }, gettext("Add a tool to generate a form from it."));
+    if (!tools.length) return h("p", { class: "field__hint" }, gettext("Add a tool to generate a form from it."));
     this.chosen = tools.includes(this.chosen) ? this.chosen : tools[0];
     return group(gettext("Generate from tool"), gettext("One field per argument. Edit it afterwards."),
       h("div", { class: "inline-fields" },
         choice(gettext("Tool"), this.chosen, tools.map((name) => [name, name]), { at: "make-from", changed: (now) => { this.chosen = now; } }),
-        button(gettext("Generate"), () => this.editor.makeForm(this.chosen), { kind: "btn-primary", at: "make" })));
+        button(gettext("Generate"), () => this.editor.makeForm(this.chosen), { kind: "btn--primary", at: "make" })));
   }
 
   entry(entry, isMap) {
@@ -43,11 +43,11 @@ export class ScreensForm extends JsonForm {
     };
     const write = (key) => (now) => this.write([[...path, key], orNothing(now)]);
     return h("section", { class: "form-group screen", "data-field": pointerOf(path) },
-      h("h3", {}, h("code", {}, entry.schema_id ?? gettext("No ID")), calls.map((name) => h("span", { class: "tag" }, interpolate(gettext("Calls %(name)s"), { name }, true)))),
+      h("h3", {}, h("code", {}, entry.schema_id ?? gettext("No ID")), calls.map((name) => h("span", { class: "badge" }, interpolate(gettext("Calls %(name)s"), { name }, true)))),
       isMap ? null : h("div", { class: "two-fields" },
         text(gettext("Title"), entry.title, { at: `${path}.title`, writes: [...path, "title"], most: 120, changed: write("title") }),
         text(gettext("Description"), entry.description, { at: `${path}.description`, writes: [...path, "description"], most: 500, changed: write("description") })),
-      h("div", { class: "actions" },
+      h("div", { class: "row" },
         button(gettext("Preview form"), () => this.editor.showForm(entry.schema_id)),
         button(gettext("Edit code"), () => this.editor.goTo(places())),
         button(gettext("Remove"), () => this.remove(gettext("Form removed"), [path, undefined]))));

@@ -102,7 +102,7 @@ export class SkillForm {
     const missing = required.filter((section) => !found.sections.some((one) => isNamed(one.title, section)));
     return [
       found.title ? this.bound(gettext("Title"), found.title, { at: "title", oneLine: true })
-        : h("div", { class: "form-group is-missing" }, h("h3", {}, gettext("Title")), h("p", { class: "help" }, gettext("The instructions start with the name of the capability.")),
+        : h("div", { class: "form-group is-missing" }, h("h3", {}, gettext("Title")), h("p", { class: "field__hint" }, gettext("The instructions start with the name of the capability.")),
           button(gettext("Add title"), () => this.addTitle(), { at: "add-title" })),
       found.intro.from < found.intro.to ? this.bound(gettext("Introduction"), found.intro, { at: "intro", rows: 3 }) : null,
       ...found.sections.map((section, index) => this.section(section, index, required)),
@@ -124,7 +124,7 @@ export class SkillForm {
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
     return h("section", { class: "form-group" },
       h("div", { class: "group-head" }, h("h3", {}, section.title || gettext("Unnamed")),
-        demand ? h("span", { class: "tag" }, gettext("Required")) : button(gettext("Remove"), () => this.remove(gettext("Section removed"), section.whole), { label: interpolate(gettext("Remove section %(name)s"), { name: section.title }, true) })),
+        demand ? h("span", { class: "badge" }, gettext("Required")) : button(gettext("Remove"), () => this.remove(gettext("Section removed"), section.whole), { label: interpolate(gettext("Remove section %(name)s"), { name: section.title }, true) })),
       isSteps ? this.steps(section) : this.bound(interpolate(gettext("Text of %(name)s"), { name: section.title }, true), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));
   }
 
@@ -135,8 +135,8 @@ export class SkillForm {
       const body = section.name === "Steps" ? "### 1.\n\n**Do:** \n**Check:** \n**Say:** " : section.start ?? section.hint;
       this.redraw([{ from: at, to: at, insert: sectionText(now, at, section.name, body) }]);
     };
-    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "tag tag-error" }, gettext("Missing"))),
-      h("p", { class: "help" }, section.hint), button(interpolate(gettext("Add %(name)s"), { name: section.name }, true), add, { at: `add-${section.name}` }));
+    return h("section", { class: "form-group is-missing" }, h("div", { class: "group-head" }, h("h3", {}, section.name), h("span", { class: "badge badge--danger" }, gettext("Missing"))),
+      h("p", { class: "field__hint" }, section.hint), button(interpolate(gettext("Add %(name)s"), { name: section.name }, true), add, { at: `add-${section.name}` }));
   }
 
   more() {
@@ -185,7 +185,7 @@ export class SkillForm {
     return h("section", { class: "step" },
       this.bound(interpolate(gettext("Step %(number)s"), number, true), step.heading, { at: `step-${index}`, oneLine: true }),
       PARTS.filter(([key]) => step.parts[key]).map(([key, word, help]) => this.inline(word, step.parts[key], { at: `step-${index}-${key}`, help, rows: Math.max(2, body(step.parts[key]).split("\n").length) })),
-      h("div", { class: "actions" },
+      h("div", { class: "row" },
         missing.map((part) => button(interpolate(gettext("Add %(name)s"), { name: part[1] }, true), () => addPart(part), { label: interpolate(gettext("Add %(name)s to step %(number)s"), { name: part[1], ...number }, true) })),
         button(gettext("Move up"), () => swap(index - 1), { disabled: index === 0, label: interpolate(gettext("Move step %(number)s up"), number, true) }),
         button(gettext("Move down"), () => swap(index + 1), { disabled: index === section.steps.length - 1, label: interpolate(gettext("Move step %(number)s down"), number, true) }),

@@ -54,11 +54,11 @@ export class ToolsForm extends JsonForm {
 
   content() {
     const tools = this.tools();
-    if (!Array.isArray(tools)) return [h("p", { class: "message message-warning" }, gettext("tools.json must contain a list of tools."))];
+    if (!Array.isArray(tools)) return [h("p", { class: "banner banner--warning" }, gettext("tools.json must contain a list of tools."))];
     return [
       tools.length ? null : h("p", { class: "empty" }, gettext("No tools yet. Tools let the agent look something up or change something.")),
       ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
-      h("div", { class: "actions" }, button(gettext("Add read tool"), () => this.add("read"), { at: "add-read" }), button(gettext("Add write tool"), () => this.add("write"), { at: "add-write" })),
+      h("div", { class: "row" }, button(gettext("Add read tool"), () => this.add("read"), { at: "add-read" }), button(gettext("Add write tool"), () => this.add("write"), { at: "add-write" })),
     ].filter(Boolean);
   }
 
@@ -78,11 +78,11 @@ export class ToolsForm extends JsonForm {
 
   tool(tool, index, count) {
     const at = [...this.base, index];
-    if (!isObject(tool)) return h("p", { class: "message message-warning" }, interpolate(gettext("Entry %(number)s isn't a tool. Edit it in code."), { number: index + 1 }, true));
+    if (!isObject(tool)) return h("p", { class: "banner banner--warning" }, interpolate(gettext("Entry %(number)s isn't a tool. Edit it in code."), { number: index + 1 }, true));
     const kind = tool.policy?.kind;
     const head = h("summary", {}, h("code", {}, tool.name ?? gettext("Unnamed")),
-      h("span", { class: `tag ${kind === "write" ? "tag-write" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
-      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "tag" }, gettext("Approval required")) : null,
+      h("span", { class: `badge ${kind === "write" ? "badge--warning" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
+      kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "badge" }, gettext("Approval required")) : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
     return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
       this.basics(tool, at), this.policy(tool, at),
@@ -121,12 +121,12 @@ export class ToolsForm extends JsonForm {
   // The properties of an object schema, one row each.
   fields(schema, path, word) {
     if (!isObject(schema) || (schema.properties !== undefined && !isObject(schema.properties))) {
-      return h("p", { class: "help" }, gettext("Defined in code view."));
+      return h("p", { class: "field__hint" }, gettext("Defined in code view."));
     }
     const properties = schema.properties ?? {};
     const required = listOf(schema.required);
     const rows = Object.entries(properties).map(([name, one], index) => this.property(name, one, { path, word, required, index }));
-    return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "help" }, WORDS[word].none),
+    return h("div", { class: "properties" }, rows.length ? h("ul", { class: "plain-list" }, rows) : h("p", { class: "field__hint" }, WORDS[word].none),
       button(WORDS[word].add, () => this.addProperty(path, properties), { at: `${path}.add` }));
   }
 
@@ -206,7 +206,7 @@ export class ToolsForm extends JsonForm {
       return h("div", { class: "form-group" }, button(gettext("Define result"), () => this.arrange([path, { type: "object", properties: {} }]), { at: `${at}.result` }));
     }
     const isPlain = isObject(tool.result_schema) && tool.result_schema.type === "object";
-    return group(gettext("Result"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "help" }, gettext("Defined in code view.")),
+    return group(gettext("Result"), "", isPlain ? this.fields(tool.result_schema, path, "value") : h("p", { class: "field__hint" }, gettext("Defined in code view.")),
       button(gettext("Remove result schema"), () => this.remove(gettext("Result removed"), [path, undefined])));
   }
 
@@ -227,7 +227,7 @@ export class ToolsForm extends JsonForm {
 
   moves(at, index, count) {
     const list = this.base;
-    return h("div", { class: "actions tool-moves" },
+    return h("div", { class: "row tool-moves" },
       button(gettext("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
       button(gettext("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
       button(gettext("Duplicate"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),

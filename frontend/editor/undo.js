@@ -125,9 +125,9 @@ export class Undo {
     this.shown = step;
     this.place.replaceChildren();
     if (!step) return;
-    const undo = h("button", { type: "button", class: "btn btn-sm btn-primary", onclick: () => this.back(step) }, gettext("Undo"));
-    const dismiss = h("button", { type: "button", class: "btn btn-sm btn-quiet", onclick: () => this.show(null) }, gettext("Dismiss"));
-    this.place.append(h("div", { class: "editor-said undo-notice" }, h("p", {}, step.words), h("div", { class: "actions" }, undo, dismiss)));
+    const undo = h("button", { type: "button", class: "btn btn--sm btn--primary", onclick: () => this.back(step) }, gettext("Undo"));
+    const dismiss = h("button", { type: "button", class: "btn btn--sm", onclick: () => this.show(null) }, gettext("Dismiss"));
+    this.place.append(h("div", { class: "editor-said undo-notice" }, h("p", {}, step.words), h("div", { class: "row" }, undo, dismiss)));
     // By a key, the button that was pressed is gone and the focus with it; a click leaves nobody without a place.
     const { event } = window;
     if (event?.type === "click" && event.detail === 0) undo.focus();

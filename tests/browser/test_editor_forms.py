@@ -36,8 +36,8 @@ def _json(page: Page, field: str) -> Any:
 
 def _no_findings(page: Page) -> None:
     """But for the lines that a new draft begins with."""
-    expect(page.locator("#findings .tag-error")).to_have_count(0)
-    expect(page.locator("#findings .finding code").filter(has_not_text="PLACEHOLDER_LEFT")).to_have_count(0)
+    expect(page.locator("#findings .badge--danger")).to_have_count(0)
+    expect(page.locator("#findings .issue code").filter(has_not_text="PLACEHOLDER_LEFT")).to_have_count(0)
 
 
 def test_metadata_is_written_without_seeing_json(editor: Page) -> None:
@@ -225,7 +225,7 @@ def test_a_section_is_written_and_a_heading_typed_into_it_doubles_nothing(editor
 def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None:
     open_form(editor, "skill.md")
     editor.get_by_role("tab", name="capability.json").click()
-    editor.locator("#findings a.finding-place").first.click()
+    editor.locator("#findings a.issue__place").first.click()
     field = editor.get_by_role("textbox", name="Text of Default behavior")
     expect(field).to_be_focused()
     marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")
@@ -233,7 +233,7 @@ def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None
     editor.keyboard.type("Answer in one sentence.")
     assert "\n\nAnswer in one sentence.\n\n## " in texts_of(editor)["skill_md"]
     # A line of the examples that is not the first one of its field.
-    editor.locator("#findings a.finding-place").last.click()
+    editor.locator("#findings a.issue__place").last.click()
     field = editor.get_by_role("textbox", name="Text of Examples")
     expect(field).to_be_focused()
     marked = field.evaluate("area => area.value.slice(area.selectionStart, area.selectionEnd)")

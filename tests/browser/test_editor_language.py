@@ -31,7 +31,7 @@ CATALOG = json.dumps({text: f"{OPENED}{text}{CLOSED}" for text in MARKED})
 # Findings bring words of the server, whose templates this test does not translate.
 SHOWN = """all => all.map(one => {
     const copy = one.cloneNode(true);
-    const ofServer = ".field-finding-words > .visually-hidden, .finding-code, [data-fix]";
+    const ofServer = ".field-finding-words > .visually-hidden, .issue__code, [data-fix]";
     for (const words of copy.querySelectorAll(ofServer)) words.remove();
     return copy.outerHTML;
 })"""
@@ -104,7 +104,7 @@ def test_what_a_form_cannot_show_is_said_in_the_readers_language(editor: Page) -
         put(editor, "tools.json", text)
         editor.get_by_role("tab", name="tools.json").click()
         form = ".file[data-file='tools.json'] .form-view"
-        expect(editor.locator(f"{form} .message").first).to_be_visible()
+        expect(editor.locator(f"{form} .banner").first).to_be_visible()
         assert _untranslated(editor, f"{form} > *") == [], text
     put(editor, "ui_schemas.json", to_json({"a": FORM["definition"]}))
     editor.get_by_role("tab", name="ui_schemas.json").click()

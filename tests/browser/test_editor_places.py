@@ -46,11 +46,11 @@ def _tools(*arguments: dict[str, Any]) -> str:
 
 
 def _finding(page: Page, code: str) -> Locator:
-    return page.locator("#findings .finding").filter(has=page.locator("code", has_text=re.compile(f"^{code}$"))).first
+    return page.locator("#findings .issue").filter(has=page.locator("code", has_text=re.compile(f"^{code}$"))).first
 
 
 def _go_to(page: Page, code: str) -> None:
-    _finding(page, code).locator("a.finding-place").click()
+    _finding(page, code).locator("a.issue__place").click()
 
 
 def _field(control: Locator) -> Locator:
@@ -137,7 +137,7 @@ def test_an_address_with_a_place_opens_its_field(editor: Page) -> None:
     put(editor, "tools.json", _tools(LIMIT))
     save(editor)
     editor.goto(editor.url.replace("/edit/", "/publish/"))
-    editor.locator(".finding", has_text="TOOL_SCHEMA_INVALID").locator("a.finding-place").first.click()
+    editor.locator(".issue", has_text="TOOL_SCHEMA_INVALID").locator("a.issue__place").first.click()
     expect(editor.get_by_role("combobox", name="Type")).to_be_focused()
 
 

@@ -300,7 +300,7 @@ def test_a_form_with_faults_fits_and_is_accessible(at: Callable[[str], Page], al
     page.get_by_label("ID", exact=True).fill("Not An Id")
     page.locator("#id_description").fill("x")
     page.get_by_role("button", name="Create draft").click()
-    expect(page.locator(".field-error").get_by_text("Use lowercase letters")).to_be_visible()
+    expect(page.locator(".field__error").get_by_text("Use lowercase letters")).to_be_visible()
     expect(page.get_by_label("ID", exact=True)).to_have_accessible_description(
         "Generated from the name. Can't be changed after publishing. "
         "Use lowercase letters and digits, joined by single underscores."

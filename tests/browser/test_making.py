@@ -73,8 +73,8 @@ def test_two_tools_and_a_form_without_a_line_of_json(author: Page, studio: Studi
     assert capability["utterances"]["should_match"] == ["I had a bad night and napped"]
     assert [(each["name"], each["policy"]["kind"]) for each in tools] == [("nap_find", "read"), ("nap_save", "write")]
     assert json.loads(texts["ui_schemas_json"])[0]["actions"]["send"] == {"tool": "nap_save"}
-    expect(author.locator("#findings .finding-list")).to_contain_text("PLACEHOLDER_LEFT")
-    expect(author.locator("#findings .tag-error")).to_have_count(0)
+    expect(author.locator("#findings .issues")).to_contain_text("PLACEHOLDER_LEFT")
+    expect(author.locator("#findings .badge--danger")).to_have_count(0)
 
 
 def test_who_types_on_while_the_answer_is_on_its_way_loses_nothing(author: Page, studio: Studio) -> None:
@@ -129,7 +129,7 @@ def test_what_is_wrong_stands_where_it_was_typed(
     author.get_by_role("button", name="Add tool").click()
     author.locator("#tools").get_by_label("Name", exact=True).fill("Not A Name")
     author.get_by_role("button", name="Create draft").click()
-    expect(author.locator(".field-error").get_by_text("Add a description")).to_be_visible()
+    expect(author.locator(".field__error").get_by_text("Add a description")).to_be_visible()
     expect(author.locator("#tools").get_by_label("Name", exact=True)).to_have_value("not_a_name")
     author.get_by_role("button", name="Delete tool").click()
     expect(author.locator("#tools").get_by_label("Name", exact=True)).to_have_count(0)

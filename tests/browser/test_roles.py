@@ -143,16 +143,16 @@ def _is_stopped_by_a_finding_and_mends_it(author: Page, folder: Path) -> None:
     skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_store"))
     author.get_by_role("button", name="Review & publish").click()
     expect(author.get_by_role("heading", name="Publish Plant Care")).to_be_visible()
-    finding = author.locator(".finding-error").filter(has_text="watering_store")
+    finding = author.locator(".issue--error").filter(has_text="watering_store")
     expect(finding).to_be_visible()
     expect(author.get_by_text("Fix 1 error to submit for review.")).to_be_visible()
     expect(author.get_by_role("button", name="Submit for review")).to_have_count(0)
     take(author, folder, "role-author")
-    finding.locator("a.finding-place").click()
+    finding.locator("a.issue__place").click()
     author.wait_for_url("**/capabilities/plant_care/edit/**")
     skill = open_form(author, "skill.md")
     skill.get_by_role("textbox", name="Text of Examples").fill(EXAMPLE.format(tool="watering_save"))
-    expect(author.locator("#findings .tag-error")).to_have_count(0)
+    expect(author.locator("#findings .badge--danger")).to_have_count(0)
 
 
 def _ask(author: Page, note: str) -> None:

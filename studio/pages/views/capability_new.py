@@ -70,7 +70,7 @@ class NewCapabilityForm(NameAndIdForm):
     skill_profile = forms.ChoiceField(
         label=gettext_lazy("Kind"),
         choices=PROFILE_CHOICES,
-        widget=forms.Select(attrs={"class": "form-select"}),
+        widget=forms.Select(attrs={"class": "select"}),
     )
     triggers = forms.CharField(
         label=gettext_lazy("Trigger phrases"),

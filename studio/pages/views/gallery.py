@@ -35,7 +35,7 @@ class _Fields(forms.Form):
     choice = forms.ChoiceField(
         label=gettext_lazy("A choice"),
         choices=[("a", gettext_lazy("One")), ("b", gettext_lazy("Another"))],
-        widget=forms.Select(attrs={"class": "form-select"}),
+        widget=forms.Select(attrs={"class": "select"}),
     )
     ticks = forms.MultipleChoiceField(
         label=gettext_lazy("Several"),

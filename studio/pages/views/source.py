@@ -46,7 +46,7 @@ class SyncSettingsForm(forms.Form):
     mode = forms.ChoiceField(
         label=gettext_lazy("On change"),
         choices=_MODES,
-        widget=forms.Select(attrs={"class": "form-select"}),
+        widget=forms.Select(attrs={"class": "select"}),
     )
     every_minutes = forms.IntegerField(
         label=gettext_lazy("Sync interval (minutes)"),
@@ -75,7 +75,7 @@ class SourceForm(RegistrySyncForm):
     kind = forms.ChoiceField(
         label=gettext_lazy("Type"),
         choices=[("git", gettext_lazy("Git repository")), ("registry", gettext_lazy("Another Capability Studio"))],
-        widget=forms.Select(attrs={"class": "form-select"}),
+        widget=forms.Select(attrs={"class": "select"}),
     )
     address = forms.CharField(
         label=gettext_lazy("Address"),

@@ -47,7 +47,7 @@
     frames.set(section, { frame, form, log });
   }
 
-  const TAGS = { runs: "tag-good", approval: "tag-warning", refused: "tag-error", none: "" };
+  const TAGS = { runs: "badge--success", approval: "badge--warning", refused: "badge--danger", none: "" };
   const WORDS = { runs: gettext("Runs"), approval: gettext("Needs approval"), refused: gettext("Blocked"), none: gettext("No call") };
 
   async function acted({ form, log }, { name, context }) {

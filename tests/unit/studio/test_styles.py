@@ -24,7 +24,7 @@ def _weight(name: str) -> int:
 
 
 def test_the_first_page_is_light() -> None:
-    everywhere = ("tokens.css", "studio.css", "legacy.css")
+    everywhere = ("tokens.css", "studio.css")
     heaviest = sorted(
         (_weight(path.name) for path in STYLES.glob("*.css") if path.name not in everywhere), reverse=True
     )

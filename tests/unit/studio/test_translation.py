@@ -251,14 +251,14 @@ def test_what_is_marked_or_no_words_is_passed_over_in_a_script(source: str) -> N
 
 
 @pytest.mark.parametrize("address", ["/sign-in/", "/", "/nowhere/"])
-@pytest.mark.parametrize(("language", "direction"), [("en", ""), ("de", ""), ("ar", ' dir="rtl"')])
+@pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("de", "ltr"), ("ar", "rtl")])
 def test_a_page_names_its_language_and_direction(
     address: str, language: str, direction: str, signed_in: SignIn
 ) -> None:
     client = Client() if address == "/sign-in/" else signed_in("viewer")
     with translation.override(language):
         page = client.get(address).content.decode()
-    assert re.search(f'<html lang="{language}"{direction} ?>', page)
+    assert f'<html lang="{language}" dir="{direction}">' in page
 
 
 def test_styles_name_no_side() -> None:

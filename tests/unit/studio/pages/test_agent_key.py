@@ -64,7 +64,7 @@ def test_an_odd_key_is_refused_beside_its_field(changes: dict[str, Any], client:
     agent_keys.create_key(name="taken", by=OLGA)
     answer = _make(client, **changes)
     assert answer.status_code == 400
-    assert 'class="field-error"' in answer.content.decode()
+    assert 'class="field__error"' in answer.content.decode()
     assert AgentKey.objects.count() == 1
 
 

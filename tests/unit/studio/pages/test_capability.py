@@ -109,7 +109,7 @@ def test_a_restore_that_todays_rules_refuse_says_why(client: Client) -> None:
 def test_an_odd_replacement_is_refused_in_words(replaced_by: str, client: Client) -> None:
     publish()
     page = _press(client, "Deprecate capability", replaced_by=replaced_by)
-    assert "message-error" in page
+    assert "banner--danger" in page
     assert "<b>'" not in page
     assert _status() == "published"
 
@@ -214,7 +214,7 @@ def test_what_was_never_published_says_what_its_draft_is(signed_in: SignIn) -> N
     page = signed_in("viewer").get("/capabilities/desks/").content.decode()
     assert "<bdi>Desk Booking</bdi>" in page
     assert "Finds a &lt;b&gt;desk&lt;/b&gt;." in page
-    assert '<bdi class="tag">hot desk</bdi>' in page
+    assert '<bdi class="badge">hot desk</bdi>' in page
     assert "Not published yet" in page
 
 

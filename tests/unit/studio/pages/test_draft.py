@@ -262,7 +262,7 @@ def test_nul_is_named_and_never_breaks_the_store(client: Client) -> None:
 def test_many_findings_are_shown_as_far_as_anybody_reads(client: Client) -> None:
     _save(bundle() | {"tools.json": to_json([{} for _ in range(200)])})
     page = client.get(EDIT).content.decode()
-    assert page.count('<li class="finding') == 200
+    assert page.count('<li class="issue') == 200
     assert "more issues</p>" in page
 
 

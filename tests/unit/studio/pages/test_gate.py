@@ -132,7 +132,7 @@ def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_i
     page = answer.content.decode()
     assert page.count("This release is less restrictive. A publisher must confirm it.") == 1
     assert "1 error" not in page
-    assert '<li class="finding' not in page
+    assert '<li class="issue' not in page
     assert "tools.json:" not in page
     assert 'name="acknowledge"' not in page
     assert page.count("<code>alpha_save</code> no longer needs approval") == 1
@@ -266,8 +266,8 @@ def test_two_hundred_findings_leave_the_rest_in_reach(client: Client) -> None:
     _draft(bundle() | {"tools.json": to_json([{} for _ in range(70)])})
     page = client.get(GATE).content.decode()
     shown, _, folded = page.partition('<details class="more">')
-    assert shown.count('<li class="finding') == 20
-    assert folded.count('<li class="finding') > 180
+    assert shown.count('<li class="issue') == 20
+    assert folded.count('<li class="issue') > 180
     assert "more errors</summary>" in page
 
 

@@ -86,7 +86,7 @@ def test_a_link_is_void_once_somebody_is_shut_out_or_has_another_one(client: Cli
 def test_an_odd_member_is_refused_beside_the_field(changes: dict[str, str], client: Client) -> None:
     answer = _invite(client, **changes)
     assert answer.status_code == 400
-    assert 'class="field-error"' in answer.content.decode()
+    assert 'class="field__error"' in answer.content.decode()
     assert Operator.objects.count() == 1
 
 

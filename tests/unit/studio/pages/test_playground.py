@@ -141,7 +141,7 @@ def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
     drafts.save_draft(capability_id="weights", files=_files(), based_on=None, by=OLGA)
     assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("talk-say")[0]
     page = _page(client, m="weigh-in", drafts="yes")
-    assert '<span class="tag">Draft</span>' in page
+    assert '<span class="badge">Draft</span>' in page
     assert "weights (4 turns left" in page
     drafts.save_draft(
         capability_id="weights", files=_files(intent_triggers=["kilos"]), based_on=1, by=OLGA

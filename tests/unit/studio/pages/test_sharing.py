@@ -76,7 +76,7 @@ def test_what_a_link_cannot_have_is_refused_with_what_was_typed(typed: dict[str,
     form = form_with(client.get(PAGE), "Create link")
     page = form.submit(client, **({"name": "partner", "group": "health", "days": ""} | typed))
     assert page.status_code == 400
-    assert "message-error" in page.content.decode()
+    assert "banner--danger" in page.content.decode()
     assert not ShareLink.objects.exists()
     share_links.create_link(name="partner", by=OLGA)
     assert form.submit(client, name="partner").status_code == 400

@@ -92,7 +92,7 @@ def test_odd_words_are_refused_beside_their_field(given: dict[str, str], publish
     skill_groups.set_group(group_id="health", by=OLGA)
     answer = publisher.post("/new-skill-group/", given)
     assert answer.status_code == 400
-    assert b"field-error" in answer.content
+    assert b"field__error" in answer.content
     assert SkillGroup.objects.count() == 1
 
 

@@ -86,7 +86,7 @@ def test_an_odd_name_is_refused_beside_its_field(name: str, client: Client) -> N
     teams.create_team(name="taken", by=OLGA)
     answer = client.post("/new-team/", {"name": name})
     assert answer.status_code == 400
-    assert 'class="field-error"' in answer.content.decode()
+    assert 'class="field__error"' in answer.content.decode()
     assert Team.objects.count() == 1
 
 

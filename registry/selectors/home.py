@@ -23,6 +23,8 @@ from registry.usage.revision_health import OutcomeCounts
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
 DAYS: Final = 30
+# What the chart of loads can show.
+CHART_DAYS: Final = (DAYS, 90)
 OUTCOME_DAYS: Final = 3
 # A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
@@ -47,7 +49,8 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Values by day are of days of UTC, in order, zeros included: `loads` of the last `2 * DAYS`; `published` and
+    """Values by day are of days of UTC, in order, zeros included: `loads` of twice the days of the
+    chart; `published` and
     `failing` of the last `DAYS`, with one more at the beginning: as it was before them. `outcomes` begins with the
     period before, and has one value for each `OUTCOME_DAYS` then."""
 
@@ -63,18 +66,20 @@ class Home:
     jobs_wait_since: datetime | None
 
 
-def build_home(*, viewer: Operator, today_ends: datetime) -> Home:
-    """Every section for one person, read now; `today_ends` is the end of their day."""
+def build_home(*, viewer: Operator, today_ends: datetime, chart_days: int = DAYS) -> Home:
+    """Every section for one person, read now; `today_ends` is the end of their day, `chart_days` of `CHART_DAYS`."""
     today = datetime.now(UTC).date()
     statuses = count_statuses()
-    releases = list_releases_since(today - timedelta(days=DAYS - 1))
+    released = list_releases_since(today - timedelta(days=chart_days - 1))
+    first_day = today - timedelta(days=DAYS - 1)
+    releases = [release for release in released if release[2].date() >= first_day]
     return Home(
         inbox=inbox.build_inbox(viewer, today_ends=today_ends),
-        loads=count_loads_by_day(today),
+        loads=count_loads_by_day(today, chart_days),
         outcomes=count_outcomes(today),
         published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
         failing=count_failing_by_day(today),
-        released=Counter(at.date() for _, status, at in releases if status == Capability.Status.PUBLISHED),
+        released=Counter(at.date() for _, status, at in released if status == Capability.Status.PUBLISHED),
         activity=list_activity(),
         misses=list_unmet_requests(),
         is_empty=not any(statuses.values()),
@@ -105,9 +110,9 @@ def _days(today: date, number: int) -> list[date]:
     return [today - timedelta(days=back) for back in range(number - 1, -1, -1)]
 
 
-def count_loads_by_day(today: date) -> list[tuple[date, int]]:
-    """How often anything was loaded on each day of UTC up to `today`."""
-    days = _days(today, 2 * DAYS)
+def count_loads_by_day(today: date, chart_days: int = DAYS) -> list[tuple[date, int]]:
+    """How often anything was loaded on each day of UTC up to `today`, for the chart and the period before."""
+    days = _days(today, 2 * chart_days)
     counted = LoadCount.objects.filter(day__gte=days[0], day__lte=today).order_by()
     by_day = dict(counted.values_list("day").annotate(Sum("count")))
     return [(day, by_day.get(day, 0)) for day in days]

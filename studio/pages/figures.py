@@ -46,7 +46,8 @@ def _trend(change: float) -> Literal["", "up", "down"]:
 
 
 def _loads(home: Home) -> Figure:
-    counts = [count for _day, count in home.loads]
+    # The chart may show more.
+    counts = [count for _day, count in home.loads[-2 * DAYS :]]
     now, before = sum(counts[DAYS:]), sum(counts[:DAYS])
     change = now - before
     return Figure(

@@ -29,10 +29,10 @@ _RELEASE_MARKS_MAX: Final = 10
 def home(request: StudioRequest) -> HttpResponse:
     """What needs your attention, then the figures, the loads and what happened."""
     today_ends = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
-    found = sections.build_home(viewer=request.user, today_ends=today_ends)
+    days = next((days for days in sections.CHART_DAYS if str(days) == request.GET.get("days")), sections.DAYS)
+    found = sections.build_home(viewer=request.user, today_ends=today_ends, chart_days=days)
     items = found.inbox.items
     shown = items if request.GET.get("show") == "all" else items[:SHOWN_MAX]
-    loads = found.loads[sections.DAYS :]
     context = {
         "home": found,
         "rows": [build_inbox_row(item) for item in shown],
@@ -40,10 +40,12 @@ def home(request: StudioRequest) -> HttpResponse:
         "hidden": len(items) - len(shown),
         "figures": build_figures(found),
         "chart": build_bar_chart(
-            loads,
-            before=[count for _day, count in found.loads[: sections.DAYS]],
+            found.loads[days:],
+            before=[count for _day, count in found.loads[:days]],
             releases=found.released if len(found.released) <= _RELEASE_MARKS_MAX else (),
         ),
+        "chart_days": days,
+        "chart_choices": sections.CHART_DAYS,
         "tour": tour.get_tour(request),
     }
     return render(request, "studio/home/show.html", context)

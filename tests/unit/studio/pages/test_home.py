@@ -110,6 +110,23 @@ def test_the_number_of_queries_does_not_grow(signed_in: SignIn) -> None:
     assert count() == few <= 25
 
 
+@pytest.mark.parametrize(("query", "days"), [("", 30), ("?days=90", 90), ("?days=30", 30), ("?days=7", 30)])
+def test_the_chart_shows_30_or_90_days(query: str, days: int, signed_in: SignIn) -> None:
+    publish()
+    today = datetime.now(UTC).date()
+    for back, count in ((0, 5), (40, 7), (80, 11), (120, 13)):
+        LoadCount.objects.create(
+            day=today - timedelta(days=back), capability_id="alpha", revision=1, key_name="k", count=count
+        )
+    page = signed_in("viewer").get(f"/{query}")
+    chart = page.context["chart"]
+    assert (len(chart.bars), chart.total) == (days, 5 if days == 30 else 23)
+    assert sum(bar.before for bar in chart.bars) == (7 if days == 30 else 13)
+    assert page.context["figures"][0].value == "5"
+    assert f'href="?days={days}#home-loads"' in page.content.decode()
+    assert f"Loads, last {days} days" in page.content.decode()
+
+
 @pytest.mark.parametrize(("role", "steps"), [("viewer", 3), ("author", 4), ("publisher", 5), ("admin", 6)])
 def test_the_tour_has_the_steps_of_a_role(role: str, steps: int, signed_in: SignIn) -> None:
     tour = signed_in(role).get("/").context["tour"]

@@ -63,7 +63,7 @@ def test_an_actor_is_said_in_words(actor: str, shown: str) -> None:
 @pytest.mark.parametrize("name", ["400", "403", "403_csrf", "404", "500"])
 def test_an_error_page_needs_nothing_from_the_server(name: str) -> None:
     page = render_to_string(f"{name}.html")
-    assert '<html lang="en" dir="ltr">' in page
+    assert '<html lang="en"' in page
     assert '<a href="/">' in page
     assert "go back" in page.lower() or name in ("403", "404")
 

@@ -18,12 +18,19 @@ register = template.Library()
 # The pages of each tab, by url name.
 _TABS: Final = {
     "capability_show": ("capability_show", "capability_share", "share_link_create"),
+    "capability_instructions": ("capability_instructions",),
+    "capability_tools": ("capability_tools",),
+    "capability_forms": ("capability_forms",),
     "supporting_list": ("supporting_list", "supporting_show", "supporting_save", "supporting_remove"),
     "revision_list": (
         "revision_list", "revision_show", "revision_compare", "rollback", "draft_version_list", "draft_version_show",
     ),
     "feedback_show": ("feedback_show",),
 }  # fmt: skip
+
+
+# What only a published capability has.
+_OF_RELEASE: Final = ("capability_instructions", "capability_tools", "capability_forms")
 
 
 @register.inclusion_tag("components/capability_head.html", takes_context=True)
@@ -36,7 +43,7 @@ def capability_head(context: dict[str, Any], capability: Capability) -> dict[str
         "capability": capability,
         "head": head,
         "user": request.user,
-        "tabs": _tabs(request, capability_id, head),
+        "tabs": _tabs(request, capability, head),
         "test_url": reverse("studio:playground_show") + (f"?{test}" if test else ""),
         "overview_url": reverse("studio:capability_show", args=[capability_id]),
         "can_publish_draft": head.has_draft and request.user.can_publish,
@@ -78,6 +85,9 @@ def _head(request: HttpRequest, capability: Capability) -> CapabilityHead:
 def _labels() -> dict[str, str]:
     return {
         "capability_show": _("Overview"),
+        "capability_instructions": _("Instructions"),
+        "capability_tools": _("Tools"),
+        "capability_forms": _("Forms"),
         "supporting_list": _("Attached files"),
         "revision_list": _("History"),
         "feedback_show": _("Insights"),
@@ -89,7 +99,7 @@ def _tab(request: HttpRequest) -> str:
     return next((tab for tab, names in _TABS.items() if name in names), "capability_show")
 
 
-def _tabs(request: HttpRequest, capability_id: str, head: CapabilityHead) -> list[dict[str, Any]]:
+def _tabs(request: HttpRequest, capability: Capability, head: CapabilityHead) -> list[dict[str, Any]]:
     counts = {"supporting_list": head.files, "revision_list": head.revisions}
     open_tab = _tab(request)
     # `page` where the tab is the page itself, `true` where the page belongs to it.
@@ -97,9 +107,10 @@ def _tabs(request: HttpRequest, capability_id: str, head: CapabilityHead) -> lis
     return [
         {
             "label": label,
-            "url": reverse(f"studio:{tab}", args=[capability_id]),
+            "url": reverse(f"studio:{tab}", args=[capability.capability_id]),
             "current": ("page" if exact else "true") if tab == open_tab else "",
             "count": counts.get(tab),
         }
         for tab, label in _labels().items()
+        if capability.published_revision is not None or tab not in _OF_RELEASE
     ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-TABS = ("Overview", "Attached files", "History", "Insights")
+TABS = ("Overview", "Instructions", "Tools", "Forms", "Attached files", "History", "Insights")
 
 
 def test_the_form_is_on_the_overview_without_a_click(studio: Studio, as_role: Callable[[str], Page]) -> None:

@@ -67,11 +67,53 @@ def capability_show(request: StudioRequest, capability_id: str) -> HttpResponse:
     return render(request, "studio/capability/show.html", context)
 
 
+def _show_part(request: StudioRequest, capability_id: str, part: str, title: str) -> HttpResponse:
+    """One part of what agents get, as a tab; without anything that can be shown, the overview says why."""
+    capability = get_capability_or_404(capability_id)
+    revision = capability.published_revision
+    if revision is None or not is_intact(revision):
+        return redirect("studio:capability_show", capability_id)
+    bundle = queries.load_bundle(revision)
+    context = {"capability": capability, "bundle": bundle, "part": part, "part_title": title, **_part_context(bundle)}
+    return render(request, "studio/capability/part.html", context)
+
+
+@operator_required
+@require_safe
+def capability_instructions(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The published instructions."""
+    return _show_part(request, capability_id, "instructions", _("Instructions"))
+
+
+@operator_required
+@require_safe
+def capability_tools(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The published tools."""
+    return _show_part(request, capability_id, "tools", _("Tools"))
+
+
+@operator_required
+@require_safe
+def capability_forms(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The published forms, drawn."""
+    return _show_part(request, capability_id, "forms", _("Forms"))
+
+
 def _published_context(request: StudioRequest, capability: Capability, bundle: SkillBundle) -> dict[str, Any]:
     """What the overview shows of a bundle that agents can load, and of its use."""
-    forms, use = list(draw_forms(bundle)), describe_use(capability)
-    writes = len(bundle.write_tool_names)
+    use = describe_use(capability)
     is_loadable = capability.status in queries.LOADABLE_STATUSES
+    return {
+        **_part_context(bundle),
+        "use": use,
+        "spark": build_sparkline(use.by_day),
+        "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
+    }
+
+
+def _part_context(bundle: SkillBundle) -> dict[str, Any]:
+    """Instructions, tools and forms for their templates."""
+    forms, writes = list(draw_forms(bundle)), len(bundle.write_tool_names)
     return {
         "forms": forms,
         "form_data": [{"title": form.title, "messages": form.messages} for form in forms],
@@ -79,9 +121,6 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
         "reads": len(bundle.tools) - writes,
         # Sanitized: no element of the text becomes one of the page.
         "instructions": mark_safe(render_page(bundle.skill_doc, heading_level=3)),  # noqa: S308
-        "use": use,
-        "spark": build_sparkline(use.by_day),
-        "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
     }
 
 

@@ -12,7 +12,7 @@ from registry.catalog import drafts
 from registry.common.actors import SYSTEM
 from registry.models import Capability, Team
 from registry.publishing import publication
-from tests.factories import OLGA, bundle, publish
+from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 
 pytestmark = pytest.mark.django_db
@@ -22,6 +22,9 @@ FILE = "references/units.md"
 # Every page below the tabs, with the tab that is marked and what the breadcrumb ends with.
 PAGES = {
     "": ("Overview", "Alpha Bet"),
+    "instructions/": ("Instructions", "Instructions"),
+    "tools/": ("Tools", "Tools"),
+    "forms/": ("Forms", "Forms"),
     "files/": ("Attached files", "Attached files"),
     f"files/read/{FILE}": ("Attached files", FILE),
     "history/": ("History", "History"),
@@ -114,3 +117,14 @@ def test_the_menu_follows_the_status(client: Client) -> None:
 def test_a_draft_of_any_content_has_a_head(text: str, client: Client) -> None:
     drafts.save_draft(capability_id="alpha", files={"capability.json": text}, based_on=None, by=OLGA)
     assert _headings(client.get(PAGE).content.decode()) == ["alpha"]
+
+
+def test_the_parts_of_a_release_are_tabs_of_what_is_published(client: Client) -> None:
+    drafts.save_draft(capability_id="alpha", files=bundle(), based_on=None, by=OLGA)
+    assert f'href="{PAGE}tools/"' not in client.get(PAGE).content.decode()
+    assert client.get(f"{PAGE}tools/")["Location"] == PAGE
+    publish(tools=[tool("alpha_read")])
+    assert f'href="{PAGE}tools/"' in client.get(PAGE).content.decode()
+    assert "alpha_read" in client.get(f"{PAGE}tools/").content.decode()
+    assert "No forms." in client.get(f"{PAGE}forms/").content.decode()
+    assert 'id="skill-doc"' in client.get(f"{PAGE}instructions/").content.decode()

@@ -61,6 +61,9 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "demand_bring_back": ("author", "author"),
     "sentence_add": ("author", "author"),
     "capability_show": ("viewer", None),
+    "capability_instructions": ("viewer", None),
+    "capability_tools": ("viewer", None),
+    "capability_forms": ("viewer", None),
     "draft_edit": ("author", None),
     "draft_check": (None, "author"),
     # Whoever opens the address of a form is led to the page that has it.

@@ -10,6 +10,7 @@ from typing import Final
 
 from registry.access import agent_keys, operators
 from registry.bundles.bundle_reader import read_bundle
+from registry.catalog import first_run
 from registry.common.actors import SYSTEM
 from registry.core import audit
 from registry.core.transactions import write_transaction
@@ -19,6 +20,7 @@ from registry.publishing.batch import BatchResult
 
 FIRST_OPERATOR: Final = "admin"
 FIRST_KEY: Final = "first agent"
+FIRST_RUN: Final = "introduction"
 _EXAMPLES_VERB: Final = "registry.publish_examples"
 
 
@@ -70,6 +72,8 @@ def _publish_examples(examples: Path) -> tuple[BatchResult, ...]:
         read_bundle(str(examples)), by=SYSTEM, note="An example that comes with Capability Studio"
     )
     published = [result.capability_id for result in results if result.status == "published"]
+    if FIRST_RUN in published:
+        first_run.set_first_run(capability_id=FIRST_RUN, by=SYSTEM)
     audit.record(by=SYSTEM, verb=_EXAMPLES_VERB, subject="registry", detail={"capability_ids": published})
     return tuple(results)
 

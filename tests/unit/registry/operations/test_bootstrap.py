@@ -8,6 +8,7 @@ import pytest
 
 from registry.access import operators
 from registry.access.agent_keys import hash_key
+from registry.catalog import first_run
 from registry.models import AgentKey, Capability, Draft, Operator, Release, Revision
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
@@ -43,6 +44,19 @@ def test_the_first_start_makes_an_operator_a_key_and_the_examples() -> None:
     assert len(made.examples) == 7
 
 
+def test_the_first_start_names_the_introduction_for_new_users_and_a_later_one_leaves_it() -> None:
+    start()
+    assert first_run.get_first_run() == "introduction"
+    first_run.set_first_run(capability_id="", by=OLGA)
+    start()
+    assert first_run.get_first_run() == ""
+
+
+def test_without_the_examples_nothing_is_named_for_new_users() -> None:
+    start(examples=None)
+    assert first_run.get_first_run() == ""
+
+
 def test_a_second_start_changes_nothing() -> None:
     start()
     publication.retire(capability_id="weights", by=OLGA)
@@ -52,6 +66,7 @@ def test_a_second_start_changes_nothing() -> None:
 
 def test_deleted_examples_never_return() -> None:
     start()
+    first_run.set_first_run(capability_id="", by=OLGA)
     Release.objects.all().delete()
     Capability.objects.update(status="draft", published_revision=None)
     Draft.objects.all().delete()

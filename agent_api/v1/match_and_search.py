@@ -61,6 +61,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
                 ],
                 "parts": one.parts,
                 "below_threshold": one.is_below_threshold,
+                **_standing(held, caller.principal, one.capability_id),
             }
             for one in verdict.matches
         ],
@@ -93,7 +94,7 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
                 "name": one.name,
                 "score": one.score,
                 "parts": {"vector": one.vector, "keyword": one.keyword},
-                **_confidence(held, one.capability_id),
+                **_standing(held, caller.principal, one.capability_id),
             }
             for one in found
         ],
@@ -101,11 +102,14 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
     }
 
 
-def _confidence(held: Snapshot, capability_id: str) -> dict[str, Any]:
-    """Of a playbook, how far it can be trusted; nothing of others."""
-    entry = held.entries.get(capability_id)
-    score = held.confidence(entry) if entry is not None else None
-    return {"confidence": score.as_dict()} if score is not None else {}
+def _standing(held: Snapshot, principal: Principal, capability_id: str) -> dict[str, Any]:
+    """What speaks for or against a capability: a playbook's confidence, and what to use instead of a deprecated one."""
+    entry = restricted_view(held, principal).entries.get(capability_id)
+    if entry is None:
+        return {}
+    score = held.confidence(entry)
+    deprecated = {"status": entry.status, "replaced_by": entry.replaced_by} if entry.status == "deprecated" else {}
+    return ({"confidence": score.as_dict()} if score is not None else {}) | deprecated
 
 
 def _required_text(values: Mapping[str, Any], name: str, *, most: int) -> str:

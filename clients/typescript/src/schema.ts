@@ -746,6 +746,22 @@ export interface components {
                 };
                 /** @description True for a near miss. */
                 below_threshold: boolean;
+                /** @description Of playbooks alone: how far it can be trusted. Not part of the digest. */
+                confidence?: {
+                    /** @description 0.5 at first; whole hundredths. */
+                    score: number;
+                    /** @description Reported outcomes; each is one use. */
+                    uses: number;
+                    /** @description How many of them were confirmed successes. */
+                    confirmed: number;
+                };
+                /**
+                 * @description There for what is deprecated.
+                 * @enum {string}
+                 */
+                status?: "deprecated";
+                /** @description The capability_id to use instead; null where there is none that the reader sees. */
+                replaced_by?: string | null;
             }[];
             /** @description What the message asks for, in its order: several where its clauses lead to different capabilities, none with ambiguous and none. */
             needed: string[];
@@ -940,6 +956,13 @@ export interface components {
                     /** @description How many of them were confirmed successes. */
                     confirmed: number;
                 };
+                /**
+                 * @description There for what is deprecated.
+                 * @enum {string}
+                 */
+                status?: "deprecated";
+                /** @description The capability_id to use instead; null where there is none that the reader sees. */
+                replaced_by?: string | null;
             }[];
             /**
              * @description How keywords were scored.

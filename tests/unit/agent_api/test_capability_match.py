@@ -71,6 +71,20 @@ def test_the_documents_own_sentence(api: Any, body_registry: None) -> None:
 
 
 @both
+def test_a_match_tells_what_is_deprecated_and_what_replaces_it(api: Any, body_registry: None) -> None:
+    row = _match(api, "weigh-in")["matches"][0]
+    assert not {"status", "replaced_by", "confidence"} & set(row)
+    publication.deprecate(capability_id="weights", by=OLGA, replaced_by="workouts")
+    row = _match(api, "weigh-in")["matches"][0]
+    assert (row["capability_id"], row["status"], row["replaced_by"]) == ("weights", "deprecated", "workouts")
+    (found,) = (
+        each
+        for each in api.ok(api.get("capability_search", {"q": "body weight"}), "search")["results"]
+        if each["capability_id"] == "weights"
+    )
+    assert (found["status"], found["replaced_by"]) == ("deprecated", "workouts")
+
+
 def test_a_trigger_word_is_found_by_its_stem_and_never_inside_a_word(api: Any, body_registry: None) -> None:
     assert _ids(_match(api, "Two workouts yesterday"))[0] == "workouts"
     shoplifting = _match(api, "shoplifting")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework.request import Request
@@ -32,11 +33,15 @@ _UNKNOWN = {404: ("Error", "No such proposal, or another key's (PROPOSAL_NOT_FOU
 @idempotent_write("propose")
 def capability_propose(request: Request, caller: Caller) -> Response:
     """Hand a bundle in for review; an operator decides whether it is published."""
-    values = parameters.json_object(request)
+    return Response(build_propose_response(caller, parameters.json_object(request)), status=201)
+
+
+def build_propose_response(caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Store a proposal of `{"files", "note"?}` and build the response (schemas/api/proposed.schema.json)."""
     files: Any = parameters.files(values)
     note = parameters.string(values, "note", most=NOTE_MAX)
     done = proposals.propose(files=files, note=note, by=caller.actor, is_visible=caller.is_visible)
-    return Response({**_head(done.proposal, caller), "findings": _findings(done.report)}, status=201)
+    return {**_head(done.proposal, caller), "findings": _findings(done.report)}
 
 
 @describe(

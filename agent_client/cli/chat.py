@@ -85,6 +85,9 @@ class Chat:
         self._events()
 
     def _turn(self, message: str) -> None:
+        if message.startswith("$") and not message[1:].strip():
+            self._skills(message)
+            return
         turn = self._session.turn(message)
         for hint in turn.hints:
             self._print(f"hint: {hint.line()}")

@@ -83,7 +83,8 @@ class RegistryProtocol:
     """One registry as one caller sees it."""
 
     url: str
-    key: str | None = None
+    # Not in the repr: programs print what they hold.
+    key: str | None = field(default=None, repr=False)
     limits: Limits = field(default_factory=Limits)
     cache: DiskCache = field(default_factory=lambda: DiskCache(None))
     lock: LockFile | None = None

@@ -1,4 +1,4 @@
-"""The agent API's reads as tools, and feedback; responses and errors are the API's own."""
+"""The agent API's reads as tools, feedback and proposals; responses and errors are the API's own."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from agent_api.v1.match_and_search import (
     match_response,
     search_response,
 )
+from agent_api.v1.prompt_render import IDS_MAX, prompt_response
+from agent_api.v1.proposals import build_propose_response
 from agent_api.v1.registry_list import LIMIT_MAX, OS, list_response, parse_query
 from agent_api.v1.skill_load import load_response
 from registry.common import rate_limits
-from registry.common.errors import Forbidden, RegistryError
+from registry.common.errors import Forbidden, InvalidRequest, RegistryError
+from registry.snapshot import STORE
 from registry.usage.confidence import OUTCOMES
 
 _GROUP: Final = {"type": "string", "description": "Only capabilities of this skill group."}
@@ -61,6 +64,27 @@ TOOLS: Final = (
         ),
     ),
     _tool(
+        "capability_skill_reload", "Load the newest release",
+        "Load one capability past every cache. Only if the user or an operator asks for it.",
+        _schema(
+            ["capability_id"],
+            capability_id={"type": "string", "description": "Which capability, as the list names it."},
+        ),
+    ),
+    _tool(
+        "prompt_render", "Write a prompt",
+        "Write the prompt for some capabilities, the most important first: their instructions and tools.",
+        _schema(
+            ["capability_ids"],
+            capability_ids={
+                "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": IDS_MAX,
+                "description": "Which capabilities, the most important first.",
+            },
+            environment={"type": "object", "description": "What is there: os, bins, python, apps, env, permissions."},
+            arguments={"type": "object", "description": "What the user wants of each, by capability_id."},
+        ),
+    ),
+    _tool(
         "capability_match", "Match a message",
         "Say what a user's message asks for: match, ambiguous or none, with reasons. Load every capability in needed.",
         _schema(
@@ -89,7 +113,21 @@ TOOLS: Final = (
         ),
         is_read=False,
     ),
+    _tool(
+        "capability_propose", "Propose a capability",
+        "Hand a bundle in for review; an operator decides whether it is published. Needs the scope propose.",
+        _schema(
+            ["files"],
+            files={
+                "type": "object", "additionalProperties": {"type": "string"},
+                "description": "The texts by name: capability.json, skill.md, tools.json, ui_schemas.json.",
+            },
+            note={"type": "string", "description": "What it is for, for the operator."},
+        ),
+        is_read=False,
+    ),
 )  # fmt: skip
+_ARGUMENTS: Final = {tool["name"]: frozenset(tool["inputSchema"]["properties"]) for tool in TOOLS}
 
 
 def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -> dict[str, Any]:
@@ -105,9 +143,18 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -
     if not isinstance(arguments, dict):
         raise McpError(INVALID_PARAMS, "params.arguments must be an object")
     try:
+        _refuse_unknown(name, arguments)
         return _result(run(visitor, arguments, address), is_error=False)
     except RegistryError as error:
         return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
+
+
+def _refuse_unknown(name: str, arguments: Mapping[str, Any]) -> None:
+    """The schemas are closed: a misspelled argument must not be passed over in silence."""
+    unknown = sorted(set(arguments) - _ARGUMENTS[name])
+    if unknown:
+        known = ", ".join(sorted(_ARGUMENTS[name]))
+        raise InvalidRequest(f"{name} has no argument '{unknown[0]:.80}'; it has {known}")
 
 
 def _result(value: Any, *, is_error: bool) -> dict[str, Any]:
@@ -121,6 +168,14 @@ def _list(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any: 
 
 def _load(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
     return orjson.loads(load_response(visitor.snapshot, visitor.caller, values).identity)
+
+
+def _reload(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    return orjson.loads(load_response(STORE.refresh(), visitor.caller, values, fresh=True).identity)
+
+
+def _prompt(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    return prompt_response(visitor.snapshot, visitor.caller, values)
 
 
 def _match(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:
@@ -141,10 +196,20 @@ def _feedback(visitor: ReaderContext, values: dict[str, Any], address: str) -> A
     return build_feedback_response(visitor.snapshot, visitor.caller, values)
 
 
+def _propose(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    if "propose" not in visitor.caller.scopes:
+        raise Forbidden("capability_propose needs a key with the scope 'propose'")
+    rate_limits.consume("write", visitor.caller.key_name)
+    return build_propose_response(visitor.caller, values)
+
+
 _RUN: Final[dict[str, Callable[[ReaderContext, dict[str, Any], str], Any]]] = {
     "capability_registry_list": _list,
     "capability_skill_load": _load,
+    "capability_skill_reload": _reload,
+    "prompt_render": _prompt,
     "capability_match": _match,
     "capability_search": _search,
     "capability_feedback": _feedback,
+    "capability_propose": _propose,
 }

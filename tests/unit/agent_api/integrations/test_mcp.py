@@ -13,9 +13,10 @@ import yaml
 from django.test import Client
 
 from agent_api.integrations.mcp import prompts, resources
+from registry.models import Proposal
 from registry.publishing import publication
 from tests.cases import valid_bundle
-from tests.factories import OLGA, agent_key, damage, publish, tool, unlisted
+from tests.factories import OLGA, agent_key, bundle, damage, publish, tool, unlisted
 
 pytestmark = pytest.mark.django_db
 MODERN = "2026-07-28"
@@ -157,11 +158,15 @@ def test_tools_are_closed_objects_with_words_for_everything() -> None:
     assert [row["name"] for row in tools] == [
         "capability_registry_list",
         "capability_skill_load",
+        "capability_skill_reload",
+        "prompt_render",
         "capability_match",
         "capability_search",
         "capability_feedback",
+        "capability_propose",
     ]
-    assert [row["name"] for row in tools if not row["annotations"]["readOnlyHint"]] == ["capability_feedback"]
+    writes = [row["name"] for row in tools if not row["annotations"]["readOnlyHint"]]
+    assert writes == ["capability_feedback", "capability_propose"]
     for row in tools:
         schema = row["inputSchema"]
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
@@ -188,6 +193,38 @@ def test_a_tool_answers_as_the_api_does(name: str, arguments: dict[str, Any], ap
     assert result["structuredContent"] == response.json()
     assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
     assert result["isError"] == (response.status_code != 200)
+
+
+def test_a_tool_refuses_an_argument_that_it_does_not_have() -> None:
+    publish("alpha")
+    for name, arguments in (("capability_skill_load", {"id": "alpha"}), ("capability_registry_list", {"grup": "x"})):
+        result = _legacy("tools/call", name=name, arguments=arguments)["result"]
+        assert result["isError"] is True
+        assert result["structuredContent"]["error"]["code"] == "INVALID_REQUEST"
+        assert f"'{next(iter(arguments))}'; it has " in result["structuredContent"]["error"]["message"]
+
+
+def test_the_newest_release_and_the_prompt_are_those_of_the_api() -> None:
+    publish("alpha", [tool("alpha_list")])
+    body = {"capability_ids": ["alpha"], "environment": {"os": "linux"}}
+    for name, arguments in (("prompt_render", body), ("capability_skill_reload", {"capability_id": "alpha"})):
+        response = Client().post(f"/api/v1/{name}", arguments, content_type="application/json")
+        result = _legacy("tools/call", name=name, arguments=arguments)["result"]
+        assert result["structuredContent"] == response.json()
+
+
+def test_a_proposal_is_taken_from_keys_that_may_make_it() -> None:
+    arguments = {"files": bundle("beta"), "note": "for you"}
+    result = _legacy("tools/call", name="capability_propose", arguments=arguments)["result"]
+    assert result["structuredContent"]["error"]["code"] == "FORBIDDEN"
+    headers = {"Authorization": f"Bearer {agent_key('read', 'propose')}"}
+    params = {"name": "capability_propose", "arguments": arguments}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    answer = _post(body, **headers).json()
+    result = answer["result"]
+    assert result["isError"] is False
+    assert Proposal.objects.get().capability.capability_id == "beta"
+    assert result["structuredContent"]["proposal_id"] == str(Proposal.objects.get().proposal_id)
 
 
 def test_a_message_is_matched() -> None:

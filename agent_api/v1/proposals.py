@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rest_framework.request import Request
@@ -36,7 +35,7 @@ def capability_propose(request: Request, caller: Caller) -> Response:
     return Response(build_propose_response(caller, parameters.json_object(request)), status=201)
 
 
-def build_propose_response(caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
+def build_propose_response(caller: Caller, values: dict[str, Any]) -> dict[str, Any]:
     """Store a proposal of `{"files", "note"?}` and build the response (schemas/api/proposed.schema.json)."""
     files: Any = parameters.files(values)
     note = parameters.string(values, "note", most=NOTE_MAX)

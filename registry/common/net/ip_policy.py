@@ -24,6 +24,10 @@ class AddressNotAllowed(Exception):
     """The address may not be contacted; nothing was sent."""
 
 
+# What a resolver answers where a name, or an address of it, does not exist; not each system has both.
+_NO_SUCH_NAME: Final = {getattr(socket, name) for name in ("EAI_NONAME", "EAI_NODATA") if hasattr(socket, name)}
+
+
 class NameNotResolved(AddressNotAllowed):
     """The name has no address now; it may have one later."""
 
@@ -40,12 +44,16 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
         try:
             rows = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             found.extend(dict.fromkeys(ip_address(str(row[4][0]).partition("%")[0]) for row in rows))
+        except socket.gaierror as error:
+            errors.append("" if error.errno in _NO_SUCH_NAME else error.strerror or str(error))
         except (OSError, ValueError) as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=look_up, daemon=True)
     thread.start()
     thread.join(seconds)
+    if errors == [""]:
+        raise NameNotResolved(f"Host not found: {host}")
     if not found:
         raise NameNotResolved(
             f"'{host}' could not be resolved: {errors[0] if errors else f'no answer within {seconds:.0f} s'}"

@@ -57,7 +57,8 @@ def _conversation(given: QueryDict) -> dict[str, Any]:
         "systems": SYSTEMS,
         "there": [(kind, *WORDS[kind], there[kind]) for kind in KINDS],
         "with_drafts": with_drafts,
-        "is_set": bool(set_up),
+        # The form sends every field: an environment is set up only where one differs from what it is without.
+        "is_set": any(there.values()) or system != SYSTEMS[0][0],
         "message_length_max": MESSAGE_LENGTH_MAX,
         "is_cut": len(messages) < sum(map(bool, said)),
         "query": urlencode({**set_up, "m": messages}, doseq=True),

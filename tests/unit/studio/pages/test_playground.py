@@ -264,3 +264,19 @@ def test_an_address_stays_short_enough_to_be_sent(client: Client) -> None:
     assert len(response.context["query"]) <= 6500
     assert response.context["messages_said"][-1].startswith("8 ")
     assert "Only the last messages are shown." in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "is_open"),
+    [
+        ({}, False),
+        # As the form sends it, whatever was filled in.
+        ({"os": "linux", "bins": "", "python": "", "apps": "", "env": "", "permissions": "", "drafts": "yes"}, False),
+        ({"os": "darwin"}, True),
+        ({"os": "linux", "bins": "ffmpeg"}, True),
+    ],
+)
+def test_the_environment_is_open_only_where_it_was_set_up(client: Client, query: dict[str, str], is_open: bool) -> None:
+    page = _page(client, m="weigh-in", **query)
+    before, _, _ = page.partition("Agent environment")
+    assert before.rpartition("<details")[2].startswith(" open") is is_open

@@ -165,6 +165,23 @@ def test_what_a_refusal_says(monkeypatch: pytest.MonkeyPatch, settings: Any) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (socket.EAI_NONAME, "https://x.example: Host not found: x.example"),
+        (socket.EAI_AGAIN, "https://x.example: 'x.example' could not be resolved: Try again later"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_said_without_the_number_of_the_error(
+    monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(code, "Try again later")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    assert _get("https://x.example").error == words
+
+
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
 def test_no_redirect_is_followed(ask: Ask, receiver: Receiver, code: int) -> None:
     receiver.reply = status(code, f"Location: {receiver.url}\r\n")

@@ -28,12 +28,12 @@ _PART_CLAUSES_MAX: Final = {2: 1, 3: 2, 4: 3, 5: 2, 6: 2}
 _ELLIPSIS_WORDS_MAX: Final = 3
 # Chosen on learned sentences, joined by two and alone (docs/matching.md). All are shares of the threshold, but for the
 # share of the whole message's score.
-_PART_FROM: Final = 0.93
-_WHOLE_SHARE: Final = 0.55
+_PART_FROM: Final = 0.86
+_WHOLE_SHARE: Final = 0.53
 _MEAN_FROM: Final = 0.53
 # Sentences that follow each other often tell of one thing: "I lost my card. Can you freeze it?"
-_MEAN_FROM_SENTENCES: Final = 0.62
-_PART_COST: Final = 0.3
+_MEAN_FROM_SENTENCES: Final = 0.73
+_PART_COST: Final = 0.5
 # With fewer capabilities it is rarer that a clause is close to another one by chance.
 _CAUTIOUS_FROM: Final = 75
 

@@ -25,6 +25,11 @@ _ENVIRONMENT: Final[dict[Path, tuple[Path, FieldMapper]]] = {
     ("external_tools",): (("dependencies", "apps"), value_parsers.parse_names),
     ("api_key_env",): (("dependencies", "env"), value_parsers.parse_env_names),
     ("system_auth",): (("dependencies", "permissions"), value_parsers.parse_names),
+    ("dependencies", "python"): (("dependencies", "python"), value_parsers.parse_names),
+    ("dependencies", "bins"): (("dependencies", "bins"), value_parsers.parse_names),
+    ("dependencies", "apps"): (("dependencies", "apps"), value_parsers.parse_names),
+    ("dependencies", "env"): (("dependencies", "env"), value_parsers.parse_env_names),
+    ("dependencies", "permissions"): (("dependencies", "permissions"), value_parsers.parse_names),
     ("requires", "bins"): (("dependencies", "bins"), value_parsers.parse_names),
     ("requires", "env"): (("dependencies", "env"), value_parsers.parse_env_names),
 }
@@ -50,20 +55,36 @@ def map_top_level(front_matter: dict[str, Any], capability: dict[str, Any], loss
         if key in front_matter and _put(capability, target, read(front_matter[key])):
             del front_matter[key]
             losses.add("IMPORT_KEY_MAPPED", f"'{key}' became {'.'.join(target)}", key=key)
+    named = front_matter.get("dependencies")
+    if isinstance(named, dict):
+        nested = {"dependencies": dict(named)}
+        for path, target in _move_paths(nested, capability):
+            message = f"'{'.'.join(path)}' became {'.'.join(target)}"
+            losses.add("IMPORT_KEY_MAPPED", message, key=path[0], below=path[1])
+        front_matter.pop("dependencies")
+        front_matter.update(nested)
 
 
 def map_block(name: str, block: Mapping[str, Any], capability: dict[str, Any], losses: LossReport) -> dict[str, Any]:
     """As `map_top_level` for one product's block below metadata; returns what is left of it."""
     rest: dict[str, Any] = {key: dict(value) if isinstance(value, dict) else value for key, value in block.items()}
-    for path, (target, read) in _ENVIRONMENT.items():
-        holder: Any = rest if len(path) == 1 else rest.get(path[0])
-        if isinstance(holder, dict) and path[-1] in holder and _put(capability, target, read(holder[path[-1]])):
-            del holder[path[-1]]
-            message = f"'metadata.{name}.{'.'.join(path)}' became {'.'.join(target)}"
-            losses.add("IMPORT_KEY_MAPPED", message, key="metadata", below=name)
-            if not holder and len(path) > 1:
-                del rest[path[0]]
+    for path, target in _move_paths(rest, capability):
+        message = f"'metadata.{name}.{'.'.join(path)}' became {'.'.join(target)}"
+        losses.add("IMPORT_KEY_MAPPED", message, key="metadata", below=name)
     return rest
+
+
+def _move_paths(holder: dict[str, Any], capability: dict[str, Any]) -> list[tuple[Path, Path]]:
+    """Move what `_ENVIRONMENT` names and what fits, out of `holder`; each path with its target."""
+    moved = []
+    for path, (target, read) in _ENVIRONMENT.items():
+        inner: Any = holder if len(path) == 1 else holder.get(path[0])
+        if isinstance(inner, dict) and path[-1] in inner and _put(capability, target, read(inner[path[-1]])):
+            del inner[path[-1]]
+            moved.append((path, target))
+            if not inner and len(path) > 1:
+                del holder[path[0]]
+    return moved
 
 
 def _put(capability: dict[str, Any], target: Path, value: Any) -> bool:

@@ -117,6 +117,37 @@ def test_the_nebo_kind() -> None:
     assert found["metadata"] == {"nebo": '{"other":"1"}', "version": "0.1.4"}
 
 
+DEPENDENCIES = """dependency_level: external
+dependencies:
+  python: [openpyxl, pandas, matplotlib]
+  bins: [ffmpeg]
+  apps: [Excel]
+  env: [API_KEY]
+  permissions: [accessibility]"""
+
+
+def test_dependencies_at_the_first_level_are_those_of_the_capability() -> None:
+    taken = _take(_named(DEPENDENCIES))
+    found = _capability(taken)
+    assert found["dependencies"] == {
+        "python": ["openpyxl", "pandas", "matplotlib"],
+        "bins": ["ffmpeg"],
+        "apps": ["Excel"],
+        "env": ["API_KEY"],
+        "permissions": ["accessibility"],
+    }
+    assert found["dependency_level"] == "external"
+    assert "metadata" not in found
+    assert "'dependencies.python' became dependencies.python" in [one.message for one in taken.findings]
+
+
+def test_what_of_dependencies_does_not_fit_is_kept() -> None:
+    found = _capability(_take(_named("dependencies:\n  python: [openpyxl]\n  node: [left-pad]")))
+    assert found["dependencies"] == {"python": ["openpyxl"]}
+    assert found["metadata"] == {"dependencies": '{"node":["left-pad"]}'}
+    assert _capability(_take(_named("dependencies: [openpyxl]")))["metadata"] == {"dependencies": '["openpyxl"]'}
+
+
 def test_dialects_lose_nothing() -> None:
     def check(cell: tuple[str, dict[str, Any]]) -> None:
         front_matter, expected = cell

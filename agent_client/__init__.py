@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agent_client.client.client import AsyncRegistry, Registry
     from agent_client.client.local_registry import LocalSkills
     from agent_client.client.lockfile import LockFile
+    from agent_client.client.several_sources import SeveralSources
     from agent_client.environment.probe import Environment
     from agent_client.environment.readiness import Readiness, Status, check_readiness
     from agent_client.errors import (
@@ -54,6 +55,7 @@ _HOME: Final = {
     "RegistryUnreachable": "errors",
     "Session": "session",
     "SessionOptions": "session",
+    "SeveralSources": "client.several_sources",
     "SkillMalformed": "errors",
     "Status": "environment.readiness",
     "SupportingFileNotFound": "errors",
@@ -88,6 +90,7 @@ __all__ = [
     "RegistryUnreachable",
     "Session",
     "SessionOptions",
+    "SeveralSources",
     "SkillMalformed",
     "Status",
     "SupportingFileNotFound",

@@ -4,6 +4,7 @@ from agent_client.session.async_session import AsyncSession
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, ModelCall, ModelReply
 from agent_client.session.options import Event, SessionOptions, Source, User
+from agent_client.session.profiles import FileProfiles, Profiles, remember
 from agent_client.session.serialization import SessionFileRefused
 from agent_client.session.session import Session
 from agent_client.session.tool_gate import (
@@ -34,9 +35,11 @@ __all__ = [
     "CallResult",
     "ConversationStart",
     "Event",
+    "FileProfiles",
     "Message",
     "ModelCall",
     "ModelReply",
+    "Profiles",
     "ResultInvalid",
     "RoleNotAllowed",
     "Session",
@@ -49,4 +52,5 @@ __all__ = [
     "ToolWithheld",
     "Turn",
     "User",
+    "remember",
 ]

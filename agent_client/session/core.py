@@ -208,6 +208,10 @@ class SessionCore:
         """Whether the host should remember that this user was introduced."""
         return self.user.is_known or self.introduction.state == "over"
 
+    def profile(self) -> User:
+        """The user as the host should keep them now (profiles.py): with the introduction that has taken place."""
+        return replace(self.user, is_introduced=self.is_introduced)
+
     def _count_message(self) -> None:
         if self.introduction.count_message():
             words = f"{self.introduction.messages} messages were said: it never starts by itself again"

@@ -20,6 +20,7 @@ from registry.matching.capability_profiles import published_profiles
 from registry.models import SkillGroup
 
 EXAMPLES_MAX: Final = 50
+GROUPS_MAX: Final = 500
 _ID: Final = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
 
@@ -68,6 +69,43 @@ def set_group(
 def is_group_id(group_id: str) -> bool:
     """Whether a group can have this id."""
     return len(group_id) <= 64 and _ID.fullmatch(group_id) is not None
+
+
+def import_groups(text: str, *, by: Actor) -> list[str]:
+    """Make or change all groups of a YAML or JSON text, or none of them: their ids.
+
+    `{id: {name, description, examples, exclusive}}`, or the same under `groups` or `skill_groups`; a string instead of
+    the object is the description. Other keys are ignored: each capability.json names its groups. Raises
+    `InvalidRequest` with the group and what to fix.
+    """
+    import yaml
+
+    try:
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise InvalidRequest(f"Not valid YAML or JSON: {str(error)[:200]}") from None
+    found = document if isinstance(document, dict) else {}
+    found = next((found[key] for key in ("groups", "skill_groups") if isinstance(found.get(key), dict)), found)
+    if not 1 <= len(found) <= GROUPS_MAX:
+        raise InvalidRequest(f"Name 1 to {GROUPS_MAX} groups by id, such as 'writing: {{description: ...}}'")
+    with write_transaction():
+        for group_id, given in found.items():
+            set_group(group_id=str(group_id), by=by, **_given(str(group_id), given))
+    return [str(group_id) for group_id in found]
+
+
+def _given(group_id: str, value: Any) -> dict[str, Any]:
+    """What `set_group` takes of one group of a file."""
+    given = {"description": value} if isinstance(value, str) else value if isinstance(value, dict) else None
+    examples = given.get("examples", given.get("example_triggers")) if given is not None else None
+    texts = [given.get(key) for key in ("name", "description")] if given is not None else []
+    is_list = examples is None or (isinstance(examples, list) and all(isinstance(each, str) for each in examples))
+    if given is None or not is_list or not all(each is None or isinstance(each, str) for each in texts):
+        raise InvalidRequest(f"Group '{group_id[:80]}': name and description are strings, examples an array of strings")
+    exclusive = given.get("exclusive")
+    if exclusive is not None and not isinstance(exclusive, bool):
+        raise InvalidRequest(f"Group '{group_id[:80]}': exclusive is true or false")
+    return {"name": texts[0], "description": texts[1], "examples": examples, "is_exclusive": exclusive}
 
 
 def _check(group_id: str, name: str | None, description: str | None, examples: Sequence[str] | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from registry.agent_skills.importer import find_supporting_texts, import_priority, import_skill, skill_file_name
-from registry.bundles.archives import ENTRIES_MAX, ArchiveReader, read_members
+from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX, ArchiveReader, read_members
 from registry.bundles.bundle_reader import SourceBundle, build_archive, file_reader, read_content
 from registry.bundles.supporting_files import (
     COUNT_MAX,
@@ -23,6 +23,7 @@ from registry.bundles.supporting_files import (
 from registry.bundles.text import BUNDLE_BYTES_MAX, FILE_BYTES_MAX, NOT_TEXT
 from registry.common.errors import SourceUnreadable
 from registry.sources import git_reader
+from registry.sources.playbook_records import read_playbook_records
 from registry.validation import BUNDLE_FILES
 
 # A folder or a repository may be large; beyond this it is probably the wrong one.
@@ -42,6 +43,8 @@ def discover_bundles(source: str) -> list[SourceBundle]:
             return _found(_folder_files(place, source), source, place.resolve().name)
         if place.is_file() and place.suffix.lower() == ".md":
             return [SourceBundle(source, {"SKILL.md": file_reader(place)(FILE_BYTES_MAX + 1)})]
+        if place.is_file() and place.suffix.lower() == ".json":
+            return read_playbook_records(file_reader(place)(ARCHIVE_BYTES_MAX), source)
         if place.is_file():
             return discover_in_archive(build_archive(place), source)
     except OSError as error:

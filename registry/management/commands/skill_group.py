@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from registry.cli.command import SubcommandBase, is_terminal
+from registry.common.errors import InvalidRequest
 from registry.matching import skill_groups
 
 
@@ -27,6 +29,8 @@ class Command(SubcommandBase):
             default=None,
             help="a session keeps one of its capabilities active",
         )
+        parser = self.verb(verbs, "import", self.import_file, "Make or change all groups of a YAML or JSON file.")
+        parser.add_argument("file", type=Path)
         self.verb(verbs, "list", self.list, "List the groups and how many published capabilities each has.")
 
     def set(self, options: dict[str, Any]) -> int:
@@ -40,6 +44,14 @@ class Command(SubcommandBase):
         )
         row = {key: getattr(group, key) for key in ("group_id", "name", "description", "examples")}
         return self.tell({**row, "exclusive": group.is_exclusive}, f"{group.group_id}: {group.name}", options)
+
+    def import_file(self, options: dict[str, Any]) -> int:
+        try:
+            text = options["file"].read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidRequest(f"{options['file']}: {error}") from None
+        ids = skill_groups.import_groups(text, by=is_terminal())
+        return self.tell({"groups": ids}, ids, options)
 
     def list(self, options: dict[str, Any]) -> int:
         rows = skill_groups.list_groups()

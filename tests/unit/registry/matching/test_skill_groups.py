@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from registry.common.errors import InvalidRequest
-from registry.matching.skill_groups import list_groups, set_group
+from registry.matching.skill_groups import import_groups, list_groups, set_group
 from registry.models import AuditEvent, SkillGroup
 from tests.factories import OLGA, publish
 
@@ -80,3 +80,35 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     }
     call_command("skill_group", "list")
     assert capsys.readouterr().out == "health  Health  0 published  orphan\n"
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_groups_come_from_a_file_all_or_none(wrapped: bool) -> None:
+    text = """
+writing: {name: Writing, description: Texts of all kinds, examples: [Write an article], skills: [a, b]}
+research: Find things out
+"""
+    given = "skill_groups:\n" + text.replace("\n", "\n  ") if wrapped else text
+    assert import_groups(given, by=OLGA) == ["writing", "research"]
+    rows = {row.group_id: row for row in list_groups()}
+    assert (rows["writing"].name, rows["writing"].examples) == ("Writing", ("Write an article",))
+    assert rows["research"].description == "Find things out"
+    assert import_groups('{"writing": {"exclusive": true}}', by=OLGA) == ["writing"]
+    assert next(row for row in list_groups() if row.group_id == "writing").description == "Texts of all kinds"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[a", "Not valid YAML"),
+        ("[]", "Name 1 to 500 groups"),
+        ("fine: ok\nBad-Id: x", "Bad-Id"),
+        ("fine: ok\nother: {examples: x}", "'other'"),
+        ("fine: ok\nother: {exclusive: 1}", "'other'"),
+        ("fine: ok\nother: 7", "'other'"),
+    ],
+)
+def test_an_odd_file_of_groups_changes_nothing(text: str, words: str) -> None:
+    with pytest.raises(InvalidRequest, match=words):
+        import_groups(text, by=OLGA)
+    assert list_groups() == []

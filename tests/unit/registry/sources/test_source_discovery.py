@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -142,3 +143,57 @@ def test_the_files_of_a_skill_inside_are_its_own_and_a_bundle_keeps_what_stands_
         "x/c": ["capability.json", "references/d/SKILL.md"],
         "x/c/references/d": ["SKILL.md"],
     }
+
+
+RECORD = {
+    "skill_id": "7f1c",
+    "title": "Password Reset for Standard Users",
+    "version": 3,
+    "problem": "Customer cannot log in and wants to reset their password",
+    "resolution_md": "# Password Reset for Standard Users\n\n**Confidence:** 0.75 (12 uses, 9 confirmed)\n"
+    "**Product Area:** authentication\n\n## Goal\n\nThe customer can sign in.\n\n## Prerequisites\n\n- An address.\n\n"
+    '## Steps\n\n### 1. Send the link\n\n**Do:** Send it.\n**Check:** It arrived.\n**Say:** "Look in your inbox."\n\n'
+    "## Edge Cases\n\n- None.\n\n## Escalation\n\nTo the accounts team.\n",
+    "conditions": ["user is NOT on SSO"],
+    "keywords": ["password", "reset"],
+    "embedding": [0.1, 0.2],
+    "product_area": "authentication",
+    "confidence": 0.75,
+}
+
+
+def test_a_playbook_record_becomes_a_bundle_without_its_own_trust(tmp_path: Path) -> None:
+    path = tmp_path / "sk.json"
+    path.write_text(json.dumps(RECORD), "utf-8")
+    (found,) = discover_bundles(str(path))
+    report = validate_bundle(found.files)
+    assert [(each.code, each.message) for each in report.findings if each.severity == "error"] == []
+    capability = json.loads(found.files["capability.json"])
+    assert capability["capability_id"] == "password_reset_for_standard_users"
+    assert capability["playbook"] == {
+        "problem": RECORD["problem"],
+        "conditions": ["user is NOT on SSO"],
+        "keywords": ["password", "reset"],
+        "product_area": "authentication",
+    }
+    assert b"Confidence" not in found.files["skill.md"]
+    path.write_text(json.dumps([RECORD, {**RECORD, "title": "Refund"}]), "utf-8")
+    assert [each.folder for each in discover_bundles(str(path))] == ["password_reset_for_standard_users", "refund"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not valid JSON"),
+        ("{}", "title is missing"),
+        ("[]", "0 records"),
+        (json.dumps({**RECORD, "problem": 7}), "problem is missing"),
+        (json.dumps({**RECORD, "title": "睡眠"}), "no letter a to z"),
+        (json.dumps([RECORD, RECORD]), "two records"),
+    ],
+)
+def test_an_odd_record_is_refused_with_the_cause(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "sk.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SourceUnreadable, match=words):
+        discover_bundles(str(path))

@@ -158,5 +158,5 @@
   }
 
   // What came back with faults is stored nowhere yet, however little was changed since.
-  if (!form.querySelector(".making-faults, .field-error")) begun = typed();
+  if (!form.querySelector(".making-faults, .field__error")) begun = typed();
 })();

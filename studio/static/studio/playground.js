@@ -65,7 +65,7 @@
       if (!response.ok) throw new Error("refused");
       const told = await response.json();
       const line = element("p", "");
-      line.append(element("span", WORDS[told.standing] ?? "", `tag ${TAGS[told.standing] ?? ""}`), ` ${told.words}`);
+      line.append(element("span", WORDS[told.standing] ?? "", `badge ${TAGS[told.standing] ?? ""}`), ` ${told.words}`);
       entry.append(line);
       if (told.tool) {
         const call = element("p", "");
@@ -79,7 +79,7 @@
         entry.append(given);
       }
     } catch {
-      entry.append(element("p", gettext("Couldn't check this. You may be signed out."), "field-error"));
+      entry.append(element("p", gettext("Couldn't check this. You may be signed out."), "field__error"));
     }
   }
 

@@ -104,6 +104,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("agent_client.version").VERSION
     if name not in _HOME:
         raise AttributeError(f"module 'agent_client' has no attribute '{name}'")
     return getattr(import_module(f"agent_client.{_HOME[name]}"), name)

@@ -9,9 +9,17 @@ import ssl
 from collections.abc import Generator, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from agent_client.bundles.bundle import Bundle, Listing
+from agent_client.client.answers import (
+    FeedbackAnswer,
+    InstallAnswer,
+    MatchAnswer,
+    ProposalAnswer,
+    ProposeAnswer,
+    SearchAnswer,
+)
 from agent_client.client.disk_cache import DiskCache
 from agent_client.client.lockfile import LockFile
 from agent_client.client.messages import Outcome, Request, Step
@@ -20,6 +28,17 @@ from agent_client.client.transport import AsyncWire, SyncWire
 
 T = TypeVar("T")
 Verify = bool | ssl.SSLContext
+
+
+class RegistryOptions(TypedDict, total=False):
+    """The settings of a registry, as `Registry` explains them."""
+
+    cache_dir: Path | str | None
+    lock: LockFile | Path | str | None
+    limits: Limits | None
+    max_stale: float
+    verify: Verify
+    proxy: str | None
 
 
 class _Questions:
@@ -59,7 +78,7 @@ class _Questions:
 class Registry(_Questions):
     """Blocking. Several threads may share one. Every method raises a `RegistryError` (errors.py)."""
 
-    def __init__(self, url: str, key: str | None = None, **options: Any) -> None:
+    def __init__(self, url: str, key: str | None = None, **options: Unpack[RegistryOptions]) -> None:
         super().__init__(url, key, **options)
         self._wire = SyncWire(**self._wire_options)
 
@@ -105,9 +124,10 @@ class Registry(_Questions):
 
     def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None
-    ) -> dict[str, Any]:
+    ) -> MatchAnswer:
         """The response of capability_match: `{"decision", "matches": [...], "skill_groups": [...]}`."""
-        return self._run(self.core.match(message, top_k=top_k, group=group, os=os))
+        found: MatchAnswer = self._run(self.core.match(message, top_k=top_k, group=group, os=os))
+        return found
 
     def search(
         self,
@@ -117,31 +137,36 @@ class Registry(_Questions):
         min_score: float | None = None,
         group: str | None = None,
         ranking: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchAnswer:
         """The response of capability_search: `{"results": [...], "ranking"}`."""
         steps = self.core.search(q, top_k=top_k, min_score=min_score, group=group, ranking=ranking)
-        return self._run(steps)
+        found: SearchAnswer = self._run(steps)
+        return found
 
     def feedback(
         self, capability_id: str, outcome: str, *, revision: int | None = None, idempotency_key: str | None = None
-    ) -> dict[str, Any]:
+    ) -> FeedbackAnswer:
         """Say how it went: `{"capability_id", "confidence", "event_id"}`. Counts once for one idempotency key."""
         steps = self.core.feedback(idempotency_key, capability_id=capability_id, outcome=outcome, revision=revision)
-        return self._run(steps)
+        found: FeedbackAnswer = self._run(steps)
+        return found
 
-    def install(self, code: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
+    def install(self, code: str, *, idempotency_key: str | None = None) -> InstallAnswer:
         """Redeem `SKILL-XXXX-XXXX-XXXX`: `{"capability_id", "name", "digest"}`."""
-        return self._run(self.core.install(idempotency_key, code))
+        found: InstallAnswer = self._run(self.core.install(idempotency_key, code))
+        return found
 
     def propose(
         self, files: Mapping[str, str], *, note: str | None = None, idempotency_key: str | None = None
-    ) -> dict[str, Any]:
+    ) -> ProposeAnswer:
         """Submit a draft for review: returns `{"proposal_id", "capability_id", "status", "findings"}`."""
-        return self._run(self.core.propose(idempotency_key, files, note))
+        found: ProposeAnswer = self._run(self.core.propose(idempotency_key, files, note))
+        return found
 
-    def proposal(self, proposal_id: str | int) -> dict[str, Any]:
+    def proposal(self, proposal_id: str | int) -> ProposalAnswer:
         """What has become of it."""
-        return self._run(self.core.proposal(proposal_id))
+        found: ProposalAnswer = self._run(self.core.proposal(proposal_id))
+        return found
 
     def close(self) -> None:
         """Close the connections."""
@@ -159,7 +184,7 @@ class Registry(_Questions):
 class AsyncRegistry(_Questions):
     """The same for asyncio; `Registry` documents what each method returns."""
 
-    def __init__(self, url: str, key: str | None = None, **options: Any) -> None:
+    def __init__(self, url: str, key: str | None = None, **options: Unpack[RegistryOptions]) -> None:
         super().__init__(url, key, **options)
         self._wire = AsyncWire(**self._wire_options)
 
@@ -205,7 +230,7 @@ class AsyncRegistry(_Questions):
 
     async def match(
         self, message: str, *, top_k: int | None = None, group: str | None = None, os: str | None = None
-    ) -> dict[str, Any]:
+    ) -> MatchAnswer:
         """As `Registry.match`."""
         return await self._run(self.core.match(message, top_k=top_k, group=group, os=os))
 
@@ -217,29 +242,29 @@ class AsyncRegistry(_Questions):
         min_score: float | None = None,
         group: str | None = None,
         ranking: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchAnswer:
         """As `Registry.search`."""
         steps = self.core.search(q, top_k=top_k, min_score=min_score, group=group, ranking=ranking)
         return await self._run(steps)
 
     async def feedback(
         self, capability_id: str, outcome: str, *, revision: int | None = None, idempotency_key: str | None = None
-    ) -> dict[str, Any]:
+    ) -> FeedbackAnswer:
         """As `Registry.feedback`."""
         steps = self.core.feedback(idempotency_key, capability_id=capability_id, outcome=outcome, revision=revision)
         return await self._run(steps)
 
-    async def install(self, code: str, *, idempotency_key: str | None = None) -> dict[str, Any]:
+    async def install(self, code: str, *, idempotency_key: str | None = None) -> InstallAnswer:
         """As `Registry.install`."""
         return await self._run(self.core.install(idempotency_key, code))
 
     async def propose(
         self, files: Mapping[str, str], *, note: str | None = None, idempotency_key: str | None = None
-    ) -> dict[str, Any]:
+    ) -> ProposeAnswer:
         """As `Registry.propose`."""
         return await self._run(self.core.propose(idempotency_key, files, note))
 
-    async def proposal(self, proposal_id: str | int) -> dict[str, Any]:
+    async def proposal(self, proposal_id: str | int) -> ProposalAnswer:
         """As `Registry.proposal`."""
         return await self._run(self.core.proposal(proposal_id))
 

@@ -38,7 +38,8 @@ from agent_client.errors import (
 from agent_client.text.sanitize import strip_surrogates
 
 T = TypeVar("T")
-Document = Generator[Step, Outcome, dict[str, Any]]
+# A JSON object; client.py says which keys it has.
+Document = Generator[Step, Outcome, Any]
 MAX_STALE_SECONDS: Final = 3600.0
 API_PATH: Final = "/api/v1"
 PAGES_MAX: Final = 1000

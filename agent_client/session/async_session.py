@@ -6,11 +6,11 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, Steps, T
+from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.tool_gate import CallResult, ToolCall
@@ -20,7 +20,7 @@ from agent_client.session.turn import Turn
 class AsyncSession(SessionCore):
     """One conversation. Not for several tasks at once. What is no coroutine function runs in a thread."""
 
-    def __init__(self, source: Any, *, matcher: Matcher | None = None, **settings: Any) -> None:
+    def __init__(self, source: Any, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
         """`source` is an AsyncRegistry or LocalSkills. Raises `TypeError` for a source that would block the loop."""
         for name in ("list", "load", "reload"):
             if not callable(getattr(source, name, None)):

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypedDict, TypeVar
 
 from agent_client.bundles.bundle import Bundle, ListingEntry, is_capability_id
 from agent_client.bundles.tool_export import Vendor, export_tools
@@ -62,6 +62,17 @@ Asker = Callable[[AskForm], Any]
 Steps = Generator["partial[Any] | Message", Any, T]
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
 logger = logging.getLogger("agent_client.session")
+
+
+class SessionSettings(TypedDict, total=False):
+    """The settings of a session, as `SessionCore` explains them."""
+
+    user: User | None
+    environment: Environment | None
+    roles: Iterable[str]
+    options: SessionOptions | None
+    session_id: str | None
+    on_event: Callable[[Event], None] | None
 
 
 class SessionCore:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from agent_client.bundles.bundle import Bundle, ListingEntry
 from agent_client.prompt import Prompt
-from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, Steps, T
+from agent_client.session.core import Approver, Asker, Executor, Matcher, SessionCore, SessionSettings, Steps, T
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, Model
 from agent_client.session.options import Source
@@ -24,7 +24,7 @@ from agent_client.session.turn import Turn
 class Session(SessionCore):
     """One conversation. Not for several threads at once; for asyncio there is `AsyncSession`."""
 
-    def __init__(self, source: Source, *, matcher: Matcher | None = None, **settings: Any) -> None:
+    def __init__(self, source: Source, *, matcher: Matcher | None = None, **settings: Unpack[SessionSettings]) -> None:
         """`source` is a Registry or LocalSkills; `settings` are those of `SessionCore`.
 
         Raises `TypeError` for a source that has to be awaited, or that is none.

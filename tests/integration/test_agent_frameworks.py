@@ -47,3 +47,18 @@ def test_a_framework_runs_the_sessions_tools_and_asks_before_a_write(
     assert yes.count("saved") == 2
     assert "ran weight_save" not in no, "a person said no"
     assert "ran weight_list" in no
+
+
+def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Path]) -> None:
+    python, folder = environment
+    code = (
+        "import agent_client, importlib.metadata as m, pathlib\n"
+        "d = m.distribution('capability-studio-agent-client')\n"
+        "names = [str(f) for f in d.files or []]\n"
+        "print(agent_client.__version__ == d.version)\n"
+        "print(sum(n.endswith('LICENSE') for n in names), sum(n.endswith('py.typed') for n in names))\n"
+        "print(pathlib.Path(agent_client.__file__).parent.parent.name)\n"
+    )
+    done = subprocess.run([str(python), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["True", "1", "1", "site-packages"]
+    assert (ROOT / "agent_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

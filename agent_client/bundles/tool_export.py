@@ -8,7 +8,7 @@ Sources: those of `vendor_limits`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -51,6 +51,8 @@ _SAID: Final = frozenset(
     | {"maxItems", "pattern", "uniqueItems", "format", "default", "minProperties", "maxProperties"}
 )
 
+_KNOWS_DEFERRED: Final = ("anthropic", "openai_responses")
+_EXAMPLES_MAX: Final = 5
 # Too long to be said: that there is more, a model learns from the gate's answer.
 _RULES: Final = (_STRICT_OPENAI_DROPPED | {"dependentSchemas", "$dynamicRef"}) - _SAID - {"examples", "then", "else"}
 
@@ -63,8 +65,14 @@ class ToolExport:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def export_tools(tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, strict: bool = False) -> ToolExport:
-    """`tools` maps the wire name to a tool of a bundle, or to one of that shape. Raises `ValueError` for the vendor."""
+def export_tools(
+    tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, strict: bool = False, deferred: Collection[str] = ()
+) -> ToolExport:
+    """`tools` maps the wire name to a tool of a bundle, or to one of that shape. Raises `ValueError` for the vendor.
+
+    `deferred` are names that the vendor's own tool search brings in when they are needed: Anthropic and OpenAI's
+    responses know that. `examples` of an args_schema become Anthropic's `input_examples`.
+    """
     if vendor not in VENDORS:
         raise ValueError(f"vendor must be one of {', '.join(VENDORS)}")
     made: list[Json] = []
@@ -76,7 +84,10 @@ def export_tools(tools: Mapping[str, Mapping[str, Any]], vendor: Vendor, *, stri
             continue
         # Gemini's names begin with a letter or `_`; no wire name begins with `_`, so that it can be taken off again.
         shown = f"_{name}" if vendor == "gemini" and name[:1].isdigit() else name
-        made.append(_tool(shown, tool, vendor, strict=strict))
+        exported = _tool(shown, tool, vendor, strict=strict)
+        if name in deferred and vendor in _KNOWS_DEFERRED:
+            exported["defer_loading"] = True
+        made.append(exported)
     if vendor == "gemini":
         made = [{"functionDeclarations": made}] if made else []
     return ToolExport(made, left_out)
@@ -94,7 +105,10 @@ def _tool(name: str, tool: Mapping[str, Any], vendor: Vendor, *, strict: bool) -
     if vendor == "openai_responses":
         return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": strict}
     if vendor == "anthropic":
-        return {"name": name, "description": description, "input_schema": schema} | ({"strict": True} if strict else {})
+        examples = [each for each in tool["args_schema"].get("examples") or () if isinstance(each, dict)]
+        made = {"name": name, "description": description, "input_schema": schema}
+        made |= {"input_examples": examples[:_EXAMPLES_MAX]} if examples else {}
+        return made | ({"strict": True} if strict else {})
     return {"name": name, "description": description, "parametersJsonSchema": schema}
 
 

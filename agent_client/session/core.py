@@ -382,12 +382,16 @@ class SessionCore:
         yield from self._need_list()
         return build_system_prompt(list(self._known_entries().values()), self.options, self.environment)
 
-    def tools(self, vendor: Vendor = "openai", *, strict: bool = False, with_own: bool = True) -> list[dict[str, Any]]:
-        """The tools of what is active and ready, in a vendor's form, and the session's own (`with_own`)."""
-        named = {name: tool for name, (_, tool) in self._tools().items()}
-        if with_own:
-            named |= self.own_tools()
-        exported = export_tools(named, vendor, strict=strict)
+    def tools(
+        self, vendor: Vendor = "openai", *, strict: bool = False, with_own: bool = True, deferred: bool = False
+    ) -> list[dict[str, Any]]:
+        """The tools of what is active and ready, in a vendor's form, and the session's own (`with_own`).
+
+        With `deferred` the vendor's own tool search brings in those of the skills; add its search tool to the request.
+        """
+        of_skills = {name: tool for name, (_, tool) in self._tools().items()}
+        named = of_skills | (self.own_tools() if with_own else {})
+        exported = export_tools(named, vendor, strict=strict, deferred=of_skills if deferred else ())
         for name, why in exported.left_out.items():
             self._note("left_out", "", f"the tool {name}: {why}")
         return exported.tools

@@ -202,3 +202,16 @@ def test_rules_that_a_dialect_has_no_word_for_are_told_of() -> None:
     schema = _properties(a=either) | {"required": ["a"]}
     assert "oneOf" in export_schema(schema, "openai", strict=True)["properties"]["a"]["description"]
     assert "description" not in export_schema(schema, "anthropic", strict=True)["properties"]["a"]
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_deferred_tools_and_examples_where_the_vendor_knows_them(vendor: Any) -> None:
+    schema = {"type": "object", "properties": {"weight": {"type": "number"}}, "examples": [{"weight": 80}, "odd"]}
+    tools = {"a__t": {**TOOL, "args_schema": schema}, "a__u": {**TOOL, "args_schema": {"type": "object"}}}
+    made = export_tools(tools, vendor, deferred=["a__t"]).tools
+    rows = made[0]["functionDeclarations"] if vendor == "gemini" else made
+    assert [row.get("defer_loading") for row in rows] == [
+        True if vendor in ("anthropic", "openai_responses") else None,
+        None,
+    ]
+    assert [row.get("input_examples") for row in rows] == [[{"weight": 80}] if vendor == "anthropic" else None, None]

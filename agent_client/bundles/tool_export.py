@@ -106,7 +106,7 @@ def _tool(name: str, tool: Mapping[str, Any], vendor: Vendor, *, strict: bool) -
         return {"type": "function", "name": name, "description": description, "parameters": schema, "strict": strict}
     if vendor == "anthropic":
         examples = [each for each in tool["args_schema"].get("examples") or () if isinstance(each, dict)]
-        made = {"name": name, "description": description, "input_schema": schema}
+        made: Json = {"name": name, "description": description, "input_schema": schema}
         made |= {"input_examples": examples[:_EXAMPLES_MAX]} if examples else {}
         return made | ({"strict": True} if strict else {})
     return {"name": name, "description": description, "parametersJsonSchema": schema}

@@ -53,6 +53,7 @@ def test_what_is_copied_works_when_it_is_pasted(
     card = page.get_by_role("region", name="Use it")
     key = agent.headers["Authorization"].removeprefix("Bearer ")
     environment = os.environ | {"CAP_KEY": key, "PYTHONPATH": str(ROOT)}
+    expect(card.locator("pre:visible")).to_have_count(1)
     card.get_by_role("button", name="Copy curl").click()
     curl = str(page.evaluate("navigator.clipboard.readText()"))
     # Without a shell: the one variable is filled in as a shell would.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from agent_client.bundles.bundle import ListingEntry
+from agent_client.bundles.bundle import ListingEntry, is_capability_id
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.text.sanitize import one_line
@@ -20,6 +20,7 @@ FEEDBACK: Final = "capability_feedback"
 ASK: Final = "ask_user"
 OWN_TOOLS: Final = frozenset({LIST, SEARCH, LOAD, RELOAD, FILE, FEEDBACK, ASK})
 LISTED_MAX: Final = 100
+FOUND_MAX: Final = 20
 FILE_CHARACTERS: Final = 16_000
 QUESTIONS_MAX: Final = 5
 Json = dict[str, Any]
@@ -126,11 +127,24 @@ def list_result(entries: Iterable[ListingEntry], environment: Environment, group
 
 
 def search_result(answer: Mapping[str, Any]) -> Json:
-    """What `capability_search` returns to the model."""
+    """What `capability_search` returns to the model: the first twenty, and of each only what has the right shape."""
     found = answer.get("results")
-    kept = ("capability_id", "name", "score", "confidence")
-    rows = [{key: row[key] for key in kept if key in row} for row in found or [] if isinstance(row, dict)]
-    return {"results": [row | {"name": one_line(str(row.get("name", "")), most=80)} for row in rows]}
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    return {"results": [_found(row) for row in rows if is_capability_id(row.get("capability_id"))][:FOUND_MAX]}
+
+
+def _found(row: Json) -> Json:
+    kept: Json = {"capability_id": row["capability_id"], "name": one_line(str(row.get("name", "")), most=80)}
+    if isinstance(row.get("score"), int | float):
+        kept["score"] = row["score"]
+    confidence = row.get("confidence")
+    if isinstance(confidence, dict):
+        numbers = ("score", "uses", "confirmed")
+        kept["confidence"] = {key: confidence[key] for key in numbers if isinstance(confidence.get(key), int | float)}
+    if row.get("status") == "deprecated":
+        replaced_by = row.get("replaced_by")
+        kept |= {"status": "deprecated", "replaced_by": replaced_by if is_capability_id(replaced_by) else None}
+    return kept
 
 
 def file_result(path: str, text: str, offset: int) -> Json:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent_client.client.client import AsyncRegistry, Registry
-from agent_client.session import ApprovalRequired, AsyncSession, CallResult, Session, ToolCall, User
+from agent_client.session import ApprovalRequired, AsyncSession, CallNotOpen, CallResult, Session, ToolCall, User
 from agent_client.testing import FakeRegistry, build_bundle
 from tests.factories import tool
 from tests.unit.agent_client.registries import Given, entry, examples, fake_registry, load_answer
@@ -125,3 +125,25 @@ def test_a_cancelled_tool_leaves_the_call_to_be_run_again() -> None:
         return call.state
 
     assert asyncio.run(talk()) == "failed"
+
+
+def test_two_tasks_that_run_one_call_run_it_once() -> None:
+    ran: list[str] = []
+
+    async def slowly(call: ToolCall) -> Any:
+        ran.append(call.call_id)
+        await asyncio.sleep(0.05)
+        return {"entries": []}
+
+    async def talk() -> list[Any]:
+        session = AsyncSession(FakeRegistry(examples()), environment=ALL)
+        await session.load("weights")
+        call = session.open_call("weight_entry_list", {})
+        both = (session.run_call(call.call_id, slowly) for _ in range(2))
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    first, second = asyncio.run(talk())
+    assert isinstance(first, CallResult)
+    assert isinstance(second, CallNotOpen)
+    assert "is running" in str(second)
+    assert len(ran) == 1

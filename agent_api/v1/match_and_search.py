@@ -39,6 +39,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
     takes = _filter(held, caller, values)
     index = get_index(held, caller.principal.sight)
     verdict = index.match(message, top=top, takes=takes)
+    usage_counters.count_match(verdict.decision)
     if verdict.decision != "match":
         nearest = verdict.matches[0].capability_id if verdict.matches else ""
         usage_counters.count_unmatched(

@@ -17,7 +17,7 @@ from registry.models.git_import import GitImport
 from registry.models.idempotency import IdempotencyRecord
 from registry.models.install_code import new_code
 from registry.models.job import Job
-from registry.models.load_count import LoadCount
+from registry.models.load_count import LoadCount, MatchCount
 from registry.models.matching import MatchClassifier, SentenceVector, SkillGroup
 from registry.models.operator import Operator
 from registry.models.proposal import Proposal
@@ -47,6 +47,7 @@ __all__ = [
     "Job",
     "LoadCount",
     "MatchClassifier",
+    "MatchCount",
     "Operator",
     "Proposal",
     "RegistryState",

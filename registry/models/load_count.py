@@ -1,4 +1,4 @@
-"""How often what was loaded. Part of `registry.models`."""
+"""How often what was loaded, and how often messages matched. Part of `registry.models`."""
 
 from __future__ import annotations
 
@@ -24,3 +24,17 @@ class LoadCount(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["day", "capability_id", "revision", "key_name"], name="load_count_unique")
         ]
+
+
+class MatchCount(models.Model):
+    """How many messages of agents were decided how on a day (UTC): three rows a day at most, kept for good.
+
+    Counted in memory, added every few seconds. The messages themselves are not kept here.
+    """
+
+    day = models.DateField()
+    decision = models.CharField(max_length=16, help_text="match, ambiguous or none.")
+    count = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["day", "decision"], name="match_count_unique")]

@@ -8,24 +8,22 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from django.db.models import Case, Count, OuterRef, Q, Subquery, Sum, When
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
 from django.utils import timezone
 
 from registry.catalog.facets import find_display_names
 from registry.core.events import TIMELINE_VERBS
 from registry.core.jobs.admin import oldest_due_job
-from registry.models import AuditEvent, Capability, FeedbackEvent, Incident, LoadCount, Operator, Release
+from registry.models import AuditEvent, Capability, Incident, LoadCount, MatchCount, Operator, Release
 from registry.selectors import inbox
 from registry.selectors.inbox import Inbox
-from registry.usage import demand, revision_health
-from registry.usage.revision_health import OutcomeCounts
+from registry.usage import demand
 
 SHOWN_MAX: Final = 5
 ACTIVITY_MAX: Final = 6
 DAYS: Final = 30
 # What the chart of loads can show.
 CHART_DAYS: Final = (DAYS, 90)
-OUTCOME_DAYS: Final = 3
 # A worker polls once a second, and beside Celery after ten; the lease of a killed one lasts for a minute.
 STALLED_AFTER: Final = timedelta(minutes=2)
 
@@ -48,15 +46,22 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchesOfDay:
+    """Messages that agents asked about on a day, and those of them that led to a capability."""
+
+    asked: int
+    matched: int
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
     """Values by day are of days of UTC, in order, zeros included: `loads` of twice the days of the
     chart; `published` and
-    `failing` of the last `DAYS`, with one more at the beginning: as it was before them. `outcomes` begins with the
-    period before, and has one value for each `OUTCOME_DAYS` then."""
+    `failing` of the last `DAYS`, with one more at the beginning: as it was before them."""
 
     inbox: Inbox
     loads: Sequence[tuple[date, int]]
-    outcomes: Sequence[OutcomeCounts]
+    matched: Sequence[MatchesOfDay]
     published: Sequence[int]
     failing: Sequence[int]
     released: Mapping[date, int]
@@ -76,7 +81,7 @@ def build_home(*, viewer: Operator, today_ends: datetime, chart_days: int = DAYS
     return Home(
         inbox=inbox.build_inbox(viewer, today_ends=today_ends),
         loads=count_loads_by_day(today, chart_days),
-        outcomes=count_outcomes(today),
+        matched=count_matches_by_day(today),
         published=count_published_by_day(today, statuses[Capability.Status.PUBLISHED], releases),
         failing=count_failing_by_day(today),
         released=Counter(at.date() for _, status, at in released if status == Capability.Status.PUBLISHED),
@@ -118,19 +123,16 @@ def count_loads_by_day(today: date, chart_days: int = DAYS) -> list[tuple[date, 
     return [(day, by_day.get(day, 0)) for day in days]
 
 
-def count_outcomes(today: date) -> list[OutcomeCounts]:
-    """What agents reported of their uses: in the `DAYS` before the last ones, then in each `OUTCOME_DAYS` of these.
-
-    By bounds and not by days: SQLite would call a Python function for the day of each row.
-    """
-    begin = datetime.combine(today + timedelta(days=1), datetime.min.time(), UTC)
-    begins = [begin - timedelta(days=2 * DAYS), *(begin - timedelta(days=n) for n in range(DAYS, 0, -OUTCOME_DAYS))]
-    period = Case(*(When(at__gte=begins[n], then=n) for n in range(len(begins) - 1, -1, -1)), default=0)
-    counted: list[dict[str, int]] = [{} for _ in begins]
-    found = FeedbackEvent.objects.filter(at__gte=begins[0]).order_by().annotate(period=period)
-    for place, outcome, count in found.values_list("period", "outcome").annotate(Count("pk")):
-        counted[place][outcome] = count
-    return [revision_health.count_outcomes(one) for one in counted]
+def count_matches_by_day(today: date) -> list[MatchesOfDay]:
+    """How many messages there were on each day of UTC, and how many led to a capability: twice `DAYS`, in order."""
+    days = _days(today, 2 * DAYS)
+    rows = MatchCount.objects.filter(day__gte=days[0], day__lte=today).values_list("day", "decision", "count")
+    asked: Counter[date] = Counter()
+    matched: Counter[date] = Counter()
+    for day, decision, count in rows:
+        asked[day] += count
+        matched[day] += count if decision == "match" else 0
+    return [MatchesOfDay(asked[day], matched[day]) for day in days]
 
 
 def count_statuses() -> dict[str, int]:

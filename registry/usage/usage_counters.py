@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from registry.common import caches, database_errors
 from registry.core.transactions import try_write_transaction
-from registry.models import AgentKey, LoadCount, UnknownCapabilityRequest
+from registry.models import AgentKey, LoadCount, MatchCount, UnknownCapabilityRequest
 from registry.usage import unmatched_messages
 from registry.usage.unmatched_messages import UnmatchedBuffer
 
@@ -30,6 +30,7 @@ STORED_MISSES_MAX: Final = 10_000
 @dataclass
 class _Buffer:
     loads: Counter[tuple[date, str, int, str]] = field(default_factory=Counter)
+    matches: Counter[tuple[date, str]] = field(default_factory=Counter)
     misses: Counter[str] = field(default_factory=Counter)
     missed_by: dict[str, Counter[str]] = field(default_factory=dict)
     unmatched: dict[str, UnmatchedBuffer] = field(default_factory=dict)
@@ -72,6 +73,12 @@ def count_load(capability_id: str, revision: int, *, key_name: str, count: int =
             _loaded.add((capability_id, revision))
             _held.has_first_load = True
         _held.loads[(datetime.now(UTC).date(), capability_id, revision, key_name)] += count
+
+
+def count_match(decision: str) -> None:
+    """A message of an agent was decided: match, ambiguous or none."""
+    with _lock:
+        _held.matches[(datetime.now(UTC).date(), decision)] += 1
 
 
 def count_miss(capability_id: str, *, key_name: str = "") -> None:
@@ -118,12 +125,13 @@ def flush() -> None:
     collect()
     with _lock:
         held, _held = _held, _Buffer()
-    if not (held.loads or held.misses or held.keys_used or held.unmatched):
+    if not (held.loads or held.matches or held.misses or held.keys_used or held.unmatched):
         return
     try:
         # In the thread that keeps the snapshot fresh: a writer that holds the lock for long must not block it.
         with try_write_transaction():
             _add_loads(held)
+            _add_matches(held)
             _add_misses(held)
             unmatched_messages.add_messages(held.unmatched)
             for name, used_at in held.keys_used.items():
@@ -132,6 +140,7 @@ def flush() -> None:
         logger.warning("counts are kept in memory. %s", database_errors.record_outage(error).sentences(error))
         with _lock:
             _held.loads.update(held.loads)
+            _held.matches.update(held.matches)
             _held.misses.update(held.misses)
             for wanted, requested_by in held.missed_by.items():
                 _held.missed_by.setdefault(wanted, Counter()).update(requested_by)
@@ -146,6 +155,13 @@ def _add_loads(held: _Buffer) -> None:
         )
         if not made:
             LoadCount.objects.filter(pk=row.pk).update(count=F("count") + count)
+
+
+def _add_matches(held: _Buffer) -> None:
+    for (day, decision), count in held.matches.items():
+        row, made = MatchCount.objects.get_or_create(day=day, decision=decision, defaults={"count": count})
+        if not made:
+            MatchCount.objects.filter(pk=row.pk).update(count=F("count") + count)
 
 
 def _add_misses(held: _Buffer) -> None:

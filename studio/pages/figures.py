@@ -10,8 +10,7 @@ from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from registry.selectors.home import DAYS, Home
-from registry.usage.revision_health import OutcomeCounts
+from registry.selectors.home import DAYS, Home, MatchesOfDay
 from studio.pages.charts import Sparkline, build_sparkline
 
 
@@ -33,8 +32,8 @@ class Figure:
 
 
 def build_figures(home: Home) -> list[Figure]:
-    """Loads, success rate, published, failing."""
-    return [_loads(home), _success(home.outcomes), _published(home.published), _failing(home.failing)]
+    """Loads, match rate, published, failing."""
+    return [_loads(home), _match_rate(home.matched), _published(home.published), _failing(home.failing)]
 
 
 def _number(value: float, places: int = 0) -> str:
@@ -63,27 +62,26 @@ def _loads(home: Home) -> Figure:
     )
 
 
-def _share(outcomes: Sequence[OutcomeCounts]) -> float | None:
-    known = sum(one.known for one in outcomes)
-    return 100 * sum(one.good for one in outcomes) / known if known else None
+def _share(days: Sequence[MatchesOfDay]) -> float | None:
+    asked = sum(day.asked for day in days)
+    return 100 * sum(day.matched for day in days) / asked if asked else None
 
 
-def _success(outcomes: Sequence[OutcomeCounts]) -> Figure:
-    now, before = _share(outcomes[1:]), _share(outcomes[:1])
+def _match_rate(days: Sequence[MatchesOfDay]) -> Figure:
+    now, before = _share(days[DAYS:]), _share(days[:DAYS])
     change = round(now - before, 1) if now is not None and before is not None else 0
-    days = [_share([one]) for one in outcomes[1:]]
-    told = [share for share in days if share is not None]
-    note = _("No feedback in 30 days") if now is None else _("of reported uses")
+    shares = [share for day in days[DAYS:] if (share := _share([day])) is not None]
+    note = _("No messages in 30 days") if now is None else _("of messages found a capability")
     return Figure(
-        _("Success rate"),
+        _("Match rate"),
         "-" if now is None else f"{_number(now, 1)}%",
-        reverse("studio:feedback_list"),
+        reverse("studio:demand_list"),
         delta=_("%(number)s pt") % {"number": _number(abs(change), 1)} if change else "",
         trend=_trend(change),
         is_worse=change < 0,
         note=_("from %(number)s") % {"number": f"{_number(before, 1)}%"} if change and before is not None else note,
-        spark=build_sparkline(told),
-        spark_label=_("Success rate, last 30 days"),
+        spark=build_sparkline(shares),
+        spark_label=_("Match rate, last 30 days"),
     )
 
 

@@ -11,7 +11,9 @@ from registry.catalog import drafts
 from registry.common.rate_limits import RATE_LIMITER
 from registry.matching.embedders import get_embedder
 from registry.matching.skill_groups import set_group
+from registry.models import MatchCount
 from registry.publishing import publication
+from registry.usage import usage_counters
 from tests.factories import OLGA, bearer, bundle, publish, unlisted
 
 pytestmark = pytest.mark.django_db
@@ -71,6 +73,13 @@ def test_the_documents_own_sentence(api: Any, body_registry: None) -> None:
 
 
 @both
+def test_each_message_of_an_agent_is_counted_by_its_decision(api: Any, body_registry: None) -> None:
+    for message in ("weigh-in", "bodyweight", "1 + 1"):
+        _match(api, message)
+    usage_counters.flush()
+    assert dict(MatchCount.objects.values_list("decision", "count")) == {"match": 2, "none": 1}
+
+
 def test_a_match_tells_what_is_deprecated_and_what_replaces_it(api: Any, body_registry: None) -> None:
     row = _match(api, "weigh-in")["matches"][0]
     assert not {"status", "replaced_by", "confidence"} & set(row)

@@ -32,6 +32,7 @@ from registry.models import (
     Job,
     LoadCount,
     MatchClassifier,
+    MatchCount,
     Operator,
     Proposal,
     RegistryState,
@@ -113,6 +114,7 @@ BREAKS: dict[str, Break] = {
     "team_member_once": _again(TeamMember),
     "share_link_revocation_paired": _set(ShareLink, revoked_by="operator:olga"),
     "load_count_unique": _again(LoadCount),
+    "match_count_unique": _again(MatchCount),
     "incident_open_once": _again(Incident),
     "incident_kind_known": _set(Incident, kind="fire"),
     "incident_revision_fits_kind": _set(Incident, revision=None),
@@ -236,6 +238,7 @@ def one_of_each() -> None:
     revision = Revision.objects.get()
     Incident.objects.create(capability=_alpha(), revision=revision, cause="c", message="m", details="d")
     LoadCount.objects.create(day=date(2025, 1, 1), capability_id="alpha", revision=1)
+    MatchCount.objects.create(day=date(2025, 1, 1), decision="match", count=1)
     UnknownCapabilityRequest.objects.create(capability_id="gamma")
     UnmatchedMessage.objects.create(form="0" * 64, text="hello", decision="none")
     GitImport.objects.create(source="https://git.example/a", created_by="operator:olga")

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
-from registry.models import Job, LoadCount, Operator, Release, Revision
+from registry.models import Job, LoadCount, MatchCount, Operator, Release, Revision
 from registry.publishing import publication
 from registry.selectors import home
 from registry.selectors.onboarding import completed_steps
@@ -48,6 +48,16 @@ def test_loads_have_every_day_and_nothing_older() -> None:
     found = home.count_loads_by_day(today)
     assert [day for day, _ in found] == [date(2026, 1, 1) + timedelta(days=number) for number in range(60)]
     assert (found[0][1], found[-1][1], sum(count for _, count in found)) == (5, 5, 10)
+
+
+def test_matches_have_every_day_of_both_periods() -> None:
+    today = date(2026, 3, 1)
+    for back, decision, count in ((0, "match", 3), (0, "none", 1), (59, "ambiguous", 2), (60, "match", 7)):
+        MatchCount.objects.create(day=today - timedelta(days=back), decision=decision, count=count)
+    found = home.count_matches_by_day(today)
+    assert len(found) == 60
+    assert (found[0].asked, found[0].matched, found[-1].asked, found[-1].matched) == (2, 0, 4, 3)
+    assert sum(day.asked for day in found) == 6
 
 
 def test_every_status_has_its_number() -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from registry.access import agent_keys
-from registry.models import AgentKey, LoadCount, UnknownCapabilityRequest
+from registry.models import AgentKey, LoadCount, MatchCount, UnknownCapabilityRequest
 from registry.usage import usage_counters
 from tests.factories import OLGA
 
@@ -32,6 +32,23 @@ def test_loads_are_counted_by_revision_and_key() -> None:
         usage_counters.count_load("alpha", 2, key_name="")
         usage_counters.flush()
     assert _loads() == {("alpha", 1, ""): 2, ("alpha", 1, "agent"): 4, ("alpha", 2, ""): 2}
+
+
+def test_matches_are_counted_by_decision_and_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> None:
+        raise OperationalError("away")
+
+    usage_counters.count_match("match")
+    with monkeypatch.context() as patched:
+        patched.setattr(usage_counters, "_add_matches", away)
+        usage_counters.flush()
+    assert not MatchCount.objects.exists()
+    for decision in ("match", "none"):
+        usage_counters.count_match(decision)
+    usage_counters.flush()
+    usage_counters.count_match("match")
+    usage_counters.flush()
+    assert dict(MatchCount.objects.values_list("decision", "count")) == {"match": 3, "none": 1}
 
 
 def test_nothing_is_written_where_nothing_was_counted(django_assert_num_queries: Any) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from registry.catalog import drafts, incidents
 from registry.common.actors import Actor
-from registry.models import Job, LoadCount, Revision
+from registry.models import Job, LoadCount, MatchCount, Revision
 from registry.publishing import publication
 from registry.usage import usage_counters
 from studio.pages.charts import HEIGHT, WIDTH, build_bar_chart
@@ -68,9 +68,12 @@ def test_figures_are_compared_with_the_period_before(signed_in: SignIn) -> None:
     today = datetime.now(UTC).date()
     for day, count in ((today, 12_480), (today - timedelta(days=40), 11_534)):
         LoadCount.objects.create(day=day, capability_id="alpha", revision=1, count=count)
-    loads, success, published, failing = signed_in("viewer").get("/").context["figures"]
+    for day, decision, count in ((today, "match", 9), (today, "none", 1), (today - timedelta(days=40), "match", 1)):
+        MatchCount.objects.create(day=day, decision=decision, count=count)
+    loads, matched, published, failing = signed_in("viewer").get("/").context["figures"]
     assert (loads.value, loads.delta, loads.trend, loads.note) == ("12,480", "8.2%", "up", "from 11,534")
-    assert (success.value, success.delta) == ("-", "")
+    assert (matched.label, matched.value, matched.delta, matched.trend) == ("Match rate", "90.0%", "10.0 pt", "down")
+    assert (matched.is_worse, matched.note) == (True, "from 100.0%")
     assert (published.value, published.delta, published.trend) == ("1", "1", "up")
     assert (failing.value, failing.delta, failing.is_worse) == ("0", "", False)
 

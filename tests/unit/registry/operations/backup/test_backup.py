@@ -102,6 +102,7 @@ def _fill() -> str:
     source = source_sync.add_git_source(spec="https://git.example/a", mode="draft", every_minutes=60, by=OLGA)
     GitSourceItem.objects.create(source=source, path="a", files_digest="sha256:", status="draft")
     usage_counters.count_load("alpha", 1, key_name="agent")
+    usage_counters.count_match("match")
     usage_counters.count_miss("omega")
     usage_counters.flush()
     return key

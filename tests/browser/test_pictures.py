@@ -36,7 +36,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.models import Capability, LoadCount
+from registry.models import Capability, LoadCount, MatchCount
 from registry.publishing import proposals, publication, reviews
 from registry.usage import feedback
 
@@ -59,6 +59,8 @@ for day in range(60):
             key_name="support bot",
             count=max(1, (90 - day) * (4 - place) // 4 + (day * 7 + place * 5) % 23),
         )
+    for decision, count in (("match", 150 - day), ("none", 12 + day // 6), ("ambiguous", 3)):
+        MatchCount.objects.create(day=today - timedelta(days=day), decision=decision, count=count)
 for note, words in (("Asks for the unit", "Ask for the unit."), ("Says the trend", "Say the trend of the month.")):
     done = publication.publish(files=changed("weights", words), by=PUBLISHER, note=note)
     assert done.status == "published", done.findings

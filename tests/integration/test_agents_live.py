@@ -60,6 +60,15 @@ def test_the_scripted_agent_says_what_the_page_shows(live_studio: Studio) -> Non
     assert done.stdout == shown[1]
 
 
+def test_plain_http_says_what_the_page_shows(live_studio: Studio) -> None:
+    command = [sys.executable, "-m", "docs.agents.plain_http", live_studio.url, "Log my workout and weigh-in"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    shown = re.search(r"```text\n(needed: .*?)```", page, re.DOTALL)
+    assert shown is not None
+    assert done.stdout == shown[1]
+
+
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
 @pytest.mark.parametrize("is_approved", [True, False])
 def test_a_model_behind_a_vendors_format(live_studio: Studio, vendor: str, is_approved: bool) -> None:

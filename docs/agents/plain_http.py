@@ -1,7 +1,7 @@
 """An agent's side of the API with the standard library: `python -m docs.agents.plain_http ADDRESS "message" [KEY]`.
 
-Match the message, load what it needs, let the registry write the prompt. Running tools is your program's work: check the
-arguments against each tool's args_schema, and ask a person where the policy has requires_approval.
+Match the message, load what it needs, let the registry write the prompt. Running tools is your program's work: check
+the arguments against each tool's args_schema, and ask a person where the policy has requires_approval.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from registry.models import Capability, Draft
 from registry.publishing import publication, publish_context
 from registry.publishing.gate import GateReport
 from registry.semantic_diff import EFFECTS, Change
-from registry.validation import Finding
+from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
@@ -44,6 +44,8 @@ _QUESTION_WORDS: Final = {
     "COMMENTS_OPEN": gettext_lazy("Resolve all review comments before publishing."),
     "NOTE_REQUIRED": gettext_lazy("A release note is required."),
 }
+# Asked only by the Studio's form: to the gate it is a warning, and a pipeline publishes with it.
+PLACEHOLDER: Final = "PLACEHOLDER_LEFT"
 # Of a first release, of which nothing else can be said.
 _FIRST_WORDS: Final = {"widens": gettext_lazy("Agent-facing"), "changes": gettext_lazy("Forms & files")}
 
@@ -154,8 +156,26 @@ def render_gate(
         # What is in review, or was approved, need not be submitted again.
         "is_in_review": found.review is not None and found.review_is_current and found.review.state != "sent_back",
         **(build_gate_context(request, outcome.gate) if outcome.gate else {}),
+        "has_placeholders": outcome.gate is not None and _has_placeholders(outcome.gate.report),
+        "placeholders_confirmed": PLACEHOLDER in request.POST.getlist("acknowledge"),
     }
     return render(request, "studio/gate/show.html", context, status=status)
+
+
+def _has_placeholders(report: Report) -> bool:
+    return any(finding.code == PLACEHOLDER for finding in report.findings)
+
+
+def find_unconfirmed(request: StudioRequest, draft: Draft) -> str:
+    """Why a draft with placeholder text is not published yet: the form's tick is missing. Empty where nothing is.
+
+    A draft that has changed since the page was opened is left to the check of its version.
+    """
+    if PLACEHOLDER in request.POST.getlist("acknowledge") or get_int(request, "draft_version") != draft.version:
+        return ""
+    if not _has_placeholders(drafts.validate_draft(draft)):
+        return ""
+    return _("Replace the placeholder text, or confirm that you publish with it.")
 
 
 def refused_words(gate: GateReport | None) -> str:
@@ -172,6 +192,8 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
     note = get_note(request)
     if not note:
         return render_gate(request, capability, draft, error=_("Enter a release note."), status=400)
+    if unconfirmed := find_unconfirmed(request, draft):
+        return render_gate(request, capability, draft, error=unconfirmed, status=422)
     capability_id = capability.capability_id
     try:
         outcome = publication.publish_draft(

@@ -31,7 +31,7 @@ from studio.pages.permissions import (
     publisher_required,
 )
 from studio.pages.views.capability import get_capability_or_404
-from studio.pages.views.gate import DRAFT_CHANGED, render_gate, show_no_draft
+from studio.pages.views.gate import DRAFT_CHANGED, find_unconfirmed, render_gate, show_no_draft
 
 PAGE_SIZE = 50
 _FILTERS = (
@@ -77,6 +77,8 @@ def release_schedule(request: StudioRequest, capability_id: str) -> HttpResponse
         error, status = denial_reason(request, _("publish"), capability_id), 403
     elif not note:
         error = _("Enter a release note.")
+    elif due_at is not None and (unconfirmed := find_unconfirmed(request, draft)):
+        error, status = unconfirmed, 422
     if error or due_at is None:
         return render_gate(request, capability, draft, error=error, status=status)
     try:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from registry.catalog import drafts
-from registry.models import AuditEvent, Capability, Revision
+from registry.models import AuditEvent, Capability, Revision, ScheduledRelease
 from registry.publishing import publication, reviews
 from tests.factories import OLGA, Files, bundle, publish, to_json, tool
 from tests.unit.registry.publishing.test_release_rules import set_rule
@@ -269,6 +270,46 @@ def test_two_hundred_findings_leave_the_rest_in_reach(client: Client) -> None:
     assert shown.count('<li class="issue') == 20
     assert folded.count('<li class="issue') > 180
     assert "more errors</summary>" in page
+
+
+PLACEHOLDER_BODY = "**User:** what a user would say"
+
+
+def test_placeholder_text_goes_live_only_with_a_tick(client: Client) -> None:
+    _draft(bundle(body=PLACEHOLDER_BODY))
+    page = client.get(GATE).content.decode()
+    assert "PLACEHOLDER_LEFT" in page
+    assert "Publish with the placeholder text listed under Issues." in page
+    refused = _publish(client, note="First")
+    assert refused.status_code == 422
+    assert "Replace the placeholder text, or confirm that you publish with it." in refused.content.decode()
+    assert form_with(refused, "Publish").values["note"] == "First"
+    assert _revision() is None
+    assert _publish(client, acknowledge=["PLACEHOLDER_LEFT"]).status_code == 302
+    assert AuditEvent.objects.get(verb="capability.publish").detail["acknowledged"] == []
+
+
+def test_placeholder_text_is_scheduled_only_with_a_tick(client: Client) -> None:
+    _draft(bundle(body=PLACEHOLDER_BODY))
+    form = form_with(client.get(GATE), "Publish")
+    form.action = f"{GATE}later/"
+    given = {"note": "Later", "due_at": f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%dT%H:%M}"}
+    assert form.submit(client, **given).status_code == 422
+    assert not ScheduledRelease.objects.exists()
+    assert form.submit(client, **given, acknowledge=["PLACEHOLDER_LEFT"]).status_code == 302
+    assert ScheduledRelease.objects.exists()
+
+
+def test_a_changed_draft_with_placeholders_is_told_as_changed_first(client: Client) -> None:
+    _draft(bundle())
+    form = form_with(client.get(GATE), "Publish")
+    _draft(bundle(body=PLACEHOLDER_BODY), 1)
+    assert form.submit(client, note="x").status_code == 409
+
+
+def test_a_text_without_placeholders_asks_for_no_tick(client: Client) -> None:
+    _draft(bundle())
+    assert "Publish with the placeholder text" not in client.get(GATE).content.decode()
 
 
 def test_very_long_and_very_many_lines_are_no_error(client: Client) -> None:

@@ -88,7 +88,8 @@ export class Findings {
     const errors = found.filter((one) => one.severity === "error").length;
     const badge = window.document.querySelector("[data-findings-count]");
     if (badge) {
-      badge.textContent = String(found.length);
+      // The list is cut where it is very long; its head counts all of them.
+      badge.textContent = this.root.querySelector("[data-total]")?.dataset.total ?? String(found.length);
       badge.dataset.mark = errors ? "error" : found.length ? "warning" : "";
     }
   }

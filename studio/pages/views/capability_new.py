@@ -153,7 +153,8 @@ def _create(request: StudioRequest, form: NewCapabilityForm, rows: list[ToolRow]
 def _tell_what_is_left(request: StudioRequest, report: Any) -> None:
     count = len(report.findings)
     if count:
-        messages.warning(
+        # A toast, which goes by itself: the editor's list of issues stays up to date, a banner would not.
+        messages.success(
             request,
             ngettext(
                 "Draft created. %(count)s thing to finish.",

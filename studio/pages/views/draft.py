@@ -72,8 +72,10 @@ class FindingRow:
 
 
 def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
+    """What blocks comes first, each weight in the order of the files."""
     fixes = quick_fixes_for(report, capability_id)
-    return [_row(finding, fixes.get(finding), report, files) for finding in report.findings[:FINDINGS_SHOWN]]
+    found = (*report.errors, *report.warnings)[:FINDINGS_SHOWN]
+    return [_row(finding, fixes.get(finding), report, files) for finding in found]
 
 
 def _row(finding: Finding, fix: QuickFix | None, report: Report, files: Mapping[str, str]) -> FindingRow:

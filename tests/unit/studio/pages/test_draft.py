@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -264,6 +265,18 @@ def test_many_findings_are_shown_as_far_as_anybody_reads(client: Client) -> None
     page = client.get(EDIT).content.decode()
     assert page.count('<li class="issue') == 200
     assert "more issues</p>" in page
+    total = len(drafts.validate_draft(drafts.get_draft("alpha")).findings)
+    assert total > 200
+    assert f'data-total="{total}"' in page
+
+
+def test_errors_come_before_warnings_each_in_file_order(client: Client) -> None:
+    _save(bundle(body="**User:** what a user would say") | {"tools.json": "[\n  1,\n]"})
+    page = client.post(CHECK, _sent(_stored()), headers=HTMX).content.decode()
+    weights = re.findall(r'<li class="issue issue--(\w+)"', page)
+    assert "warning" in weights
+    assert weights == sorted(weights)
+    assert weights[0] == "error"
 
 
 def test_a_missing_field_is_an_absent_file(client: Client) -> None:

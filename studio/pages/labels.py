@@ -32,6 +32,7 @@ WORDS: Final = {
     "fits": gettext_lazy("Match"),
     "tie": gettext_lazy("Ambiguous"),
     "near miss": gettext_lazy("Below threshold"),
+    "no match": gettext_lazy("Not a match"),
     # Profiles and what a capability depends on.
     "capability": gettext_lazy("Capability"),
     "playbook": gettext_lazy("Playbook"),

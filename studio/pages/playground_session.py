@@ -64,7 +64,8 @@ class ScoreBar:
 
 @dataclass(frozen=True)
 class CandidateView:
-    """A capability that a message was matched against. `standing`: `fits`, `tie` or `near miss`."""
+    """A capability that a message was matched against. `standing`: `fits`, `tie`, `near miss`, or `no match` with less
+    than half of the score that a match has at least."""
 
     capability_id: str
     score: ScoreBar
@@ -204,7 +205,7 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),
         verdict=verdict,
-        candidates=tuple(_candidate(one, verdict, snapshot) for one in verdict.matches),
+        candidates=tuple(_candidate(one, verdict, snapshot, index.matcher.threshold) for one in verdict.matches),
         groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
         readiness=judged,
         active=tuple(
@@ -216,14 +217,20 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
     )
 
 
-def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot) -> CandidateView:
-    standing = "near miss" if one.is_below_threshold else "tie" if verdict.decision == "ambiguous" else "fits"
+def match_standing(one: Match, verdict: MatchResult, threshold: float) -> str:
+    """How a capability fared against a message."""
+    if one.is_below_threshold:
+        return "near miss" if one.score > threshold / 2 else "no match"
+    return "tie" if verdict.decision == "ambiguous" else "fits"
+
+
+def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot, threshold: float) -> CandidateView:
     return CandidateView(
         one.capability_id,
         ScoreBar(_("Score"), one.score),
         tuple(ScoreBar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
-        standing,
+        match_standing(one, verdict, threshold),
         one.capability_id in snapshot.drafts,
     )
 

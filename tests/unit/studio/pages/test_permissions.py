@@ -353,7 +353,10 @@ def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no
     page = Client().post("/new-capability/", written | carried).content.decode()
     assert all(f">\n{text}</textarea>" in page for text in written.values())
     assert not any(text in page for text in carried.values() if text)
-    assert ">tool 0 name</label>" in page
+    assert ">Tool 1: Name</label>" in page
+    assert ">Tool 1, argument 2: Description</label>" in page
+    assert ">Note</label>" in page
+    assert ">URL</label>" in page
 
 
 @pytest.mark.parametrize("address", ["/members/", "/keys/", "/webhooks/", "/audit/", "/settings/publishing/"])

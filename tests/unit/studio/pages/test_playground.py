@@ -10,7 +10,10 @@ from django.test import Client
 
 from registry.authoring import form_generator
 from registry.catalog import drafts
+from registry.matching.matcher import Match, MatchResult
 from registry.publishing import publication
+from studio.pages.labels import label
+from studio.pages.playground_session import match_standing
 from tests.factories import OLGA, bundle, publish, tool
 from tests.unit.studio.conftest import SignIn
 from tests.unit.studio.forms import form_with, forms_in
@@ -119,12 +122,21 @@ def test_scores_are_shown_in_parts_and_near_misses_are_named(client: Client) -> 
     assert f'width="{first.parts[0].percent}"' in response.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("score", "is_below", "standing"), [(0.06, True, "no match"), (0.18, True, "near miss"), (0.4, False, "fits")]
+)
+def test_only_a_score_above_half_of_the_threshold_is_a_near_miss(score: float, is_below: bool, standing: str) -> None:
+    one = Match("alpha", score, {}, (), is_below)
+    assert match_standing(one, MatchResult("match", (one,), ""), 0.3) == standing
+    assert label(standing) in ("Not a match", "Below threshold", "Match")
+
+
 def test_two_that_are_as_good_are_a_tie(client: Client) -> None:
     publish("weights", intent_triggers=["log it"])
     publish("meals", intent_triggers=["log it"], description="Everything about Weights.")
     step = client.get("/playground/", {"m": "log it"}).context["steps"][0]
     assert step.verdict.decision == "ambiguous"
-    assert {one.standing for one in step.candidates if one.standing != "near miss"} == {"tie"}
+    assert {one.standing for one in step.candidates if one.standing not in ("near miss", "no match")} == {"tie"}
 
 
 def test_each_kind_of_thing_that_is_there_is_told_apart(client: Client) -> None:

@@ -49,6 +49,15 @@ def find_by_name(text: str, among: Mapping[str, Facets]) -> list[str]:
     return [capability_id for *_, capability_id in sorted(found)]
 
 
+def has_every_word(text: str, capability_id: str, one: Facets) -> bool:
+    """Whether id, name, description, triggers or keywords hold each longer word of the text; of a word its beginning,
+    so that another form of it counts."""
+    known = one.known
+    said = " ".join((capability_id, one.name, known.description, known.problem, *known.triggers, *known.keywords))
+    words = [word for word in _WORD.findall(text.casefold()) if len(word) >= _SPELLED_FROM]
+    return all(word[: max(_SPELLED_FROM, len(word) - 2)] in said.casefold() for word in words)
+
+
 def find_by_spelling(text: str, among: Mapping[str, Facets]) -> list[str]:
     """The ids that have, for each longer word of the text, a word in id or name that is spelled nearly like it; the
     nearest first."""

@@ -32,6 +32,7 @@ from registry.selectors.capability_list import (
     CatalogueRow,
     compatibility_matrix,
 )
+from registry.selectors.capability_search import has_every_word
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterChip, remove_from
@@ -114,6 +115,9 @@ def capability_list(request: StudioRequest) -> HttpResponse:
         "wanted": wanted,
         "query": query,
         "is_filtered": _is_filtered(wanted),
+        "is_approximate": bool(wanted.text)
+        and page.number == 1
+        and not any(has_every_word(wanted.text, one.row.capability_id, one.facets) for one in page.object_list),
         "chips": [
             FilterChip(_CHIPS.get((name, value), label(value)), f"?{remove_from(request.GET, name)}")
             for name, value in chosen.items()

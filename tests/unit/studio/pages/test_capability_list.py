@@ -67,6 +67,19 @@ def test_it_is_filtered_by_status_and_by_words(client: Client) -> None:
     assert _ids(client.get("/capabilities/?status=retired&q=alpha")) == []
 
 
+def test_what_shares_only_some_words_is_said_to_be_no_match(client: Client) -> None:
+    publish("alpha", description="Answers messages that feel like a refund.")
+    words = "No exact matches in names and descriptions."
+    weak = client.get("/capabilities/?q=nothing+like+it")
+    assert _ids(weak) == ["alpha"]
+    assert words in weak.content.decode()
+    for text in ("refund", "refunds", "like a refund", "alp"):
+        found = client.get("/capabilities/", {"q": text})
+        assert (text, _ids(found)) == (text, ["alpha"])
+        assert words not in found.content.decode()
+    assert words not in client.get("/capabilities/?q=zzzzqqq").content.decode()
+
+
 def test_nothing_yet_and_nothing_found_say_different_things(client: Client) -> None:
     assert "Create your first" in client.get("/capabilities/").content.decode()
     assert "Nothing fits" in client.get("/capabilities/?q=x").content.decode()

@@ -16,7 +16,7 @@ from registry.common.errors import NotFound, RegistryError, SourceUnreadable
 from registry.sources import bundle_import, git_import_jobs
 from registry.sources.bundle_import import ImportResult
 from registry.validation import BUNDLE_FILES
-from studio.pages.form_data import get_text
+from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required
 
 PASTED: Final = {name: name.replace(".", "_") for name in BUNDLE_FILES}
@@ -102,6 +102,9 @@ def import_git(request: StudioRequest) -> HttpResponse:
             context |= {"error": error.message, "source": source, "replace_existing": replace_existing}
         else:
             return redirect("studio:capability_git_show", run.pk)
+    else:
+        # From a finished import, so that an address need not be typed again.
+        context["source"] = get_query_text(request, "source", most=500)
     context["runs"] = git_import_jobs.list_recent_imports()
     return render(request, "studio/capability/git.html", context, status=400 if "error" in context else 200)
 

@@ -61,3 +61,9 @@ def test_what_others_drew_brings_its_license() -> None:
         "LICENSE-geist-mono.txt",
         "LICENSE-lucide.txt",
     }
+
+
+def test_the_first_tool_of_a_form_keeps_the_top_edge_of_its_card() -> None:
+    sheet = (STYLES / "editor.css").read_text("utf-8")
+    assert ".form-view > .form-group:first-child:not(.tool) {" in sheet
+    assert ".form-view > .form-group:first-child {" not in sheet

@@ -122,6 +122,9 @@ def test_a_git_address_shows_how_far_it_is(client: Client, monkeypatch: pytest.M
     assert "hx-trigger" not in part
     assert "<html" not in part
     assert place in client.get("/new-capability/git/").content.decode()
+    again = "/new-capability/git/?source=https%3A%2F%2Fgit.example%2Frepo%40v1%23skills"
+    assert f'href="{again}"' in part
+    assert form_with(client.get(again), "Import").values["source"] == "https://git.example/repo@v1#skills"
 
 
 @pytest.mark.parametrize("source", ["http://git.example/x", "git@host:x", "", "https://u:p@host/x", "x" * 600])

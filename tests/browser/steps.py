@@ -31,6 +31,8 @@ def create(page: Page, url: str, capability_id: str) -> None:
     page.locator("#id_description").fill("Tests the Studio. Use it when a test runs.")
     page.get_by_role("button", name="Create draft").click()
     page.wait_for_url(f"**/capabilities/{capability_id}/edit/**")
+    # It would lie over the issues for some seconds.
+    page.get_by_role("button", name="Close the message").click()
 
 
 def open_file(page: Page, name: str) -> Locator:

@@ -103,7 +103,9 @@ class SessionCore:
         self.environment = environment or Environment.probe()
         self.options = options or SessionOptions()
         self.session_id = session_id or secrets.token_hex(8)
-        self.matcher = matcher or getattr(source, "match", None)
+        if self.options.matches_by_triggers and matcher is not None:
+            raise ValueError("A matcher and SessionOptions(matches_by_triggers=True) exclude each other")
+        self.matcher = None if self.options.matches_by_triggers else matcher or getattr(source, "match", None)
         self.on_event = on_event
         self.gate = ToolCallGate(roles)
         self.introduction = Introduction()

@@ -46,7 +46,8 @@ class SessionOptions:
     `carry` False: a skill does not stay from one turn to the next unless it is named again. `exclusive_groups`: of each
     of these skill groups at most one member is active. `variables` fill `$NAME` in skills, such as FILE.
     `takes_plain_mentions` False: a skill is invoked by `$name` alone, never by its name in plain text. `own_tools`: by
-    which of them the model uses the session itself.
+    which of them the model uses the session itself. `matches_by_triggers`: the intent triggers of the list decide,
+    though the source has a `match`; no message leaves for it.
     """
 
     ttl_turns: int = TTL_TURNS
@@ -56,6 +57,7 @@ class SessionOptions:
     hints_max: int = HINTS_MAX
     carry: bool = True
     takes_plain_mentions: bool = True
+    matches_by_triggers: bool = False
     exclusive_groups: frozenset[str] = frozenset()
     own_tools: frozenset[str] = OWN_TOOLS
     steps_max: int = STEPS_MAX

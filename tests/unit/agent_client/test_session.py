@@ -486,6 +486,16 @@ def test_a_registry_as_the_source_is_the_matcher_and_finds_what_has_no_trigger()
     assert [hint.capability_id for hint in resumed.turn("another one").hints] == ["pdf_tools"]
 
 
+def test_an_option_leaves_the_matching_to_triggers() -> None:
+    shelf = MatchingShelf([bundle("weights", capability={"intent_triggers": ["weigh-in"]})])
+    session = _session(shelf, options=SessionOptions(matches_by_triggers=True))
+    assert [hint.capability_id for hint in session.turn("I weighed 80 kg").hints] == ["weights"]
+    assert shelf.said == ()
+    assert not _words(session, "index")
+    with pytest.raises(ValueError, match="matches_by_triggers"):
+        _session(shelf, matcher=shelf.match, options=SessionOptions(matches_by_triggers=True))
+
+
 def test_a_source_that_matches_and_is_away_leaves_the_matching_to_triggers() -> None:
     shelf = MatchingShelf([bundle("weights", capability={"intent_triggers": ["weigh-in"]})])
     session = _session(shelf)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from agent_client.bundles import front_matter_keys
+from agent_client.bundles.front_matter_values import parse_strings, to_string
 from registry.agent_skills import dialects, names, profile_detection
 from registry.agent_skills.loss_report import LossReport
 from registry.agent_skills.skill_parser import ParsedSkill
-from registry.agent_skills.value_parsers import parse_strings, to_string
 from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import METADATA_KEY
 
@@ -141,7 +142,7 @@ def _left_of(name: str, value: Any, capability: dict[str, Any], losses: LossRepo
     """What of one entry of metadata is to be kept there; None where all of it went elsewhere."""
     if name == "capability_id" and value == capability["capability_id"]:
         return None
-    if name in dialects.BLOCKS and isinstance(value, dict):
+    if name in front_matter_keys.BLOCKS and isinstance(value, dict):
         return dialects.map_block(name, value, capability, losses) or None
     return value
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agent_client.bundles import front_matter
+from agent_client.bundles import front_matter, front_matter_keys
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry, is_capability_id
 from agent_client.bundles.digest import bundle_digest
 from agent_client.bundles.supporting_files import decode_texts, describe_files, write_files
@@ -142,8 +142,8 @@ def read_folder(folder: Path) -> Bundle:
     """The bundle of one folder, its digest computed. Raises `SkillUnreadable`."""
     is_bundle = (folder / "capability.json").is_file()
     skill_file = folder / ("skill.md" if is_bundle else "SKILL.md")
-    scalars, body = front_matter.split_front_matter(_text(skill_file))
-    capability = _json(folder / "capability.json", {}) if is_bundle else _of_agent_skill(folder, scalars)
+    values, body = front_matter.split_front_matter(_text(skill_file))
+    capability = _json(folder / "capability.json", {}) if is_bundle else _of_agent_skill(folder, values)
     if not isinstance(capability, dict):
         raise SkillUnreadable("capability.json is no object")
     capability.pop("utterances", None)
@@ -179,18 +179,20 @@ def files_of(bundle: Bundle) -> dict[str, str]:
     }
 
 
-def _of_agent_skill(folder: Path, scalars: dict[str, str]) -> dict[str, Any]:
-    name = scalars.get("name", folder.name)
-    capability_id = name.replace("-", "_")
-    if not is_capability_id(capability_id) or not scalars.get("description"):
+def _of_agent_skill(folder: Path, values: dict[str, Any]) -> dict[str, Any]:
+    name, description = values.get("name", folder.name), values.get("description")
+    capability_id = name.replace("-", "_") if isinstance(name, str) else ""
+    if not is_capability_id(capability_id) or not isinstance(description, str) or not description.strip():
         raise SkillUnreadable("SKILL.md needs a name (lower case and hyphens) and a description in its front matter")
-    return {
+    capability: dict[str, Any] = {
         "capability_id": capability_id,
         "name": one_line(name.replace("-", " ").title(), most=80),
-        "description": scalars["description"][:1024],
+        "description": description.strip()[:1024],
         "skill_profile": "agent_skill",
-        "intent_triggers": [name.replace("-", " ")],
     }
+    front_matter_keys.move_known(values, capability)
+    capability.setdefault("intent_triggers", [name.replace("-", " ")])
+    return capability
 
 
 def _text(path: Path) -> str:

@@ -16,6 +16,8 @@ DOUBT_BELOW: Final = 0.3
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TITLE: Final = re.compile(r" {0,3}#(?:[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}=+[ \t]*$")
+# A line by which an author would say how far a playbook is trusted.
+OWN_CONFIDENCE: Final = re.compile(r"\s*\*\*Confidence:\*\*", re.IGNORECASE)
 _OWN_HEADER: Final = re.compile(r"\s*\*\*(?:Confidence|Product Area|Issue Type):\*\*", re.IGNORECASE)
 
 

@@ -216,6 +216,13 @@ def _number_step(case: _FixContext) -> QuickFix | None:
     return case.fix("Number it", TextEdit(at, at, f"{steps.index(line) + 1}. "))
 
 
+def _remove_line(case: _FixContext) -> QuickFix | None:
+    line = case.finding.line or 1
+    start = _line_start(case.text, line)
+    end = min(len(case.text), _line_start(case.text, line + 1))
+    return case.fix("Remove the line", TextEdit(start, end, ""))
+
+
 def _line_start(text: str, line: int) -> int:
     return sum(len(row) + 1 for row in text.split("\n")[: line - 1])
 
@@ -234,4 +241,5 @@ _FIXERS: Final[dict[str, Callable[[_FixContext], QuickFix | None]]] = {
     "SECTION_MISSING": _section,
     "TOOL_NOT_DOCUMENTED": _document_tool,
     "STEP_NOT_NUMBERED": _number_step,
+    "CONFIDENCE_STATED": _remove_line,
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from agent_client.bundles.confidence_header import OWN_CONFIDENCE
 from registry.bundles.markdown_outline import Heading
 from registry.bundles.problem import RawFinding, limit_findings
 from registry.bundles.scaffolds import PLACEHOLDERS
@@ -88,8 +89,18 @@ def check_sections(skill: SkillDocument, profile: str, tools: list[Any], ui_sche
         problems += _check_section(skill, section)
     if profile == "playbook":
         problems += limit_findings(_check_steps(skill))
+        problems += limit_findings(_check_own_confidence(skill))
     problems += limit_findings(_check_placeholders(skill))
     return problems
+
+
+def _check_own_confidence(skill: SkillDocument) -> Iterator[RawFinding]:
+    """How far a playbook is trusted is counted by the registry, never said by its author."""
+    for line in skill.outline.lines(1, len(skill.outline.texts)):
+        if line.kind == "text" and OWN_CONFIDENCE.match(line.text):
+            message = f"'{line.text.strip()[:80]}' says how far the playbook is trusted"
+            hint = "Take the line out: the registry counts the confidence and gives it to agents beside the text."
+            yield skill.problem("CONFIDENCE_STATED", line.number, message, hint)
 
 
 def _check_placeholders(skill: SkillDocument) -> Iterator[RawFinding]:

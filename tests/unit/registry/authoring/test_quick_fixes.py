@@ -12,6 +12,7 @@ from registry.bundles.json_edits import apply_edits
 from registry.validation import BUNDLE_FILES, Finding, validate_bundle
 from tests.factories import Files, bundle, to_json, tool
 from tests.sweeps import check_each
+from tests.unit.registry.validation.a2ui.forms import REPOSITORY
 
 CAPABILITY = json.loads(bundle()["capability.json"])
 
@@ -159,3 +160,23 @@ def test_odd_texts_never_break_it(odd: str) -> None:
 def test_a_large_file_has_no_mends() -> None:
     skill = "word " * 50_000
     assert quick_fixes_for(validate_bundle(bundle() | {"skill.md": skill}), "alpha") == {}
+
+
+def test_a_playbook_that_states_its_confidence_is_told_and_the_line_goes() -> None:
+    example = json.loads((REPOSITORY / "schemas" / "examples" / "invalid" / "confidence_stated.json").read_text())
+    capability = CAPABILITY | {
+        "skill_profile": "playbook",
+        "playbook": {"problem": "p", "conditions": [], "keywords": []},
+    }
+    files = bundle() | {"capability.json": to_json(capability), "skill.md": example["replace"]["skill.md"]}
+    found = _mend(files, "CONFIDENCE_STATED")
+    assert found is not None
+    finding, mend = found
+    assert (finding.severity, finding.line, mend.label) == ("warning", 3, "Remove the line")
+    mended = _mended(files, mend)
+    assert "Confidence" not in mended["skill.md"]
+    assert _mend(mended, "CONFIDENCE_STATED") is None
+    code = files["skill.md"].replace("**Confidence:**", "    **Confidence:**")
+    assert _mend(files | {"skill.md": code}, "CONFIDENCE_STATED") is None
+    other = files | {"capability.json": to_json(CAPABILITY | {"skill_profile": "agent_skill"})}
+    assert _mend(other, "CONFIDENCE_STATED") is None

@@ -65,7 +65,7 @@ def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Snapsh
         require_fresh()
         usage_counters.count_miss(capability_id, key_name=caller.key_name)
         known = restricted_view(snapshot, caller.principal)
-        raise not_found(capability_id, known.ids, known.names)
+        raise not_found(capability_id, known.ids, known.names, known.words)
     return entry
 
 

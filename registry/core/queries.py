@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +26,9 @@ LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
 AVAILABLE_MAX = 100
 _TEXTS = (*Revision.COLUMNS.values(), "supporting_files")
 SUGGESTIONS_MAX = 5
+# Of an unknown id, what is looked for in names and descriptions.
+ID_WORDS_MAX = 8
+ID_WORD_LEAST = 4
 
 
 def get_validation_context() -> ValidationContext:
@@ -142,18 +146,41 @@ def get_capability(capability_id: str) -> Capability:
     return found
 
 
-def not_found(capability_id: str, available: Sequence[str], names: dict[str, str]) -> CapabilityNotFound:
-    """The refusal for an unknown id with the ids that an agent can offer instead, nearest first."""
+def not_found(
+    capability_id: str,
+    available: Sequence[str],
+    names: dict[str, str],
+    words: Mapping[str, tuple[str, str]] | None = None,
+) -> CapabilityNotFound:
+    """The refusal for an unknown id with the ids that an agent can offer instead, nearest first.
+
+    Ids that are alike are suggested first, then those whose name or description (`words`) has a word of the id.
+    """
     near = closest_matches(capability_id, available, most=AVAILABLE_MAX)
+    alike = close_matches(capability_id, near, most=SUGGESTIONS_MAX)
+    sharing = _sharing_words(capability_id, words or {})
     return CapabilityNotFound(
         capability_id,
         available=near,
         available_total=len(available),
         suggestions=[
             {"capability_id": name, "name": names.get(name, name)}
-            for name in close_matches(capability_id, near, most=SUGGESTIONS_MAX)
+            for name in list(dict.fromkeys([*alike, *sharing]))[:SUGGESTIONS_MAX]
         ],
     )
+
+
+def _sharing_words(capability_id: str, words: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Those whose name or description has a word of the id: most words first, one of the name before the other."""
+    parts = [part for part in capability_id.lower().split("_")[:ID_WORDS_MAX] if len(part) >= ID_WORD_LEAST]
+    if not parts:
+        return []
+    wanted = [f" {part}" for part in dict.fromkeys(parts)]
+    ranks = (
+        (-sum(2 * (part in name) + (part in description) for part in wanted), known)
+        for known, (name, description) in words.items()
+    )
+    return [known for _, known in heapq.nsmallest(SUGGESTIONS_MAX, (rank for rank in ranks if rank[0] < 0))]
 
 
 @dataclass(frozen=True)

@@ -149,6 +149,11 @@ class Snapshot:
         return {entry.capability_id: entry.name for entry in self.entries.values()}
 
     @cached_property
+    def words(self) -> dict[str, tuple[str, str]]:
+        """`{capability_id: (name, description)}` in lower case, to look for a word in."""
+        return {entry.capability_id: _words(entry) for entry in self.entries.values()}
+
+    @cached_property
     def groups(self) -> frozenset[str]:
         """The skill groups of which an entry is a member."""
         return frozenset(group for entry in self.entries.values() for group in entry.skill_groups)
@@ -292,6 +297,11 @@ def _entry(capability_json: str | None, known: dict[str, Any], facts: dict[str, 
         # A damaged row stays listed by what is known of it, and keeps nothing else from being read: loading it reports
         # the incident.
         return _made_of(build_list_entry(known, **facts), more)
+
+
+def _words(entry: SnapshotEntry) -> tuple[str, str]:
+    described = orjson.loads(entry.rendered_minimal)["description"] if entry.rendered_minimal else ""
+    return f" {entry.name.lower()}", f" {described.lower()}"
 
 
 def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> SnapshotEntry:

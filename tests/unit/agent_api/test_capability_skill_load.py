@@ -14,7 +14,7 @@ from registry.models import Incident, LoadCount, Revision, UnknownCapabilityRequ
 from registry.publishing import publication
 from registry.snapshot import response_cache
 from registry.usage import usage_counters
-from tests.factories import OLGA, bearer, bundle, damage, publish, tool
+from tests.factories import OLGA, bearer, bundle, damage, publish, tool, unlisted
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -165,6 +165,16 @@ def test_the_words_of_the_contract(api: Any) -> None:
     assert error["available_capabilities"] == ["sleep", "workouts"]
     assert error["available_total"] == 2
     assert error["suggestions"] == [{"capability_id": "sleep", "name": "Sleep"}]
+
+
+def test_names_and_descriptions_are_looked_at_too_but_not_those_of_what_is_hidden(api: Any) -> None:
+    publish("weights", name="Weight Tracking", description="Log a weigh-in.")
+    publish("meals", name="Meals", description="For tracking what was eaten.")
+    publish("cars", name="Cars", description="About cars.")
+    unlisted("secret", name="Sleep Tracking")
+    error = api.error(api.get(LOAD, {"capability_id": "sleep_tracking"}), 404, "CAPABILITY_NOT_FOUND")
+    assert [one["capability_id"] for one in error["suggestions"]] == ["weights", "meals"]
+    assert "secret" not in json.dumps(error)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -41,11 +41,13 @@ def check_cross_references(
 ) -> list[RawFinding]:
     """All cross-checks between skill.md and the other files."""
     known = _KnownNames.of(tools, ui_schemas, capability)
+    # An Agent Skill without a tools.json speaks of the tools of its host.
+    is_of_host = capability.get("skill_profile") == "agent_skill" and not tools
+    undefined = [*limit_findings(_undefined_tools(skill, known)), *limit_findings(_unknown_calls(skill, known))]
     return [
-        *limit_findings(_undefined_tools(skill, known)),
+        *((replace(one, severity="warning") for one in undefined) if is_of_host else undefined),
         *limit_findings(_undocumented_tools(skill, tools)),
         *limit_findings(_misplaced_tools(skill, known)),
-        *limit_findings(_unknown_calls(skill, known)),
         *limit_findings(_unknown_words(skill, known)),
         *limit_findings(_unknown_schemas(skill, known)),
     ]

@@ -144,3 +144,13 @@ def test_references_of_another_skill_are_only_references() -> None:
 def test_examples_are_there() -> None:
     assert len(EXAMPLES) >= 7
     assert Path(ROOT / "examples" / "weights").is_dir()
+
+
+@pytest.mark.parametrize("allowed", ["Bash(git:*) Read", "Read"])
+def test_tools_of_the_host_are_a_warning_and_allowed_tools_survive(allowed: str) -> None:
+    text = f"---\nname: x\ndescription: Does x.\nallowed-tools: {allowed}\n---\n# X\n\n## Tools\n\nUse `x_open` now.\n"
+    taken = import_skill(SourceBundle("x", {"SKILL.md": text}))
+    assert taken.files is not None
+    found = [(one.code, one.severity) for one in validate_bundle(taken.files).findings]
+    assert found == [("TOOL_NOT_DEFINED", "warning")]
+    assert allowed in export_skill_files(_bundle(taken.files))["SKILL.md"]

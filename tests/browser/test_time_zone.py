@@ -49,6 +49,7 @@ def test_a_release_is_planned_and_moved_by_one_clock(studio: Studio, publisher: 
     day = datetime.now(NEW_YORK).date() + timedelta(days=10)
     at = datetime(day.year, day.month, day.day, 22, 15, tzinfo=NEW_YORK)
     publisher.goto(f"{studio.url}/capabilities/one_clock/publish/")
+    publisher.get_by_label("Publish with the placeholder text").check()
     publisher.get_by_label("Release note (required)").fill("At night")
     publisher.get_by_text("Schedule", exact=True).click()
     decision = publisher.get_by_role("complementary", name="Decision")

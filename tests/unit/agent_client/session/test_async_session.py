@@ -11,6 +11,7 @@ import pytest
 from agent_client.client.client import AsyncRegistry, Registry
 from agent_client.session import ApprovalRequired, AsyncSession, CallNotOpen, CallResult, Session, ToolCall, User
 from agent_client.testing import FakeRegistry, build_bundle
+from tests.event_loop import run_async
 from tests.factories import tool
 from tests.unit.agent_client.registries import Given, entry, examples, fake_registry, load_answer
 from tests.unit.agent_client.test_session import ALL
@@ -43,7 +44,7 @@ def test_a_whole_conversation_over_an_async_registry() -> None:
         "capability_skill_load": Given(document=load_answer("weights")),
     }
     with fake_registry(**answers) as fake:
-        turn, bundle, system, prompt = asyncio.run(talk(fake.url))
+        turn, bundle, system, prompt = run_async(talk(fake.url))
     assert [hint.capability_id for hint in turn.hints] == ["weights"], "the registry's match is the default"
     assert bundle.capability_id == "weights"
     assert "- weights:" in system.prompt
@@ -70,7 +71,7 @@ def test_an_executor_that_is_a_coroutine_function_is_awaited_and_a_plain_one_doe
         written = await session.run_call(waiting.value.call_id, run)
         return written, await session.call("weight_entry_list", {}, run=list_rows)
 
-    written, read = asyncio.run(talk())
+    written, read = run_async(talk())
     assert (written.result, written.call.state) == ({"saved": 1}, "done")
     assert read.result == {"entries": []}
     assert threads[0] is not threading.main_thread()
@@ -124,7 +125,7 @@ def test_a_cancelled_tool_leaves_the_call_to_be_run_again() -> None:
             await asyncio.wait_for(session.run_call(call.call_id, forever), 0.05)
         return call.state
 
-    assert asyncio.run(talk()) == "failed"
+    assert run_async(talk()) == "failed"
 
 
 def test_two_tasks_that_run_one_call_run_it_once() -> None:
@@ -142,7 +143,7 @@ def test_two_tasks_that_run_one_call_run_it_once() -> None:
         both = (session.run_call(call.call_id, slowly) for _ in range(2))
         return await asyncio.gather(*both, return_exceptions=True)
 
-    first, second = asyncio.run(talk())
+    first, second = run_async(talk())
     assert isinstance(first, CallResult)
     assert isinstance(second, CallNotOpen)
     assert "is running" in str(second)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from agent_client.session import (
     User,
 )
 from agent_client.testing import FakeRegistry, build_bundle
+from tests.event_loop import run_async
 from tests.factories import tool
 from tests.unit.agent_client.test_session import ALL
 
@@ -80,7 +80,7 @@ def test_a_turn_is_one_call_sync_and_async() -> None:
         model = Scripted(_calls("capability_skill_load", {"capability_id": "alpha"}), _calls("alpha_put", {"a": 1}))
         return await session.say("save it", model, run=run_later, approve=approve)
 
-    assert asyncio.run(talk()) == 'It says {"ok": {"a": 1}}'
+    assert run_async(talk()) == 'It says {"ok": {"a": 1}}'
 
 
 def test_a_model_that_insists_after_a_no_asks_nobody_again_in_this_turn() -> None:

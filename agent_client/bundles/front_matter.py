@@ -29,7 +29,7 @@ _LEFT_OUT: Final = object()
 
 
 class _NotUnderstood(ValueError):
-    """A value that is no part of the subset, or not complete yet."""
+    """A value outside of the supported YAML subset, or one that is incomplete."""
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:

@@ -72,7 +72,7 @@ class Readiness:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        missing = [{"kind": item.kind, "name": item.name, "mend": item.fix} for item in self.missing]
+        missing = [{"kind": item.kind, "name": item.name, "fix": item.fix} for item in self.missing]
         return {"status": self.status, "level": self.level, "missing": missing, "reason": self.reason}
 
 

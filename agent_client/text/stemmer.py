@@ -86,11 +86,11 @@ def _past_and_progressive(word: str) -> str:
     for ending in ("ed", "ing"):
         base = word.removesuffix(ending)
         if base != word:
-            return _mended(base) if _has_vowel(base) else word
+            return _restore_ending(base) if _has_vowel(base) else word
     return word
 
 
-def _mended(base: str) -> str:
+def _restore_ending(base: str) -> str:
     """What is left of hoping, hopping and conflated is hope, hop and conflate."""
     if base.endswith(("at", "bl", "iz")):
         return base + "e"

@@ -1,4 +1,4 @@
-"""From a finding to the field that writes it: jump, mend in the form, and the finding is gone."""
+"""From a finding to the field that writes it: jump, fix it in the form, and the finding is gone."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_phrase_and_a_missing_key_lead_to_their_fields(editor: Page) -> None:
     # What is folded away is opened.
     _go_to(editor, "FIELD_INVALID")
     expect(form.get_by_role("textbox", name="License")).to_be_focused()
-    # A mend stands beside the field as well; the field has the focus once its button is gone.
+    # A quick fix is offered beside the field as well; the field has the focus once its button is gone.
     _field(phrases).get_by_role("button", name="Remove the second one").click()
     expect(phrases).to_be_focused()
     expect(_field(phrases).locator(".field-finding")).to_have_count(0)

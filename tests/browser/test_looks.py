@@ -144,7 +144,7 @@ review_comments.add_comment(review_id=review.pk, by=paul, words=why, file="tools
 said = review_comments.add_comment(review_id=review.pk, by=olga, words="In general: " + "y" * 80)
 review_comments.add_reply(review_id=review.pk, entry_id=said.pk, by=paul, words="An answer to it. " + "z" * 60)
 settled = review_comments.add_comment(review_id=review.pk, by=paul, words="A settled matter", file="tools.json", line=2)
-review_comments.add_reply(review_id=review.pk, entry_id=settled.pk, by=olga, words="Mended")
+review_comments.add_reply(review_id=review.pk, entry_id=settled.pk, by=olga, words="Fixed")
 review_comments.resolve_thread(review_id=review.pk, entry_id=settled.pk, by=olga)
 for name in ("excel_analyzer", "disk_pressure"):
     files = dict(Revision.objects.get(capability__capability_id=name, number=1).files)

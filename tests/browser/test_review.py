@@ -73,7 +73,7 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     publisher.get_by_role("button", name="Request changes").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
     _is_told(author, studio)
-    _mend(author, studio)
+    _submit_fixed_skill(author, studio)
     _is_told_no_more(author, studio)
     publisher.goto(address)
     publisher.get_by_role("button", name="Approve").click()
@@ -154,7 +154,7 @@ def _is_told_no_more(author: Page, studio: Studio) -> None:
         expect(author.get_by_text(REQUESTED)).to_have_count(0)
 
 
-def _mend(author: Page, studio: Studio) -> None:
+def _submit_fixed_skill(author: Page, studio: Studio) -> None:
     author.goto(f"{studio.url}/capabilities/sleep_log/edit/")
     open_file(author, "skill.md").fill(SKILL.format(times="once a night"))
     save(author)

@@ -40,7 +40,7 @@ for (const toast of document.querySelectorAll("[data-toast]")) {
   setTimeout(go, TOAST_MS);
 }
 
-// Whoever finds a page of the first steps without them has seen it as well.
+// A page that belongs to the first steps counts as seen, however it was reached.
 const visit = document.querySelector("[data-tour-visit]");
 if (visit) fetch(visit.dataset.tourVisit, { method: "POST", redirect: "manual", headers: JSON.parse(document.body.getAttribute("hx-headers")) });
 

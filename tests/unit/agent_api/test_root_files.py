@@ -278,7 +278,7 @@ def _edited(*names: str) -> dict[str, str]:
 
 
 def test_a_line_that_goes_from_the_mark_costs_no_text() -> None:
-    """Somebody mistypes a name, saves, and mends it: the draft has the text all the time."""
+    """Somebody mistypes a name, saves, and corrects it: the draft has the text all the time."""
     _publish()
     alpha = Capability.objects.get()
     saved: dict[str, str] = {}
@@ -294,16 +294,16 @@ def test_a_line_that_goes_from_the_mark_costs_no_text() -> None:
     again = drafts.save_draft(capability_id="alpha", files=saved, based_on=2, by=OLGA)
     with pytest.raises(InvalidRequest, match=r"no file 'new\.md'"):
         drafts.save_draft(capability_id="alpha", files={**saved, "new.md": "x"}, based_on=3, by=OLGA)
-    mended = drafts.save_draft(
+    corrected = drafts.save_draft(
         capability_id="alpha",
         files=_edited(*OUTSIDE),
         based_on=again.version,
         by=OLGA,
         preserve_supporting_files_of=alpha,
     )
-    assert mended.report.findings == ()
-    assert mended.report.bundle is not None
-    assert mended.report.bundle.supporting_files == KEPT
+    assert corrected.report.findings == ()
+    assert corrected.report.bundle is not None
+    assert corrected.report.bundle.supporting_files == KEPT
 
 
 def test_a_copy_has_what_is_named() -> None:

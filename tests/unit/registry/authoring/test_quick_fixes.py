@@ -1,4 +1,4 @@
-"""One-click mends: each makes its finding go away, touches nothing else, and is offered only where it is sure."""
+"""Quick fixes: each makes its finding go away, touches nothing else, and is offered only where it is sure."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def _with(**changes: Any) -> Files:
     return bundle() | {"capability.json": to_json(capability)}
 
 
-def _mend(files: Files, code: str) -> tuple[Finding, QuickFix] | None:
-    mends = quick_fixes_for(validate_bundle(files), "alpha")
-    return next(((finding, mend) for finding, mend in mends.items() if finding.code == code), None)
+def _find_fix(files: Files, code: str) -> tuple[Finding, QuickFix] | None:
+    fixes = quick_fixes_for(validate_bundle(files), "alpha")
+    return next(((finding, fix) for finding, fix in fixes.items() if finding.code == code), None)
 
 
-def _mended(files: Files, mend: QuickFix) -> Files:
-    return files | {mend.file: apply_edits(files[mend.file], mend.edits)}
+def _fixed(files: Files, fix: QuickFix) -> Files:
+    return files | {fix.file: apply_edits(files[fix.file], fix.edits)}
 
 
 _READ = tool("alpha_get", "read")
 _WRITE = {**tool("alpha_save", "write"), "policy": {"kind": "write"}}
 _SKILL = bundle()["skill.md"]
-MENDED: dict[str, tuple[Files, str, str]] = {
+FIXED: dict[str, tuple[Files, str, str]] = {
     "a trailing comma": (bundle() | {"tools.json": "[\n  1,\n]\n"}, "JSON_INVALID", "Remove the comma"),
     "a trailing comma in an object": (bundle() | {"tools.json": '[{"a": 1, }]'}, "JSON_INVALID", "Remove the comma"),
     "no name": (_with(name=None), "FIELD_MISSING", "Add name"),
@@ -72,12 +72,12 @@ MENDED: dict[str, tuple[Files, str, str]] = {
 
 def test_a_mend_makes_its_finding_go_away_and_brings_no_other() -> None:
     def check(case: str) -> None:
-        files, code, label = MENDED[case]
-        found = _mend(files, code)
+        files, code, label = FIXED[case]
+        found = _find_fix(files, code)
         assert found is not None
-        finding, mend = found
-        assert mend.label == label
-        after = validate_bundle(_mended(files, mend))
+        finding, fix = found
+        assert fix.label == label
+        after = validate_bundle(_fixed(files, fix))
         assert (finding.code, finding.message) not in {(one.code, one.message) for one in after.findings}
         before = {(one.code, one.message) for one in validate_bundle(files).findings}
         if code != "JSON_INVALID":
@@ -85,14 +85,14 @@ def test_a_mend_makes_its_finding_go_away_and_brings_no_other() -> None:
             new = {(one.code, one.message) for one in after.findings if one.code != "PLACEHOLDER_LEFT"}
             assert new <= before
 
-    check_each(MENDED, check)
+    check_each(FIXED, check)
 
 
 def test_a_section_is_put_where_the_profile_has_it() -> None:
-    files, code, _ = MENDED["no section"]
-    found = _mend(files, code)
+    files, code, _ = FIXED["no section"]
+    found = _find_fix(files, code)
     assert found is not None
-    headings = [line for line in _mended(files, found[1])["skill.md"].split("\n") if line.startswith("## ")]
+    headings = [line for line in _fixed(files, found[1])["skill.md"].split("\n") if line.startswith("## ")]
     assert headings == ["## When to use", "## Default behavior", "## Examples"]
 
 
@@ -103,10 +103,10 @@ def test_a_playbook_is_completed_step_by_step_until_nothing_is_missing() -> None
     }
     files = {"capability.json": to_json(capability), "skill.md": "# Alpha\n\n## Steps\n\n### Look\n\n**Do:** look\n"}
     for _ in range(12):
-        mends = quick_fixes_for(validate_bundle(files), "alpha")
-        if not mends:
+        fixes = quick_fixes_for(validate_bundle(files), "alpha")
+        if not fixes:
             break
-        files = _mended(files, next(iter(mends.values())))
+        files = _fixed(files, next(iter(fixes.values())))
     assert {finding.code for finding in validate_bundle(files).findings} == {
         "PLACEHOLDER_LEFT",
         "STEP_CHECK_MISSING",
@@ -120,8 +120,8 @@ def test_the_id_of_another_capability_becomes_the_own_one(db: None) -> None:
 
     files = _with(capability_id="beta")
     report = drafts.validate_draft_files("alpha", files)
-    mend = next(mend for finding, mend in quick_fixes_for(report, "alpha").items() if finding.code == "FIELD_INVALID")
-    assert drafts.validate_draft_files("alpha", _mended(files, mend)).ok
+    fix = next(fix for finding, fix in quick_fixes_for(report, "alpha").items() if finding.code == "FIELD_INVALID")
+    assert drafts.validate_draft_files("alpha", _fixed(files, fix)).ok
 
 
 def test_what_only_the_author_can_know_has_no_mend() -> None:
@@ -132,18 +132,18 @@ def test_what_only_the_author_can_know_has_no_mend() -> None:
 def test_a_heading_of_another_level_is_left_to_the_author() -> None:
     files = bundle() | {"skill.md": _SKILL.replace("## Examples", "### Examples")}
     assert "SECTION_MISSING" in {finding.code for finding in validate_bundle(files).findings}
-    assert _mend(files, "SECTION_MISSING") is None
+    assert _find_fix(files, "SECTION_MISSING") is None
 
 
 def test_the_wrapper_and_the_front_matter_shift_nothing() -> None:
     skill = "---\nlicense: x\n---\n" + _SKILL.partition("\n\n")[2]
     files = bundle(tools=[_WRITE]) | {"tools.json": to_json({"tools": [_WRITE]})}
-    found = _mend(files, "TOOL_APPROVAL_UNSET")
+    found = _find_fix(files, "TOOL_APPROVAL_UNSET")
     assert found is not None
-    assert json.loads(_mended(files, found[1])["tools.json"])["tools"][0]["policy"]["requires_approval"] is True
-    found = _mend(bundle() | {"skill.md": skill}, "TITLE_MISSING")
+    assert json.loads(_fixed(files, found[1])["tools.json"])["tools"][0]["policy"]["requires_approval"] is True
+    found = _find_fix(bundle() | {"skill.md": skill}, "TITLE_MISSING")
     assert found is not None
-    assert _mended(bundle() | {"skill.md": skill}, found[1])["skill.md"].startswith("---\nlicense: x\n---\n# Alpha\n")
+    assert _fixed(bundle() | {"skill.md": skill}, found[1])["skill.md"].startswith("---\nlicense: x\n---\n# Alpha\n")
 
 
 ODD = ["", "{", "[]", "null", '{"a": {"a": 1}}', "[[[[]]]]", "\x00", "{}" * 3, "\U0001d4b3" * 9, "# x\n# y"]
@@ -153,8 +153,8 @@ ODD = ["", "{", "[]", "null", '{"a": {"a": 1}}', "[[[[]]]]", "\x00", "{}" * 3, "
 def test_odd_texts_never_break_it(odd: str) -> None:
     for name in BUNDLE_FILES:
         files = bundle(tools=[_READ]) | {name: odd}
-        for mend in quick_fixes_for(validate_bundle(files), "alpha").values():
-            assert apply_edits(validate_bundle(files).files[mend.file], mend.edits)
+        for fix in quick_fixes_for(validate_bundle(files), "alpha").values():
+            assert apply_edits(validate_bundle(files).files[fix.file], fix.edits)
 
 
 def test_a_large_file_has_no_mends() -> None:
@@ -169,14 +169,14 @@ def test_a_playbook_that_states_its_confidence_is_told_and_the_line_goes() -> No
         "playbook": {"problem": "p", "conditions": [], "keywords": []},
     }
     files = bundle() | {"capability.json": to_json(capability), "skill.md": example["replace"]["skill.md"]}
-    found = _mend(files, "CONFIDENCE_STATED")
+    found = _find_fix(files, "CONFIDENCE_STATED")
     assert found is not None
-    finding, mend = found
-    assert (finding.severity, finding.line, mend.label) == ("warning", 3, "Remove the line")
-    mended = _mended(files, mend)
-    assert "Confidence" not in mended["skill.md"]
-    assert _mend(mended, "CONFIDENCE_STATED") is None
+    finding, fix = found
+    assert (finding.severity, finding.line, fix.label) == ("warning", 3, "Remove the line")
+    fixed = _fixed(files, fix)
+    assert "Confidence" not in fixed["skill.md"]
+    assert _find_fix(fixed, "CONFIDENCE_STATED") is None
     code = files["skill.md"].replace("**Confidence:**", "    **Confidence:**")
-    assert _mend(files | {"skill.md": code}, "CONFIDENCE_STATED") is None
+    assert _find_fix(files | {"skill.md": code}, "CONFIDENCE_STATED") is None
     other = files | {"capability.json": to_json(CAPABILITY | {"skill_profile": "agent_skill"})}
-    assert _mend(other, "CONFIDENCE_STATED") is None
+    assert _find_fix(other, "CONFIDENCE_STATED") is None

@@ -107,7 +107,7 @@ def test_a_release_meanwhile_makes_the_job_moot() -> None:
     old = _published()
     revalidation.queue_all(by=OLGA)
     damage(old, tools_json="[{")
-    publish(tools=[tool("alpha_list")], body="Mended.")
+    publish(tools=[tool("alpha_list")], body="Fixed.")
     assert _do_all() == ["done"]
     assert not Incident.objects.exists()
 

@@ -48,7 +48,7 @@ def test_a_source_from_its_beginning_to_its_end(manage: Any, url: str, repositor
     assert "0 imported, 1 unchanged" in manage("git_source", "sync", source_id).out
     agreed = manage("git_source", "drift", source_id)
     assert (agreed.code, agreed.out.strip()) == (0, "The source and the registry agree")
-    publish("alpha", body="Mended here.")
+    publish("alpha", body="Fixed here.")
     (entry,) = manage("git_source", "drift", source_id, "--format", "json").document["drift"]
     assert (entry["capability_id"], entry["difference"]) == ("alpha", "registry_changed")
     (listed,) = manage("git_source", "list", "--format", "json").document["git_sources"]

@@ -80,9 +80,9 @@ def test_the_proposers_own_draft_is_replaced_and_the_earlier_proposal_superseded
 
 def test_a_draft_that_an_operator_worked_on_is_no_longer_the_proposers() -> None:
     _propose()
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Mended."), based_on=1, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Fixed."), based_on=1, by=OLGA)
     assert propose(files=bundle(body="Again."), by=AGENT).draft_version is None
-    assert get_draft("alpha").files == bundle(body="Mended.")
+    assert get_draft("alpha").files == bundle(body="Fixed.")
 
 
 def test_another_keys_draft_is_left_alone() -> None:
@@ -96,7 +96,7 @@ def test_publishing_the_draft_publishes_the_proposal(is_mended: bool) -> None:
     publish(body="One.")
     proposal = _propose()
     if is_mended:
-        drafts.save_draft(capability_id="alpha", files=bundle(body="Mended."), based_on=1, by=OLGA)
+        drafts.save_draft(capability_id="alpha", files=bundle(body="Fixed."), based_on=1, by=OLGA)
     publication.publish_draft(capability_id="alpha", by=OLGA, note="Thanks")
     proposal = _again(proposal)
     assert (proposal.status, proposal.published_revision, proposal.decided_by, proposal.decision_note) == (
@@ -141,9 +141,9 @@ def test_rejecting_it_tells_why_and_puts_its_draft_away() -> None:
 
 def test_rejecting_it_leaves_what_an_operator_wrote() -> None:
     proposal = _propose()
-    drafts.save_draft(capability_id="alpha", files=bundle(body="Mended."), based_on=1, by=OLGA)
+    drafts.save_draft(capability_id="alpha", files=bundle(body="Fixed."), based_on=1, by=OLGA)
     reject_proposal(proposal_id=proposal.proposal_id, by=OLGA)
-    assert get_draft("alpha").files == bundle(body="Mended.")
+    assert get_draft("alpha").files == bundle(body="Fixed.")
     publication.publish_draft(capability_id="alpha", by=OLGA)
     assert _again(proposal).status == "rejected"
 

@@ -72,7 +72,7 @@ def test_an_incident_is_a_finding_until_it_is_mended() -> None:
     revision = Revision.objects.get(capability__capability_id="beta")
     incidents.open_incident(revision=revision, message="m", details="d", findings=())
     assert (_ids(findings="incident"), "beta" in _ids(findings="none")) == (["beta"], False)
-    publish("beta", body="Mended.")
+    publish("beta", body="Fixed.")
     assert _ids(findings="incident") == []
 
 

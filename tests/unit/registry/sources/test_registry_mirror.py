@@ -376,7 +376,7 @@ def test_what_is_here_with_the_same_content_is_not_ours_for_that(there: FakeUpst
 def test_what_was_published_here_meanwhile_is_held(there: FakeUpstream) -> None:
     source_id = _add(there)
     _sync(source_id)
-    publish("alpha", body="Mended here.")
+    publish("alpha", body="Fixed here.")
     assert _differences(source_id) == _kept(source_id) == {"alpha": "registry_changed"}
     there.put("alpha", body="Changed there.")
     assert _differences(source_id) == {"alpha": "both_changed"}

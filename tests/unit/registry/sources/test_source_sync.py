@@ -104,13 +104,13 @@ def test_drafts_are_made_where_that_was_asked_for(url: str, repository: Path) ->
 def test_what_was_published_here_meanwhile_is_not_overwritten(url: str, repository: Path) -> None:
     source_id = _add(url)
     _sync(source_id)
-    publish("alpha", body="Mended here.")
+    publish("alpha", body="Fixed here.")
     assert _sync(source_id) == {}
     assert _differences(source_id) == {"alpha": "registry_changed"}
     _commit(repository, "alpha", body="Changed there.")
     assert _differences(source_id) == {"alpha": "both_changed"}
     assert _sync(source_id) == {"alpha": "held"}
-    assert "Mended here." in str(Revision.objects.get(capability__capability_id="alpha", number=2).skill_md)
+    assert "Fixed here." in str(Revision.objects.get(capability__capability_id="alpha", number=2).skill_md)
     assert "Changed there." in str(Draft.objects.get(discarded_at=None).skill_md)
     # The operator takes the source's: both agree again, and the next change is published.
     draft = Draft.objects.get(discarded_at=None)

@@ -42,7 +42,7 @@ def test_an_open_one_shows_cause_and_place(client: Client) -> None:
 def test_one_that_is_mended_is_closed(client: Client) -> None:
     publish()
     _open()
-    publish(body="Mended.")
+    publish(body="Fixed.")
     answer = client.get("/incidents/")
     assert "No open incidents" in answer.content.decode()
     closed = client.get("/incidents/?state=closed")

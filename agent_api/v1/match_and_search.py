@@ -12,7 +12,7 @@ from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.v1.registry_list import OS
 from registry.common.errors import InvalidRequest
-from registry.snapshot import Principal, Snapshot
+from registry.snapshot import Principal, Snapshot, SnapshotEntry
 from registry.snapshot.visibility import is_restricted, restricted_view
 from registry.usage import usage_counters
 
@@ -50,6 +50,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
     near = index.match_groups(message, top=top)
     groups += [group for group in near if _may_know(held, caller.principal, group)]
     groups = list(dict.fromkeys(groups))
+    seen = restricted_view(held, caller.principal).entries
     return {
         "decision": verdict.decision,
         "reason": verdict.reason,
@@ -62,7 +63,7 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
                 ],
                 "parts": one.parts,
                 "below_threshold": one.is_below_threshold,
-                **_standing(held, caller.principal, one.capability_id),
+                **_standing(held, seen.get(one.capability_id)),
             }
             for one in verdict.matches
         ],
@@ -88,6 +89,7 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
     found = index.search.search(
         query, vector, top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
     )
+    seen = restricted_view(held, caller.principal).entries
     return {
         "results": [
             {
@@ -95,7 +97,7 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
                 "name": one.name,
                 "score": one.score,
                 "parts": {"vector": one.vector, "keyword": one.keyword},
-                **_standing(held, caller.principal, one.capability_id),
+                **_standing(held, seen.get(one.capability_id)),
             }
             for one in found
         ],
@@ -103,9 +105,8 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
     }
 
 
-def _standing(held: Snapshot, principal: Principal, capability_id: str) -> dict[str, Any]:
+def _standing(held: Snapshot, entry: SnapshotEntry | None) -> dict[str, Any]:
     """What speaks for or against a capability: a playbook's confidence, and what to use instead of a deprecated one."""
-    entry = restricted_view(held, principal).entries.get(capability_id)
     if entry is None:
         return {}
     score = held.confidence(entry)

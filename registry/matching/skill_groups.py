@@ -95,15 +95,17 @@ def import_groups(text: str, *, by: Actor) -> list[str]:
 
 
 def _given(group_id: str, value: Any) -> dict[str, Any]:
-    """What `set_group` takes of one group of a file."""
-    given = {"description": value} if isinstance(value, str) else value if isinstance(value, dict) else None
-    examples = given.get("examples", given.get("example_triggers")) if given is not None else None
-    texts = [given.get(key) for key in ("name", "description")] if given is not None else []
-    is_list = examples is None or (isinstance(examples, list) and all(isinstance(each, str) for each in examples))
-    if given is None or not is_list or not all(each is None or isinstance(each, str) for each in texts):
+    """What `set_group` takes of one group of a file. Raises `InvalidRequest` for a value of another type."""
+    given = {"description": value} if isinstance(value, str) else value
+    if not isinstance(given, dict):
+        raise InvalidRequest(f"Group '{group_id[:80]}': write an object, or its description as a string")
+    examples = given.get("examples", given.get("example_triggers"))
+    texts = [given.get("name"), given.get("description")]
+    is_list = examples is None or (isinstance(examples, list) and all(isinstance(text, str) for text in examples))
+    if not is_list or not all(isinstance(text, str | None) for text in texts):
         raise InvalidRequest(f"Group '{group_id[:80]}': name and description are strings, examples an array of strings")
     exclusive = given.get("exclusive")
-    if exclusive is not None and not isinstance(exclusive, bool):
+    if not isinstance(exclusive, bool | None):
         raise InvalidRequest(f"Group '{group_id[:80]}': exclusive is true or false")
     return {"name": texts[0], "description": texts[1], "examples": examples, "is_exclusive": exclusive}
 

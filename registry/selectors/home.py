@@ -55,9 +55,11 @@ class MatchesOfDay:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Values by day are of days of UTC, in order, zeros included: `loads` of twice the days of the
-    chart; `published` and
-    `failing` of the last `DAYS`, with one more at the beginning: as it was before them."""
+    """Values by day are of days of UTC, in order, zeros included.
+
+    `loads` has twice the days of the chart; `published` and `failing` have the last `DAYS`, after one that says how it
+    was before them.
+    """
 
     inbox: Inbox
     loads: Sequence[tuple[date, int]]

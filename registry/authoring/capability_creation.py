@@ -18,7 +18,7 @@ from registry.catalog.drafts import SavedDraft
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
 from registry.common.stop_words import STOP_WORDS
-from registry.matching.capability_profiles import published_profiles
+from registry.core.published_index import INDEX
 from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.validation.a2ui.surface import dict_or_empty
@@ -201,7 +201,7 @@ def _phrases(text: str) -> Iterator[str]:
 def find_trigger_conflicts(triggers: Sequence[str], *, capability_id: str = "") -> list[TriggerConflict]:
     """Those that another published capability has, in whatever form of the words."""
     candidate = CapabilityProfile(capability_id, "", triggers=tuple(triggers))
-    overlaps = find_trigger_overlaps(candidate, published_profiles().values())
+    overlaps = find_trigger_overlaps(candidate, INDEX.refreshed().owners_of_trigger)
     return [TriggerConflict(each.trigger, each.others) for each in overlaps]
 
 

@@ -48,6 +48,8 @@ class SkillBundle:
     @cached_property
     def content_digest(self) -> str:
         """As `digest`, with the utterances and the supporting files: distinguishes two releases for their author."""
+        if "utterances" not in self.capability and not self.supporting_files:
+            return self.digest
         of_four = bundle_digest(
             capability=self.capability, skill_doc=self.skill_doc, tools=self.tools, ui_schemas=self.ui_schemas
         )
@@ -74,7 +76,8 @@ class SkillBundle:
 
     def without_write_tools(self) -> SkillBundle:
         """The bundle with the tools alone that read; one whose policy does not say so is left out."""
-        return replace(self, tools=[tool for tool in self.tools if _only_reads(tool)])
+        tools = [tool for tool in self.tools if _only_reads(tool)]
+        return self if len(tools) == len(self.tools) else replace(self, tools=tools)
 
 
 def _only_reads(tool: Any) -> bool:

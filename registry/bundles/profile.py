@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent_client.text.tokenizer import has_words
+from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,13 @@ class CapabilityProfile:
         return tuple(dict.fromkeys((*self.own_words, *spoken))) or (self.capability_id,)
 
 
+def trigger_form(trigger: str) -> str:
+    """Two triggers with one form are found by the same messages: `sign-up`, "Signing up" and "signup"."""
+    if UNSPACED.search(trigger):
+        return trigger.strip().lower()
+    return "".join(word.stem for word in tokenize(trigger))
+
+
 def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
     """From a capability.json that passed the gate; whatever a damaged one lacks is left empty."""
     utterances = _mapping(capability.get("utterances"))
@@ -62,7 +69,7 @@ def profile_from_json(capability: Mapping[str, Any]) -> CapabilityProfile:
 
 
 def profile_from_text(capability_json: str) -> CapabilityProfile:
-    """As `known_of`, from the stored text."""
+    """As `profile_from_json`, from the stored text."""
     try:
         return profile_from_json(_mapping(json.loads(capability_json)))
     except ValueError:

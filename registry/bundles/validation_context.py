@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 # Whether a reader may know of a capability_id.
@@ -18,12 +18,11 @@ class ValidationContext:
     """
 
     tool_owners: Mapping[str, str] = field(default_factory=dict)
-    capability_ids: frozenset[str] = frozenset()
+    capability_ids: Collection[str] = frozenset()
 
     def visible_to(self, is_visible: VisibilityFilter, *, own: str) -> ValidationContext:
         """The same for a reader who must not know some of it: that a tool name is taken is reported, by which one
         is not. `own` is the capability that is validated."""
         told = {name: owner if owner == own or is_visible(owner) else "" for name, owner in self.tool_owners.items()}
-        return ValidationContext(
-            told, frozenset(filter(is_visible, self.capability_ids)) | (self.capability_ids & {own})
-        )
+        ids = frozenset(each for each in self.capability_ids if each == own or is_visible(each))
+        return ValidationContext(told, ids)

@@ -29,7 +29,8 @@ from registry.catalog import draft_versions
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, DraftNotFound, InvalidRequest
 from registry.core import audit
-from registry.core.queries import get_capability, get_validation_context
+from registry.core.published_index import get_validation_context
+from registry.core.queries import get_capability
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import AgentKey, Capability, Draft, Proposal, RegistryState
 from registry.validation import BUNDLE_FILES, Finding, Report, validate_bundle

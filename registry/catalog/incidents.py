@@ -85,7 +85,8 @@ def close_incidents(capability: Capability, *, kind: str = "") -> int:
     if kind:
         resolved = resolved.filter(kind=kind)
     incident_ids = list(resolved.order_by("pk").values_list("pk", flat=True))
-    resolved.update(closed_at=timezone.now())
+    if incident_ids:
+        resolved.update(closed_at=timezone.now())
     for incident_id in incident_ids:
         detail = {"incident_id": incident_id}
         audit.record(by=SYSTEM, verb="incident.close", subject=capability.capability_id, detail=detail)

@@ -1,4 +1,4 @@
-"""What other rooms may read, already joined."""
+"""Reads that several packages share, already joined."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from registry.bundles.supporting_files import build_file_facts
 from registry.common.errors import CapabilityNotFound, DraftNotFound, RevisionNotFound, StatusConflict
 from registry.common.string_similarity import close_matches, closest_matches
 from registry.core.events import TIMELINE_VERBS
-from registry.models import AuditEvent, Capability, Draft, Incident, Revision, ToolName
-from registry.validation import ValidationContext
+from registry.models import AuditEvent, Capability, Draft, Incident, Revision
 
 LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
 AVAILABLE_MAX = 100
@@ -29,13 +28,6 @@ SUGGESTIONS_MAX = 5
 # Of an unknown id, what is looked for in names and descriptions.
 ID_WORDS_MAX = 8
 ID_WORD_LEAST = 4
-
-
-def get_validation_context() -> ValidationContext:
-    """What validation needs to know of the rest of the registry."""
-    owners = dict(ToolName.objects.values_list("name", "capability__capability_id"))
-    ids = Capability.objects.filter(status__in=LOADABLE_STATUSES).values_list("capability_id", flat=True)
-    return ValidationContext(tool_owners=owners, capability_ids=frozenset(ids))
 
 
 def published_ids() -> list[str]:

@@ -17,10 +17,11 @@ from registry.bundles.text import Lines
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest
-from registry.core.queries import get_validation_context
+from registry.core.published_index import get_validation_context
 from registry.publishing import publication
 from registry.publishing.gate import GateReport
 from registry.validation import Finding, Report, ValidationContext, validate_bundle
+from registry.validation.security import IdIndex
 
 Mode = Literal["draft", "publish"]
 # What a draft could not keep, or would take the place of another bundle of the same call.
@@ -68,12 +69,16 @@ class BatchResult:
 
 def validate_all(sources: Iterable[SourceBundle]) -> list[ValidationResult]:
     """Check each bundle against what is published and against the ones before it in this call."""
-    published = get_validation_context()
+    sources, published = list(sources), get_validation_context()
+    if len(sources) == 1:
+        return [ValidationResult(source.path, validate_bundle(source.files, published=published)) for source in sources]
+    owners, ids = dict(published.tool_owners), IdIndex(published.capability_ids)
+    context = ValidationContext(owners, ids)
     seen: dict[str, str] = {}
     checked = []
     for source in sources:
-        report = _with_duplicate_id(validate_bundle(source.files, published=published), source.path, seen)
-        published = _as_if_published(published, report)
+        report = _with_duplicate_id(validate_bundle(source.files, published=context), source.path, seen)
+        _add_as_published(owners, ids, report)
         checked.append(ValidationResult(source.path, report))
     return checked
 
@@ -94,15 +99,16 @@ def _with_duplicate_id(report: Report, path: str, seen: dict[str, str]) -> Repor
     return replace(report, findings=sort_findings([*report.findings, finding]))
 
 
-def _as_if_published(published: ValidationContext, report: Report) -> ValidationContext:
+def _add_as_published(owners: dict[str, str], ids: IdIndex, report: Report) -> None:
+    """What the bundles after it are checked against."""
     if report.bundle is None or not report.capability_id:
-        return published
-    owners = {name: owner for name, owner in published.tool_owners.items() if owner != report.capability_id}
-    for tool in report.bundle.tools:
-        name = tool.get("name") if isinstance(tool, dict) else None
-        if isinstance(name, str):
-            owners.setdefault(name, report.capability_id)
-    return ValidationContext(owners, published.capability_ids | {report.capability_id})
+        return
+    if report.capability_id in ids:
+        for name in [name for name, owner in owners.items() if owner == report.capability_id]:
+            del owners[name]
+    for name in report.bundle.tool_names:
+        owners.setdefault(name, report.capability_id)
+    ids.add(report.capability_id)
 
 
 def publish_all(

@@ -12,8 +12,8 @@ from registry.bundles.profile import CapabilityProfile, profile_from_json
 from registry.catalog.integrity import is_intact
 from registry.common.actors import Actor
 from registry.common.errors import RegistryError
+from registry.core.published_index import INDEX
 from registry.core.queries import load_bundle
-from registry.matching.capability_profiles import published_profiles
 from registry.matching.trigger_overlaps import find_trigger_overlaps
 from registry.models import Capability
 from registry.publishing import reviews
@@ -57,7 +57,7 @@ def evaluate_gate(
         report,
         published=published,
         acknowledge=asked.acknowledge,
-        overlaps=find_trigger_overlaps(candidate, published_profiles().values()) if candidate else (),
+        overlaps=find_trigger_overlaps(candidate, INDEX.refreshed().owners_of_trigger) if candidate else (),
         rehearsal=_rehearse(candidate) if candidate and run_utterance_check else None,
         terms=_terms(report, capability, published, asked),
     )

@@ -25,7 +25,7 @@ from registry.catalog.drafts import (
 from registry.common.actors import Actor
 from registry.common.errors import BundleRejected, InvalidRequest, ProposalNotFound, StatusConflict, TooManyProposals
 from registry.core import audit
-from registry.core.queries import get_validation_context
+from registry.core.published_index import get_validation_context
 from registry.core.transactions import write_transaction
 from registry.matching.near_duplicates import find_near_duplicates
 from registry.models import Capability, Draft, Proposal

@@ -17,7 +17,8 @@ from registry.catalog.integrity import is_intact
 from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.core import audit
-from registry.core.queries import LOADABLE_STATUSES, files_digest, find_revision, get_capability, get_validation_context
+from registry.core.published_index import get_validation_context
+from registry.core.queries import LOADABLE_STATUSES, files_digest, find_revision, get_capability
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
 from registry.models import Capability, Draft, RegistryState, Revision, ToolName
@@ -186,16 +187,22 @@ def _publish(
     if gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES:
         _replace_draft(capability)
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
+    # What nobody has heard of has no draft, review or incident that this could end.
+    is_new = capability is None
     if capability is None:
         capability = Capability.objects.create(capability_id=bundle.capability_id)
     revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
     status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
-    _replace_draft(capability)
-    set_published_revision(state, capability, revision, status=status)
+    if not is_new:
+        _replace_draft(capability)
+    set_published_revision(
+        state, capability, revision, status=status, resolves_incidents=not is_new, tool_names=bundle.tool_names
+    )
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
-    reviews.close_active(capability, report, revision=revision.number, by=by)
+    if not is_new:
+        reviews.close_active(capability, report, revision=revision.number, by=by)
     PUBLISHED(capability, revision=revision.number)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
 

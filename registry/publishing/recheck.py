@@ -9,7 +9,8 @@ from registry.bundles.finding import sort_findings
 from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import find_changed_file
 from registry.common.errors import CapabilityNotFound
-from registry.core.queries import LOADABLE_STATUSES, get_validation_context
+from registry.core.published_index import get_validation_context
+from registry.core.queries import LOADABLE_STATUSES
 from registry.models import Capability, Draft, Revision
 from registry.publishing.batch import ValidationResult
 from registry.validation import Finding, Report, ValidationContext, validate_bundle

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.utils import timezone
 
 from registry.catalog.incidents import close_incidents
@@ -20,10 +22,12 @@ def set_published_revision(
     replaced_by: Capability | None = None,
     keep_replacement: bool = True,
     resolves_incidents: bool = True,
+    tool_names: Collection[str] | None = None,
 ) -> None:
     """Move the pointer: capability row, tool names, release row and registry revision, together.
 
-    `fixes` says that a bundle that agents could not be given is valid now, or no longer published.
+    `resolves_incidents` says that a bundle that agents could not be given is valid now, or no longer published.
+    `tool_names` are those of the revision, where the caller has them; else its stored texts are read.
     """
     capability.status = status
     capability.published_revision = revision
@@ -33,7 +37,9 @@ def set_published_revision(
         capability.replaced_by = replaced_by
     capability.updated_at = timezone.now()
     capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
-    _take_tool_names(capability, revision if status in LOADABLE_STATUSES else None)
+    if status not in LOADABLE_STATUSES:
+        tool_names = ()
+    _take_tool_names(capability, load_bundle(revision).tool_names if tool_names is None else tool_names)
     if resolves_incidents:
         close_incidents(capability)
     training_job.queue_training()
@@ -47,9 +53,9 @@ def set_published_revision(
     )
 
 
-def _take_tool_names(capability: Capability, revision: Revision | None) -> None:
+def _take_tool_names(capability: Capability, tool_names: Collection[str]) -> None:
     """The table's primary key refuses a name that another capability has, whatever was checked before."""
-    wanted = set(load_bundle(revision).tool_names) if revision else set()
-    held = set(capability.tool_names.values_list("name", flat=True))
-    capability.tool_names.filter(name__in=held - wanted).delete()
+    wanted, held = set(tool_names), set(capability.tool_names.values_list("name", flat=True))
+    if freed := held - wanted:
+        capability.tool_names.filter(name__in=freed).delete()
     ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])

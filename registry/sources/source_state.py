@@ -10,7 +10,8 @@ from registry.agent_skills.importer import import_skill
 from registry.bundles.bundle_reader import SourceBundle
 from registry.bundles.supporting_files import split_path
 from registry.bundles.text import decode_text
-from registry.core.queries import files_digest, get_validation_context
+from registry.core.published_index import get_validation_context
+from registry.core.queries import files_digest
 from registry.models import GitSource, GitSourceItem
 from registry.validation import validate_bundle
 

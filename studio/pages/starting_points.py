@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from registry.core.queries import get_validation_context
+from registry.core.published_index import get_validation_context
 from studio.pages.tool_formset import ArgumentRow, ToolRow
 
 

@@ -6,9 +6,9 @@ wording passes them. Everything runs in process, in time linear in the text.
 
 from __future__ import annotations
 
-from registry.validation.security.detectors.confusables import check_identity
+from registry.validation.security.detectors.confusables import IdIndex, check_identity
 from registry.validation.security.detectors.policy_mismatch import check_policies
 from registry.validation.security.scanner import check_paths, check_texts
 from registry.validation.security.text_corpus import AuthorText, find_json_texts
 
-__all__ = ["AuthorText", "check_identity", "check_paths", "check_policies", "check_texts", "find_json_texts"]
+__all__ = ["AuthorText", "IdIndex", "check_identity", "check_paths", "check_policies", "check_texts", "find_json_texts"]

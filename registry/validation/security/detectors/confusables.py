@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from registry.bundles.problem import RawFinding, Severity
 from registry.validation.security.normalization import CONFUSABLES, INVISIBLE, LATIN_TWINS, normalize_text
@@ -13,34 +13,86 @@ _DIGITS = str.maketrans("01358", "olesb")
 _PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("nn", "m"))
 _NUMBERED = re.compile(r"_?v?\d{1,8}\Z")
 _SHORTEST = 5
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_"
 
 
-def check_identity(capability: object, published_ids: Iterable[str]) -> list[RawFinding]:
+class IdIndex(Collection[str]):
+    """Published ids, with the few of them that an id could be taken for found without reading them all."""
+
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._ids: set[str] = set()
+        self._by_look: dict[str, set[str]] = {}
+        for each in ids:
+            self.add(each)
+
+    def __contains__(self, capability_id: object) -> bool:
+        return capability_id in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        # A copy: another thread may add one meanwhile.
+        return iter(self._ids.copy())
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, capability_id: str) -> None:
+        """Take an id in."""
+        self._ids.add(capability_id)
+        for look in _looks(capability_id):
+            self._by_look.setdefault(look, set()).add(capability_id)
+
+    def discard(self, capability_id: str) -> None:
+        """Leave an id out."""
+        self._ids.discard(capability_id)
+        for look in _looks(capability_id):
+            self._by_look.get(look, set()).discard(capability_id)
+
+    def near(self, own: str) -> set[str]:
+        """Every id for which `confusable_similarity` could be anything but None."""
+        alike = set[str]().union(*(self._by_look.get(look, ()) for look in _looks(own)))
+        return alike | {each for each in _one_slip_from(own) if each in self._ids}
+
+
+def _looks(capability_id: str) -> set[str]:
+    return {_skeleton(capability_id), _squeeze(capability_id)}
+
+
+def _one_slip_from(own: str) -> Iterator[str]:
+    """All that `_one_slip_apart` accepts of what is written in the letters of ids, and more."""
+    for at in range(len(own) + 1):
+        before, after = own[:at], own[at:]
+        yield before + after[1:]
+        yield before + after[1:2] + after[:1] + after[2:]
+        for letter in _LETTERS:
+            yield before + letter + after
+            yield before + letter + after[1:]
+
+
+def check_identity(capability: object, published_ids: Collection[str]) -> list[RawFinding]:
     """Look-alikes of a published id, and names whose letters pass for others.
 
-    `published_ids` may contain the capability's own id: a new revision is not a look-alike of itself.
+    `published_ids` may contain the capability's own id: a new revision is not a look-alike of itself. Of several
+    look-alikes the worst is reported, then the first by its id.
     """
     if not isinstance(capability, dict):
         return []
     found: list[RawFinding] = []
     own, name = capability.get("capability_id"), capability.get("name")
-    published = list(published_ids)
     if isinstance(own, str):
-        found.extend(_check_id(own[:64], published))
+        found.extend(_check_id(own[:64], published_ids))
     if isinstance(name, str):
-        found.extend(_check_name(name[:200], own, published))
+        found.extend(_check_name(name[:200], own, published_ids))
     return found
 
 
-def _check_id(own: str, published: list[str]) -> Iterator[RawFinding]:
-    for other in published:
-        severity = confusable_similarity(own, other)
-        if severity is None:
-            continue
+def _check_id(own: str, published: Collection[str]) -> Iterator[RawFinding]:
+    near = published.near(own) if isinstance(published, IdIndex) else published
+    alike = ((severity, other) for other in near if (severity := confusable_similarity(own, other)))
+    # "error" is before "warning" in the alphabet as well.
+    for severity, other in sorted(alike)[:1]:
         message = f'The id "{own}" can be taken for "{other}", which is published.'
         hint = f'Choose an id that says what sets this capability apart from "{other}".'
         yield RawFinding("SEC_LOOKALIKE_ID", "capability.json", ("capability_id",), message, hint, severity=severity)
-        return
 
 
 def confusable_similarity(own: str, other: str) -> Severity | None:
@@ -92,7 +144,7 @@ def _one_slip_apart(own: str, other: str) -> bool:
     return rest[1:] == other_rest or other_rest[1:] == rest
 
 
-def _check_name(name: str, own: object, published: list[str]) -> Iterator[RawFinding]:
+def _check_name(name: str, own: object, published: Collection[str]) -> Iterator[RawFinding]:
     hidden = sorted({f"U+{ord(char):04X}" for char in name if char in INVISIBLE - {"\u200c", "\u200d", "\ufe0f"}})
     mixed = next((word for word in re.findall(r"\w+", name) if _is_mixed(word)), "")
     styled = [
@@ -127,6 +179,6 @@ def _spelled(word: str) -> str:
     return "".join(char if char.isascii() else f"{char}=U+{ord(char):04X} " for char in word[:24]).strip()
 
 
-def _published_twin(name: str, own: object, published: list[str]) -> str:
+def _published_twin(name: str, own: object, published: Collection[str]) -> str:
     slug = re.sub(r"[^a-z0-9]+", "_", normalize_text(name).translate(CONFUSABLES)).strip("_")
-    return next((each for each in published if each == slug and each != own), "")
+    return slug if slug in published and slug != own else ""

@@ -9,7 +9,7 @@ import pytest
 
 from registry.catalog.drafts import get_draft, save_draft, validate_draft
 from registry.common.errors import CapabilityNotFound, DraftConflict, DraftNotFound
-from registry.core.queries import get_validation_context
+from registry.core.published_index import get_validation_context
 from registry.core.transactions import get_registry_revision
 from registry.models import AuditEvent, Capability, Draft, RegistryState, Release, Revision, ToolName
 from registry.publishing import publication

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from registry.validation.security import check_identity
+from registry.validation.security import IdIndex, check_identity
 from registry.validation.security.detectors.confusables import confusable_similarity
 
 
@@ -79,3 +81,24 @@ def test_the_name_it_reads_like_is_said() -> None:
 def test_junk_is_passed_over() -> None:
     assert check_identity({}, []) == []
     assert check_identity({"capability_id": 3, "name": []}, ["a"]) == []
+
+
+_IDS = st.text("ab1l_rnmio0", min_size=1, max_size=9)
+
+
+@given(st.sets(_IDS, max_size=12), _IDS, st.integers(0, 9), st.sampled_from([*"ab1l_5q"]))
+def test_the_index_finds_every_id_that_one_could_be_taken_for(ids: set[str], own: str, place: int, letter: str) -> None:
+    # Ids that are one slip from another are rare among random ones: some are made.
+    ids |= {own[:place] + letter + own[place:], own[:place] + letter + own[place + 1 :], own[:place] + own[place + 1 :]}
+    index = IdIndex(ids)
+    alike = {each for each in ids if confusable_similarity(own, each)}
+    assert alike <= index.near(own)
+    index.discard(own)
+    assert set(index) == ids - {own}
+    assert own not in index.near(own)
+
+
+def test_the_worst_of_several_look_alikes_is_reported() -> None:
+    ids = IdIndex(["weighta", "vveights", "weightz"])
+    (finding,) = check_identity({"capability_id": "weights"}, ids)
+    assert (finding.severity, '"vveights"' in finding.message) == ("error", True)

@@ -30,27 +30,32 @@ IdleWait = Callable[[], timedelta]
 @contextmanager
 def serve_lanes(stop: threading.Event, patience: IdleWait) -> Iterator[None]:
     """Do the jobs of all lanes in the background until `stop`, which is set at the end; those at work may end."""
-    thread = threading.Thread(target=_serve, args=[stop, patience], name="lanes")
+    ended = threading.Event()
+    thread = threading.Thread(target=_serve, args=[stop, ended, patience], name="lanes")
     thread.start()
     try:
         yield
     finally:
         stop.set()
+        ended.set()
         thread.join()
 
 
-def _serve(stop: threading.Event, patience: IdleWait) -> None:
+def _serve(stop: threading.Event, ended: threading.Event, patience: IdleWait) -> None:
+    """`ended` is set by the end of each job: the next one of its lane may begin."""
     free = threading.Semaphore(CONCURRENT_LANES_MAX)
     with ThreadPoolExecutor(CONCURRENT_LANES_MAX, thread_name_prefix="lane") as pool:
         while not stop.is_set():
             if not free.acquire(timeout=POLL_SECONDS):
                 continue
+            # Cleared before the look: what ends meanwhile is looked at again.
+            ended.clear()
             lease = _claim(patience())
             if lease is None:
                 free.release()
-                stop.wait(POLL_SECONDS)
+                ended.wait(POLL_SECONDS)
             else:
-                pool.submit(_do, lease, free)
+                pool.submit(_do, lease, free, ended)
     connection.close()
 
 
@@ -66,7 +71,7 @@ def _claim(overdue_by: timedelta) -> Lease | None:
     return None
 
 
-def _do(lease: Lease, free: threading.Semaphore) -> None:
+def _do(lease: Lease, free: threading.Semaphore, ended: threading.Event) -> None:
     try:
         queue.execute_job(lease)
     except (DatabaseError, InterfaceError) as error:
@@ -75,3 +80,4 @@ def _do(lease: Lease, free: threading.Semaphore) -> None:
         # Threads come and go; a connection is not kept for each.
         connection.close()
         free.release()
+        ended.set()

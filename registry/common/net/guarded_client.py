@@ -12,13 +12,17 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
 
 from registry.common.net.ip_policy import Address, require_allowed, resolve
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 RESOLVE_SECONDS: Final = 5.0
@@ -104,7 +108,7 @@ class GuardedRequest:
             await response.aclose()
 
 
-def _tls_context() -> Any:
+def _tls_context() -> ssl.SSLContext:
     """The system's certificates (`SSL_CERT_FILE` where it is set), or certifi's where the system has none."""
     # A store of certificates is read for it: only what sends requests pays for that.
     import ssl
@@ -112,4 +116,13 @@ def _tls_context() -> Any:
     import certifi
 
     paths = ssl.get_default_verify_paths()
-    return ssl.create_default_context(cafile=None if paths.cafile or paths.capath else certifi.where())
+    store = paths.cafile or paths.capath or certifi.where()
+    return _read_certificates(store, Path(store).stat().st_mtime, is_default=store != certifi.where())
+
+
+@lru_cache(maxsize=1)
+def _read_certificates(store: str, _changed_at: float, *, is_default: bool) -> ssl.SSLContext:
+    """Kept until the certificates change: reading them takes longer than most requests."""
+    import ssl
+
+    return ssl.create_default_context(cafile=None if is_default else store)

@@ -131,6 +131,17 @@ def run_next_job(
     return execute_job(lease) if lease else None
 
 
+def dispatch_next_of_lane(job_id: int) -> None:
+    """Notify Celery of the next due job with the concurrency key of this one, which has ended: the message that was
+    sent for it may have found the lane at work."""
+    key = Job.objects.filter(pk=job_id).exclude(concurrency_key="").values_list("concurrency_key", flat=True).first()
+    if key is None:
+        return
+    waiting = _due(timezone.now()).filter(concurrency_key=key).values_list("pk", flat=True).first()
+    if waiting is not None:
+        celery_dispatch.dispatch_job(waiting)
+
+
 def claim_job(
     now: datetime,
     *,

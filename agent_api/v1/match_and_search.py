@@ -36,8 +36,8 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
 
     message = _required_text(values, "message", most=MESSAGE_MAX)
     top = parameters.integer(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
-    takes = _filter(held, caller, values)
     index = get_index(held, caller.principal.sight)
+    takes = _filter(held, caller, values, is_behind=not index.is_made_of(held))
     verdict = index.match(message, top=top, takes=takes)
     usage_counters.count_match(verdict.decision)
     if verdict.decision != "match":
@@ -86,9 +86,8 @@ def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -
     index = get_index(held, caller.principal.sight)
     vector = index.vector(query)
     ranking = cast("Ranking", asked) if asked else default_ranking(vector)
-    found = index.search.search(
-        query, vector, top=top, min_score=min_score, ranking=ranking, takes=_filter(held, caller, values)
-    )
+    takes = _filter(held, caller, values, is_behind=not index.is_made_of(held))
+    found = index.search.search(query, vector, top=top, min_score=min_score, ranking=ranking, takes=takes)
     seen = restricted_view(held, caller.principal).entries
     return {
         "results": [
@@ -129,11 +128,17 @@ def _may_know(held: Snapshot, principal: Principal, group: str) -> bool:
     return group not in held.groups or group in restricted_view(held, principal).groups
 
 
-def _filter(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> Callable[[Any], bool] | None:
-    """What the caller may see, and what `group` and `os` leave of that; None where that is everything."""
+def _filter(
+    held: Snapshot, caller: Caller, values: Mapping[str, Any], *, is_behind: bool
+) -> Callable[[Any], bool] | None:
+    """What the caller may see, and what `group` and `os` leave of that; None where that is everything.
+
+    `is_behind` says that the index may still have what is no longer published.
+    """
     group = parameters.string(values, "group", most=200)
     os = parameters.choice(values, "os", OS)
-    known = restricted_view(held, caller.principal).entries if is_restricted(held, caller.principal) else None
+    is_limited = is_behind or is_restricted(held, caller.principal)
+    known = restricted_view(held, caller.principal).entries if is_limited else None
     if not group and os is None and known is None:
         return None
     return lambda one: (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -49,12 +50,8 @@ class TriggerIndex:
             text = _lowered(trigger).strip()
             self._unspaced.setdefault(text[0], []).append((text, owner, trigger))
             return
-        found = tokenize(trigger)
-        for stems in _forms(trigger, found):
-            self._insert(stems, owner, trigger, is_weak=False)
-        content = content_word(trigger)
-        if content:
-            self._insert((content,), owner, trigger, is_weak=True)
+        for stems, is_weak in _paths(trigger):
+            self._insert(stems, owner, trigger, is_weak=is_weak)
 
     def _insert(self, stems: tuple[str, ...], owner: str, trigger: str, *, is_weak: bool) -> None:
         node = self._trie
@@ -104,6 +101,14 @@ class TriggerIndex:
             for phrase, owner, trigger in self._unspaced.get(character, ()):
                 if text.startswith(phrase, start):
                     yield TriggerHit(owner, trigger, start, start + len(phrase), is_weak=False)
+
+
+@lru_cache(maxsize=100_000)
+def _paths(trigger: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """The stems that lead to a trigger, and whether weakly. Kept, since an index is made of nearly the same ones."""
+    strong = [(stems, False) for stems in _forms(trigger, tokenize(trigger))]
+    content = content_word(trigger)
+    return (*strong, ((content,), True)) if content else tuple(strong)
 
 
 def _forms(trigger: str, found: list[Word]) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from agent_client.text.tokenizer import UNSPACED, has_words, tokenize
@@ -27,13 +28,13 @@ class CapabilityProfile:
     conditions: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def own_words(self) -> tuple[str, ...]:
         """What it says of itself, one sample of it each."""
         said = (self.name, self.description, ", ".join(self.triggers), self.problem, ". ".join(self.conditions))
         return tuple(dict.fromkeys(text for text in (*said, ", ".join(self.keywords)) if has_words(text)))
 
-    @property
+    @cached_property
     def samples(self) -> tuple[str, ...]:
         """Every sentence that represents it: its own words, then the golden sentences. Where there is neither, as in a
         draft that was just begun, its id. An emoji alone is no sentence: every short message would be near to it."""

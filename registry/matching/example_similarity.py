@@ -61,9 +61,11 @@ class ExampleSimilarity:
         vectors: Floats | None,
         weights: Floats | None = None,
         numbers: FeatureIndex | None = None,
+        *,
+        is_fitted: bool = True,
     ) -> None:
-        """`vectors` are the samples' own, in order; `weights` those of a head that was fitted on these samples;
-        `numbers` those of the evidence before, to be gone on with."""
+        """`vectors` are the samples' own, in order; `weights` those of a head, which `is_fitted` says was fitted on
+        these samples and not extended; `numbers` those of the evidence before, to be gone on with."""
         self.samples = samples
         self.vectors = vectors
         self.starts = np.searchsorted(samples.labels, np.arange(samples.classes))
@@ -74,12 +76,9 @@ class ExampleSimilarity:
         if is_large:
             self.vectors = None
         self.weights = weights
-        if weights is None and kernel_classifier.is_cheap_to_fit(len(samples.texts), samples.classes):
-            self.weights = self.fit()
-
-    @property
-    def is_fitted(self) -> bool:
-        return self.weights is not None
+        self.is_fitted = weights is not None and is_fitted
+        if not self.is_fitted and kernel_classifier.is_cheap_to_fit(len(samples.texts), samples.classes):
+            self.weights, self.is_fitted = self.fit(), True
 
     @property
     def is_settled(self) -> bool:

@@ -6,17 +6,19 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from django.db import connection
 
 from agent_client.text.tokenizer import has_words
 from registry.bundles.profile import CapabilityProfile
 from registry.common import caches
+from registry.matching import kernel_classifier
 from registry.matching.capability_profiles import clear_cache as forget_known
 from registry.matching.capability_profiles import profiles_of_drafts, profiles_of_revisions
 from registry.matching.clauses import match_message
@@ -39,25 +41,41 @@ _SECONDS_AT_ONCE: Final = 2.0
 _POLL_SECONDS: Final = 1.0
 _POLL_SECONDS_MAX: Final = 60.0
 _POLL_SHARE: Final = 0.1
+# An index that takes longer to make is made in the background where a caller takes the one before meanwhile; the next
+# one is begun after a pause as long as that took.
+_LAG_FROM_SECONDS: Final = 0.1
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
 EMBEDDED_MESSAGE_LENGTH_MAX: Final = 2000
 
 
+class IndexRevisions(NamedTuple):
+    """The state of the registry that an index is made of; groups move with the revision of keys and settings."""
+
+    registry_revision: int
+    access_revision: int
+    epoch: str
+
+
 @dataclass(frozen=True)
 class MatchIndex:
-    """What is known at one state of the registry: its revision, the one that groups move with, and its history.
+    """What is known at one state of the registry.
 
     `embedder` is None where words alone decide. Of a group in `exclusive` a session keeps one member.
     """
 
-    revisions: tuple[object, ...]
+    revisions: IndexRevisions
     matcher: Matcher
     groups: Matcher
     search: SearchIndex
     embedder: Embedder | None
     counters: dict[str, Floats] = field(default_factory=dict)
     is_waiting: bool = False
+    described_groups: tuple[CapabilityProfile, ...] = ()
     exclusive: frozenset[str] = frozenset()
+
+    def is_made_of(self, snapshot: Snapshot) -> bool:
+        """False where the next index is being made: what is found may not be published any more."""
+        return self.revisions == _revisions(snapshot)
 
     def vector(self, message: str) -> Floats | None:
         """The message's own vector; None without an embedder, where it does not respond now, and for what has no words:
@@ -124,31 +142,68 @@ class MatchIndexCache:
     _numbers: FeatureIndex = field(default_factory=FeatureIndex)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
+    _took: float = 0.0
     _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self) -> MatchIndex:
-        """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read."""
+    def get(self, *, may_lag: bool = False) -> MatchIndex:
+        """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
+
+        With `may_lag` it is the one before while the next is made, where that takes long: no caller waits for it.
+        """
         snapshot = current_snapshot()
         held = self.index
         if held is not None and self._is_good(held, snapshot):
             return held
+        if may_lag and held is not None and held.revisions.epoch == snapshot.epoch and self._took > _LAG_FROM_SECONDS:
+            self._renew_in_background(snapshot)
+            return held
         with self._lock:
             held = self.index
-            if held is not None and self._is_good(held, snapshot):
-                return held
-            self._looked_at = time.monotonic()
-            if held is not None and held.revisions[-1] != snapshot.epoch:
-                # Restored from a backup: the same row ids may refer to other texts.
-                self._words = {}
-                forget_known()
-            self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
-            took = time.monotonic() - self._looked_at
-            self._pause = min(max(_POLL_SECONDS, took / _POLL_SHARE), _POLL_SECONDS_MAX)
+            return held if held is not None and self._is_good(held, snapshot) else self._renew(snapshot)
+
+    def _renew(self, snapshot: Snapshot) -> MatchIndex:
+        """The next index; the caller holds the lock."""
+        held, began = self.index, time.monotonic()
+        may_have_grown = held is not None and self._may_have_grown(held)
+        self._looked_at = began
+        if held is not None and held.revisions.epoch != snapshot.epoch:
+            # Restored from a backup: the same row ids may refer to other texts.
+            self._words = {}
+            self.index = None
+            forget_known()
+        elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
+            self.index = replace(held, revisions=_revisions(snapshot))
             return self.index
+        self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
+        self._took = time.monotonic() - began
+        self._pause = min(max(_POLL_SECONDS, self._took / _POLL_SHARE), _POLL_SECONDS_MAX)
+        return self.index
+
+    def _has_same_words(self, held: MatchIndex, snapshot: Snapshot) -> bool:
+        """Whether only keys or settings have changed since, and no skill group."""
+        if self.previews or held.revisions.registry_revision != snapshot.registry_revision:
+            return False
+        rows = list(SkillGroup.objects.all())
+        return held.described_groups == tuple(map(_known_group, rows)) and held.exclusive == _exclusive_ids(rows)
+
+    def _renew_in_background(self, snapshot: Snapshot) -> None:
+        if time.monotonic() - self._looked_at < 2 * self._took or not self._lock.acquire(blocking=False):
+            return
+        threading.Thread(target=self._renew_and_release, args=[snapshot], name="match-index", daemon=True).start()
+
+    def _renew_and_release(self, snapshot: Snapshot) -> None:
+        try:
+            self._renew(snapshot)
+        except Exception:
+            # A thread has nobody to tell; the callers go on with the index before, and it is tried again.
+            logger.exception("the matching index could not be made")
+        finally:
+            self._lock.release()
+            connection.close()
 
     def _is_good(self, held: MatchIndex, snapshot: Snapshot) -> bool:
-        return held.revisions == _revisions(snapshot) and not self._may_have_grown(held)
+        return held.is_made_of(snapshot) and not self._may_have_grown(held)
 
     def _may_have_grown(self, held: MatchIndex) -> bool:
         """Whether a job may have made what the cached index lacks: vectors, or a fitted head."""
@@ -176,14 +231,31 @@ class MatchIndexCache:
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
         return MatchIndex(
             revisions=_revisions(snapshot),
-            matcher=Matcher(known, _evidence(samples, of_known, embedder, self._numbers)),
+            matcher=Matcher(known, self._evidence(known, samples, of_known, embedder)),
             groups=Matcher(groups, ExampleSimilarity(group_samples, of_groups) if groups else None),
             search=SearchIndex(known, self._stems(snapshot, known), of_search),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
             is_waiting=is_waiting,
-            exclusive=frozenset(group.group_id for group in rows if group.is_exclusive),
+            described_groups=tuple(groups),
+            exclusive=_exclusive_ids(rows),
         )
+
+    def _evidence(
+        self,
+        known: Sequence[CapabilityProfile],
+        samples: TrainingExamples,
+        vectors: Floats | None,
+        embedder: Embedder | None,
+    ) -> ExampleSimilarity | None:
+        if not samples.classes:
+            return None
+        weights = get_stored_classifier(samples, embedder)
+        is_fitted = weights is not None
+        can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
+        if weights is None and self.index is not None and can_fit:
+            weights = _extended_classifier(self.index.matcher, known, samples, has_vectors=vectors is not None)
+        return ExampleSimilarity(samples, vectors, weights, self._numbers, is_fitted=is_fitted)
 
     def _stems(self, snapshot: Snapshot, known: Sequence[CapabilityProfile]) -> list[Counter[str]]:
         """The words of each capability; only the skill docs that are new are read."""
@@ -219,7 +291,7 @@ class MatchIndexCache:
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._store, self._words, self._looked_at = None, None, {}, 0.0
+            self.index, self._store, self._words, self._looked_at, self._took = None, None, {}, 0.0, 0.0
             self._numbers = FeatureIndex()
 
 
@@ -238,8 +310,8 @@ def _skill_docs(keys: Sequence[tuple[str, int, int]]) -> Iterator[tuple[tuple[st
             yield from ((wanted[number], text or "") for number, text in texts)
 
 
-def _revisions(snapshot: Snapshot) -> tuple[object, ...]:
-    return snapshot.registry_revision, snapshot.access_revision, snapshot.epoch
+def _revisions(snapshot: Snapshot) -> IndexRevisions:
+    return IndexRevisions(snapshot.registry_revision, snapshot.access_revision, snapshot.epoch)
 
 
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
@@ -252,6 +324,10 @@ def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
 
 def _known_group(group: SkillGroup) -> CapabilityProfile:
     return CapabilityProfile(group.group_id, group.name, description=group.description, sentences=tuple(group.examples))
+
+
+def _exclusive_ids(groups: Iterable[SkillGroup]) -> frozenset[str]:
+    return frozenset(group.group_id for group in groups if group.is_exclusive)
 
 
 def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -> dict[str, Floats]:
@@ -267,12 +343,23 @@ def _by_capability(known: Sequence[CapabilityProfile], vectors: Floats | None) -
     return found
 
 
-def _evidence(
-    samples: TrainingExamples, vectors: Floats | None, embedder: Embedder | None, numbers: FeatureIndex
-) -> ExampleSimilarity | None:
-    if not samples.classes:
+def _extended_classifier(
+    before: Matcher, known: Sequence[CapabilityProfile], samples: TrainingExamples, *, has_vectors: bool
+) -> Floats | None:
+    """The head of the index before, for the samples of now; None where it had none, or most of them are new."""
+    old = before.evidence
+    if old is None or old.weights is None or (old.vectors is not None) != has_vectors:
         return None
-    return ExampleSimilarity(samples, vectors, get_stored_classifier(samples, embedder), numbers)
+    owners = [before.known[label].capability_id for label in old.samples.labels]
+    row_of = {owned: row for row, owned in enumerate(zip(owners, old.samples.texts, strict=True))}
+    named = zip((known[label].capability_id for label in samples.labels), samples.texts, strict=True)
+    rows = np.array([row_of.get(owned, -1) for owned in named], np.int64)
+    columns = np.array([before.places.get(one.capability_id, -1) for one in known], np.int64)
+    if np.count_nonzero(rows >= 0) < len(rows) / 2:
+        return None
+    return kernel_classifier.extend_classifier(
+        old.weights, old.samples.labels, samples.labels, rows=rows, columns=columns
+    )
 
 
 def get_stored_classifier(samples: TrainingExamples, embedder: Embedder | None) -> Floats | None:
@@ -292,5 +379,8 @@ caches.register(WITH_DRAFTS.forget)
 
 
 def get_index(snapshot: Snapshot, sight: AccessScope) -> MatchIndex:
-    """The index that a key's messages are matched against: with drafts, where it previews them and there are any."""
-    return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED).get()
+    """The index that a key's messages are matched against: with drafts, where it previews them and there are any.
+
+    It may lag behind the snapshot: what is returned of it is checked against the snapshot.
+    """
+    return (WITH_DRAFTS if sight.preview and snapshot.drafts else PUBLISHED).get(may_lag=True)

@@ -9,7 +9,9 @@ import pytest
 from registry.access import agent_keys
 from registry.catalog import drafts
 from registry.common.rate_limits import RATE_LIMITER
+from registry.matching import index
 from registry.matching.embedders import get_embedder
+from registry.matching.index import PUBLISHED, MatchIndexCache
 from registry.matching.skill_groups import set_group
 from registry.models import MatchCount
 from registry.publishing import publication
@@ -175,6 +177,30 @@ def test_what_was_published_a_moment_ago_matches_and_what_was_retired_does_not(a
     assert _ids(_match(api, "snorkeling"))[0] == "diving"
     publication.retire(capability_id="diving", by=OLGA)
     assert "diving" not in _ids(_match(api, "snorkeling"))
+
+
+@pytest.mark.parametrize("finds_by_search", [False, True])
+def test_what_was_retired_is_not_found_in_an_index_that_lags(
+    api: Any, monkeypatch: pytest.MonkeyPatch, finds_by_search: bool
+) -> None:
+    """As in a large registry, whose index takes long to make."""
+
+    def found() -> str:
+        response = (
+            api.get("capability_search?q=snorkel") if finds_by_search else api.post(MATCH, {"message": "snorkel"})
+        )
+        assert response.status_code == 200
+        return str(response.json())
+
+    monkeypatch.setattr(index, "_LAG_FROM_SECONDS", 0.0)
+    monkeypatch.setattr(MatchIndexCache, "_renew_in_background", lambda *_: None)
+    publish("diving", intent_triggers=["snorkel"])
+    publish("sailing", intent_triggers=["boat"])
+    assert "diving" in found()
+    publication.retire(capability_id="diving", by=OLGA)
+    assert "diving" not in found()
+    assert PUBLISHED.index is not None
+    assert "diving" in PUBLISHED.index.matcher.places
 
 
 def test_golden_sentences_lead_and_counter_sentences_keep_away(api: Any, settings: Any) -> None:

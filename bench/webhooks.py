@@ -1,4 +1,4 @@
-"""How fast one receiver is told of releases, and whether in order: `python bench/webhooks.py`.
+"""How fast one receiver gets the events of releases, and whether in order: `python bench/webhooks.py`.
 
 A new data directory (SQLite), a receiver on loopback that answers at once, a worker of its own; counted from the first
 event that arrives to the last. Prints a line of JSON.

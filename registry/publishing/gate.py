@@ -131,12 +131,15 @@ def _change_findings(report: Report, changes: tuple[Change, ...], acknowledge: C
     accepted = "POLICY_LOOSENED" in acknowledge
     loosened_hint = "Acknowledged." if accepted else "If this is intended, acknowledge POLICY_LOOSENED."
     broken_hint = "Agents in a running session keep the old release; notify those who rely on it."
+    host_hint = "Check who runs it, and what agents send there."
     for change in changes:
         if change.effect == "loosens":
             severity: Severity = "warning" if accepted else "error"
             findings.append(_finding(report, change, "POLICY_LOOSENED", severity, loosened_hint))
         elif change.effect == "breaks":
             findings.append(_finding(report, change, "CONTRACT_BROKEN", "warning", broken_hint))
+        elif change.host:
+            findings.append(_finding(report, change, "HOST_ADDED", "warning", host_hint))
     return findings
 
 
@@ -146,7 +149,8 @@ def _finding(report: Report, change: Change, code: str, severity: Severity, hint
     if text is None:
         return Finding(code, severity, file, "", None, None, change.words, hint)
     if change.path is None:
-        return Finding(code, severity, file, "", 1, 1, change.words, hint)
+        line, column = Lines(text).place(max(0, text.lower().find(change.host)))
+        return Finding(code, severity, file, "", line, column, change.words, hint)
     path = ("tools", *change.path) if file == "tools.json" and text.lstrip().startswith("{") else change.path
     line, column = Lines(text).place(locate_pointers(text, [path])[path].start)
     return Finding(code, severity, file, build_pointer(path), line, column, change.words, hint)

@@ -18,7 +18,8 @@ class Change:
 
     `loosens`: a tool may do more, or with less approval, than before. `breaks`: a call that was right may be refused,
     or a user who could use it no longer can. `widens`: it reaches more than before. `changes`: everything else.
-    `tool` is empty where it is about none. `path` leads to the place in the new text of `file`; None where it is gone.
+    `tool` and `host` are empty where it is about none. `path` leads to the place in the new text of `file`; None where
+    that is gone.
     """
 
     effect: Effect
@@ -26,6 +27,7 @@ class Change:
     words: str
     path: Path | None = None
     file: str = "tools.json"
+    host: str = ""
 
 
 def as_mapping(value: Any) -> dict[str, Any]:

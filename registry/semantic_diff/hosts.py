@@ -1,4 +1,4 @@
-"""Which hosts a bundle names: in its instructions, its tools and its forms."""
+"""Which hosts a bundle names: in its instructions, its tools, its forms and its supporting files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compare_hosts(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
     """Hosts that came or went; a host counts once, whatever its port and wherever it occurs."""
     before, after = _hosts(old), _hosts(new)
     for host in sorted(after.keys() - before.keys()):
-        yield Change("widens", "", f"It talks to one new host: `{host}`", None, after[host])
+        yield Change("widens", "", f"It talks to one new host: `{host}`", None, after[host], host)
     for host in sorted(before.keys() - after.keys()):
         yield Change("changes", "", f"It no longer names the host `{host}`", None, before[host])
 
@@ -29,7 +29,7 @@ def _hosts(bundle: SkillBundle) -> dict[str, str]:
     """`{host: the first file that names it}`."""
     found: dict[str, str] = {}
     values = (("skill.md", bundle.skill_doc), ("tools.json", bundle.tools), ("ui_schemas.json", bundle.ui_schemas))
-    for file, value in values:
+    for file, value in (*values, *sorted(bundle.supporting_files.items())):
         for words in _texts(value):
             for match in _ADDRESS.finditer(words):
                 host = match[1].rstrip(".").lower()

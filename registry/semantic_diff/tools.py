@@ -15,12 +15,31 @@ def compare_tools(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
     """Tools that came, went or changed."""
     before = {tool["name"]: tool for tool in old.tools if _is_readable(tool)}
     after = {tool["name"]: (index, tool) for index, tool in enumerate(new.tools)}
-    yield from (Change("breaks", name, f"The tool `{name}` is gone") for name in before if name not in after)
+    gone = {name: tool for name, tool in before.items() if name not in after}
+    yield from (Change("breaks", name, f"The tool `{name}` is gone") for name in gone)
     for name, (index, tool) in after.items():
         if name in before:
             yield from _tool_changes(name, before[name], tool, (index,))
         else:
             yield Change("widens", name, f"The tool `{name}` is new: {_policy_words(tool)}", (index,))
+            yield from _looser_than_gone(name, tool, gone, (index, "policy"))
+
+
+def _looser_than_gone(name: str, tool: dict[str, Any], gone: dict[str, dict[str, Any]], path: Path) -> Iterator[Change]:
+    """A new name must not be a way around a policy: what writes is compared with the tools that are gone."""
+    policy = tool["policy"]
+    if policy["kind"] != "write":
+        return
+    approved = [old for old, each in gone.items() if each["policy"].get("requires_approval")]
+    if approved and not policy.get("requires_approval"):
+        words = f"`{name}` writes without approval, and `{approved[0]}`, which needed it, is gone"
+        yield Change("loosens", name, words, path)
+    limited = [old for old, each in gone.items() if isinstance(each["policy"].get("allowed_roles"), list)]
+    roles = policy.get("allowed_roles")
+    allowed = set[str]().union(*(string_set(gone[old]["policy"]["allowed_roles"]) for old in limited))
+    if limited and (roles is None or string_set(roles) - allowed):
+        words = f"`{name}` has more roles than `{limited[0]}`, which is gone"
+        yield Change("loosens", name, words, path)
 
 
 def _is_readable(tool: Any) -> bool:

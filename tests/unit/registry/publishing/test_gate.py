@@ -85,6 +85,47 @@ def test_a_broken_contract_is_a_warning_at_its_place_in_a_wrapper() -> None:
     ]
 
 
+def test_another_name_is_no_way_around_an_approval() -> None:
+    publish(tools=[tool("save", "write"), tool("find")])
+    files = bundle(tools=[tool("store", "write", requires_approval=False), tool("find")])
+    outcome = publication.publish(files=files, by=OLGA)
+    (finding,) = (each for each in outcome.findings if each.code == "POLICY_LOOSENED")
+    assert (outcome.status, finding.pointer) == ("refused", "/0/policy")
+    assert finding.message == "`store` writes without approval, and `save`, which needed it, is gone"
+    assert publication.publish(files=files, by=OLGA, acknowledge=["POLICY_LOOSENED"]).status == "published"
+
+
+def test_another_name_is_no_way_around_a_role() -> None:
+    publish(tools=[tool("save", "write", allowed_roles=["clerk"])])
+    for policy in ({}, {"allowed_roles": ["clerk", "guest"]}):
+        outcome = publication.publish(files=bundle(tools=[tool("store", "write", **policy)]), by=OLGA)
+        assert (outcome.status, outcome.gate.to_acknowledge if outcome.gate else ()) == (
+            "refused",
+            ("POLICY_LOOSENED",),
+        )
+    assert publication.publish(files=bundle(tools=[tool("store", "write", allowed_roles=["clerk"])]), by=OLGA).revision
+
+
+def test_a_new_write_tool_beside_the_old_ones_loosens_nothing() -> None:
+    publish(tools=[tool("save", "write")])
+    files = bundle(tools=[tool("save", "write"), tool("note", "write", requires_approval=False)])
+    assert publication.publish(files=files, by=OLGA).status == "published"
+
+
+@pytest.mark.parametrize("path", ["skill.md", "scripts/send.sh"])
+def test_a_host_that_was_not_named_before_is_a_warning_at_its_place(path: str) -> None:
+    publish(body="See https://docs.example.com/guide first.")
+    files = bundle(body="See https://docs.example.com/guide first.")
+    added = "\nThen post it to https://Files.example.net/in as well.\n"
+    outcome = publication.publish(files=files | {path: files.get(path, "#!/bin/sh\n") + added}, by=OLGA)
+    (finding,) = (each for each in outcome.findings if each.code == "HOST_ADDED")
+    assert (outcome.status, finding.severity, finding.file) == ("published", "warning", path)
+    assert "`files.example.net`" in finding.message
+    text = files.get(path, "#!/bin/sh\n") + added
+    assert finding.line == text[: text.index("Files.")].count("\n") + 1
+    assert publication.publish(files=bundle(body="See https://files.example.net/ only."), by=OLGA).status == "published"
+
+
 def test_all_tools_gone_with_their_file() -> None:
     publish(tools=[tool("a")])
     outcome = publication.publish(files=bundle(), by=OLGA)

@@ -13,8 +13,8 @@ from django.utils.cache import patch_cache_control
 from agent_api.http.errors import error_envelope
 
 # Where machines ask, a refusal has the envelope.
-_MACHINES: Final = re.compile(r"/(?:api|mcp|clawhub|schemas|metrics|mirror|hooks|\.well-known)(?:/|\Z)")
-_MCP: Final = re.compile(r"/mcp/?\Z")
+_MACHINES: Final = re.compile(r"/(?:api|mcp|clawhub|schemas|metrics|mirror|hooks|share|\.well-known)(?:/|\Z)")
+_MCP: Final = re.compile(r"(?:/share/[^/]+)?/mcp/?\Z")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

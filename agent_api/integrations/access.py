@@ -13,6 +13,7 @@ from registry.common import log_context, rate_limits
 from registry.common.errors import NotFound
 from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.share_links import find_shared_skills
+from registry.snapshot.snapshot import FULL_ACCESS, AccessScope
 from registry.snapshot.visibility import may_load_all
 
 _READ: Final = frozenset({"read"})
@@ -20,11 +21,10 @@ _READ: Final = frozenset({"read"})
 
 @dataclass(frozen=True, slots=True)
 class ReaderContext:
-    """Who asks, of which snapshot, and the one skill group that is shown (empty: all)."""
+    """Who asks, and of which snapshot. What there is to see is said by the caller's principal."""
 
     caller: Caller
     snapshot: Snapshot
-    skill_group: str = ""
 
     def entries(self) -> list[SnapshotEntry]:
         """What this visitor sees, ordered by id."""
@@ -39,8 +39,6 @@ class ReaderContext:
         return None
 
     def _sees(self, entry: SnapshotEntry) -> bool:
-        if self.skill_group and self.skill_group not in entry.skill_groups:
-            return False
         return may_load_all(self.caller.principal, entry)
 
 
@@ -55,9 +53,10 @@ def authorize_reader(request: Request, held: Snapshot, token: str) -> ReaderCont
     if share is None:
         rate_limits.consume("guess", rate_limits.guess_subject("share link", request.META.get("REMOTE_ADDR")))
         raise NotFound("There is nothing at this address: the share link is unknown, revoked or past its end")
-    caller = Caller(Principal(f"share:{share.name}", _READ))
+    sight = AccessScope(groups=frozenset({share.skill_group})) if share.skill_group else FULL_ACCESS
+    caller = Caller(Principal(f"share:{share.name}", _READ, sight))
     log_context.add_context(key=caller.key_name)
-    return ReaderContext(caller, held, share.skill_group)
+    return ReaderContext(caller, held)
 
 
 def base_url(request: Request, token: str = "") -> str:

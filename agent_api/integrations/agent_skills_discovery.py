@@ -37,7 +37,7 @@ def skills_index(request: Request, token: str = "") -> HttpResponse:
 
 
 def _index(visitor: ReaderContext) -> RenderedResponse:
-    key = ("skills index", visitor.skill_group, visitor.caller.principal.sight)
+    key = ("skills index", visitor.caller.principal.sight)
     kept: RenderedResponse | None = visitor.snapshot.answers.get(key)
     if kept is None:
         rows = [_row(facts) for facts in get_skill_facts(visitor.snapshot, visitor.entries())]

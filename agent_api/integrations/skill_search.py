@@ -30,7 +30,7 @@ def search_skills(
     `owner` names a skill group, `remote` who is counted where no key is. Raises `InvalidRequest`, `RateLimited`.
     """
     rate_limits.consume("match", visitor.caller.key_name or remote)
-    values: dict[str, Any] = {"q": query, "top_k": TOP_FOUND_MAX, "group": visitor.skill_group}
+    values: dict[str, Any] = {"q": query, "top_k": TOP_FOUND_MAX}
     rows = search_response(visitor.snapshot, visitor.caller, values)["results"]
     found = [(visitor.entry(row["capability_id"]), float(row["score"])) for row in rows]
     return [(entry, score) for entry, score in found if entry is not None and _is_of(entry, owner)]

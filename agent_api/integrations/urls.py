@@ -1,6 +1,6 @@
 """Addresses that other clients expect, at the root and below a share link."""
 
-from django.urls import path, re_path
+from django.urls import re_path
 
 from agent_api.integrations import agent_skills_discovery, skill_search
 from agent_api.integrations.clawhub.urls import urlpatterns as clawhub_urlpatterns
@@ -11,7 +11,7 @@ _SHARED = r"^(?:share/(?P<token>[A-Za-z0-9_-]{20,100})/)?"
 _SKILLS = _SHARED + r"\.well-known/agent-skills/"
 
 urlpatterns = [
-    path("mcp", mcp, name="mcp"),
+    re_path(_SHARED + r"mcp\Z", mcp, name="mcp"),
     re_path(r"^hooks/sources/(?P<number>[0-9]{1,9})\Z", source_hook, name="source_hook"),
     re_path(_SKILLS + r"index\.json\Z", agent_skills_discovery.skills_index, name="skills_index"),
     re_path(

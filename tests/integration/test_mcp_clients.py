@@ -50,16 +50,19 @@ def _run(npm: Path, program: str, *arguments: str) -> subprocess.CompletedProces
 
 def test_the_official_python_sdk_and_fastmcp(studio: Studio, tmp_path: Path) -> None:
     python = install_python(tmp_path / "venv", "mcp==2.3.0", "fastmcp==4.1.2")
-    command = [str(python), str(Path(__file__).parent / "mcp_python_clients.py"), f"{studio.url}/mcp"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout)
-    assert found.pop("fastmcp") == {"skills": 7, "skill": "weights", "loaded": "weights"}
-    assert set(found) == {"legacy", "auto", "2026-07-28"}
-    for seen in found.values():
-        assert len(seen["tools"]) == 8
-        assert (seen["loaded"], seen["refused"]) == ("weights", [True, "CAPABILITY_NOT_FOUND"])
-        assert (seen["prompts"], seen["prompt"], seen["resources"]) == (7, True, 24)
+    link = studio.manage("share_link", "create", "partner").stdout.strip()
+    token = link.rpartition("/")[2]
+    for address in (f"{studio.url}/mcp", f"{studio.url}/share/{token}/mcp"):
+        command = [str(python), str(Path(__file__).parent / "mcp_python_clients.py"), address]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+        assert done.returncode == 0, done.stderr[-3000:]
+        found = json.loads(done.stdout)
+        assert found.pop("fastmcp") == {"skills": 7, "skill": "weights", "loaded": "weights"}
+        assert set(found) == {"legacy", "auto", "2026-07-28"}
+        for seen in found.values():
+            assert len(seen["tools"]) == 6
+            assert (seen["loaded"], seen["refused"]) == ("weights", [True, "CAPABILITY_NOT_FOUND"])
+            assert (seen["prompts"], seen["prompt"], seen["resources"]) == (7, True, 24)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -22,6 +22,9 @@ INSTRUCTIONS: Final = (
     "A registry of capabilities. Call capability_registry_list or capability_match to find one, then "
     "capability_skill_load, and follow its skill_doc. Nothing here changes a capability."
 )
+# How long a client may keep what only changes with the program itself. What is published has no time to live: a publish
+# is seen within a second, and a digest of one moment must not meet a file of another.
+STATIC_TTL_MS: Final = 300_000
 Method = Callable[[ReaderContext, McpCall, str], dict[str, Any]]
 
 
@@ -34,7 +37,8 @@ def handle_call(visitor: ReaderContext, call: McpCall, address: str) -> dict[str
     result = method(visitor, call, address)
     if not call.is_modern:
         return result
-    kept = {"ttlMs": 0, "cacheScope": "public" if visitor.caller.is_public else "private"}
+    ttl = STATIC_TTL_MS if call.method in _STATIC else 0
+    kept = {"ttlMs": ttl, "cacheScope": "public" if visitor.caller.is_public else "private"}
     return {**result, "resultType": "complete", **(kept if call.method in _CACHEABLE else {})}
 
 
@@ -62,7 +66,7 @@ _METHODS: Final[dict[str, Method]] = {
     "initialize": _initialize,
     "server/discover": _discover,
     "ping": lambda visitor, call, address: {},  # noqa: ARG005
-    "tools/list": lambda visitor, call, address: {"tools": list(tools.TOOLS)},  # noqa: ARG005
+    "tools/list": lambda visitor, call, address: tools.list_tools(visitor),  # noqa: ARG005
     "tools/call": lambda visitor, call, address: tools.call_tool(visitor, call.params, address),
     "resources/list": lambda visitor, call, address: resources.list_resources(visitor, call.params),  # noqa: ARG005
     "resources/read": lambda visitor, call, address: resources.read_resource(visitor, call.params),  # noqa: ARG005
@@ -73,6 +77,7 @@ _METHODS: Final[dict[str, Method]] = {
     "skills/list": lambda visitor, call, address: resources.list_skills(visitor, call.params),  # noqa: ARG005
     "skills/get": lambda visitor, call, address: resources.get_skill(visitor, call.params),  # noqa: ARG005
 }
+_STATIC: Final = frozenset({"server/discover", "tools/list", "resources/templates/list"})
 _LEGACY_ONLY: Final = frozenset({"initialize", "ping"})
 _MODERN_ONLY: Final = frozenset({"server/discover"})
 _CACHEABLE: Final = frozenset(_METHODS) - {"tools/call", "prompts/get", "initialize", "ping"}

@@ -127,7 +127,14 @@ TOOLS: Final = (
         is_read=False,
     ),
 )  # fmt: skip
+# Tools that write, and the scope that each needs; a caller without it is not shown the tool.
+_SCOPES: Final = {"capability_feedback": "feedback", "capability_propose": "propose"}
 _ARGUMENTS: Final = {tool["name"]: frozenset(tool["inputSchema"]["properties"]) for tool in TOOLS}
+
+
+def list_tools(visitor: ReaderContext) -> dict[str, Any]:
+    """`tools/list`: the tools that the caller may use."""
+    return {"tools": [tool for tool in TOOLS if _SCOPES.get(tool["name"], "read") in visitor.caller.scopes]}
 
 
 def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -> dict[str, Any]:
@@ -143,10 +150,20 @@ def call_tool(visitor: ReaderContext, params: Mapping[str, Any], address: str) -
     if not isinstance(arguments, dict):
         raise McpError(INVALID_PARAMS, "params.arguments must be an object")
     try:
+        _require_scope(visitor, name)
         _refuse_unknown(name, arguments)
         return _result(run(visitor, arguments, address), is_error=False)
     except RegistryError as error:
         return _result(error_envelope(error.code, error.message, **error.extra), is_error=True)
+
+
+def _require_scope(visitor: ReaderContext, name: str) -> None:
+    scope = _SCOPES.get(name)
+    if scope is None:
+        return
+    if scope not in visitor.caller.scopes:
+        raise Forbidden(f"{name} needs a key with the scope '{scope}'")
+    rate_limits.consume("write", visitor.caller.key_name)
 
 
 def _refuse_unknown(name: str, arguments: Mapping[str, Any]) -> None:
@@ -190,16 +207,10 @@ def _search(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any
 
 
 def _feedback(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    if "feedback" not in visitor.caller.scopes:
-        raise Forbidden("capability_feedback needs a key with the scope 'feedback'")
-    rate_limits.consume("write", visitor.caller.key_name)
     return build_feedback_response(visitor.snapshot, visitor.caller, values)
 
 
 def _propose(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
-    if "propose" not in visitor.caller.scopes:
-        raise Forbidden("capability_propose needs a key with the scope 'propose'")
-    rate_limits.consume("write", visitor.caller.key_name)
     return build_propose_response(visitor.caller, values)
 
 

@@ -1,4 +1,4 @@
-"""`POST /mcp`: one request, one JSON response; no session, no stream."""
+"""`POST /mcp`, also below a share link: one request, one JSON response; no session, no stream."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from registry.common.errors import Forbidden
 
 @extend_schema(exclude=True)
 @endpoint("POST")
-def mcp(request: Request) -> HttpResponse:
+def mcp(request: Request, token: str = "") -> HttpResponse:
     """Respond to a request, or 202 to a notification. Authentication errors are those of the agent API."""
     _require_own_origin(request)
-    visitor = authorize_reader(request, snapshot.current_snapshot(), "")
+    visitor = authorize_reader(request, snapshot.current_snapshot(), token)
     request_id: Any = None
     try:
         body = _body(request)

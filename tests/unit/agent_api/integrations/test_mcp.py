@@ -5,18 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import tomllib
+from datetime import timedelta
 from typing import Any
 
 import orjson
 import pytest
 import yaml
 from django.test import Client
+from django.utils import timezone
 
 from agent_api.integrations.mcp import prompts, resources
-from registry.models import Proposal
+from registry.access import share_links
+from registry.models import Proposal, ShareLink
 from registry.publishing import publication
+from registry.snapshot import STORE
+from studio.config.parsers import Rate
 from tests.cases import valid_bundle
 from tests.factories import OLGA, agent_key, bundle, damage, publish, tool, unlisted
+from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db
 MODERN = "2026-07-28"
@@ -30,9 +37,9 @@ def public(settings: Any) -> None:
     settings.AGENT_API_PUBLIC_READ = True
 
 
-def _post(body: Any, **headers: str) -> Any:
+def _post(body: Any, path: str = "/mcp", **headers: str) -> Any:
     data = body if isinstance(body, bytes) else json.dumps(body)
-    return Client(enforce_csrf_checks=True).post("/mcp", data, content_type="application/json", headers=headers)
+    return Client(enforce_csrf_checks=True).post(path, data, content_type="application/json", headers=headers)
 
 
 def _legacy(method: str, **params: Any) -> Any:
@@ -61,7 +68,7 @@ def _result(response: Any) -> Any:
 def test_initialize(asked: str | None, answered: str) -> None:
     result = _legacy("initialize", protocolVersion=asked, capabilities={}, clientInfo={})["result"]
     assert result["protocolVersion"] == answered
-    assert result["serverInfo"]["name"] == "capability-studio"
+    assert (result["serverInfo"]["name"], result["serverInfo"]["version"]) == ("capability-studio", _project_version())
     assert result["capabilities"]["extensions"] == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
 
 
@@ -90,15 +97,24 @@ def test_unknown_methods_are_told_to_both_eras() -> None:
 def test_discover() -> None:
     result = _result(_modern("server/discover"))
     assert result["supportedVersions"][0] == MODERN
-    assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 0, "public")
-    assert result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "capability-studio"
+    assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 300_000, "public")
+    server = result["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert (server["name"], server["version"]) == ("capability-studio", _project_version())
+
+
+def _project_version() -> str:
+    project: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return project["version"]
 
 
 def test_every_new_answer_is_complete() -> None:
     publish("alpha")
-    for method in ("tools/list", "resources/list", "prompts/list", "skills/list", "resources/templates/list"):
+    for method, ttl in (
+        ("tools/list", 300_000), ("resources/templates/list", 300_000), ("resources/list", 0), ("prompts/list", 0),
+        ("skills/list", 0),
+    ):  # fmt: skip
         result = _result(_modern(method))
-        assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", 0, "public")
+        assert (result["resultType"], result["ttlMs"], result["cacheScope"]) == ("complete", ttl, "public")
     result = _result(_call())
     assert result["resultType"] == "complete"
     assert "ttlMs" not in result
@@ -154,7 +170,7 @@ def test_the_name_in_the_header(name: str, status: int) -> None:
 
 
 def test_tools_are_closed_objects_with_words_for_everything() -> None:
-    tools = _legacy("tools/list")["result"]["tools"]
+    tools = _tools(Authorization=f"Bearer {agent_key('read', 'feedback', 'propose')}")
     assert [row["name"] for row in tools] == [
         "capability_registry_list",
         "capability_skill_load",
@@ -171,6 +187,18 @@ def test_tools_are_closed_objects_with_words_for_everything() -> None:
         schema = row["inputSchema"]
         assert (schema["type"], schema["additionalProperties"]) == ("object", False)
         assert all(value["description"] for value in schema["properties"].values())
+
+
+def _tools(path: str = "/mcp", **headers: str) -> Any:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    return _post(body, path, **headers).json()["result"]["tools"]
+
+
+def test_tools_that_write_are_listed_for_those_who_may() -> None:
+    for scopes, writes in (((), []), (("feedback",), ["capability_feedback"]), (("propose",), ["capability_propose"])):
+        headers = {"Authorization": f"Bearer {agent_key('read', *scopes)}"} if scopes else {}
+        rows = _tools(**headers)
+        assert [row["name"] for row in rows if not row["annotations"]["readOnlyHint"]] == writes
 
 
 @pytest.mark.parametrize(
@@ -441,3 +469,108 @@ def test_what_is_not_listed_is_behind_no_method() -> None:
         assert "hidden" not in json.dumps(answer)
     assert told[-1]["result"]["isError"] is True
     assert told[-1]["result"]["structuredContent"]["error"]["code"] == "CAPABILITY_NOT_FOUND"
+
+
+# Below a share link
+
+
+def _link(**options: Any) -> str:
+    url = share_links.create_link(name="partner", by=OLGA, **options)[1]
+    return url.removeprefix("http://127.0.0.1:8000") + "/mcp"
+
+
+def _shared(path: str, method: str, **params: Any) -> Any:
+    response = _post({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, path)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def test_a_client_without_a_key_comes_by_a_share_link(settings: Any) -> None:
+    settings.AGENT_API_PUBLIC_READ = False
+    publish("alpha")
+    path = _link()
+    assert _shared(path, "initialize", protocolVersion="2025-11-25")["result"]["serverInfo"]["name"]
+    assert all(row["annotations"]["readOnlyHint"] for row in _tools(path))
+    loaded = _shared(path, "tools/call", name="capability_skill_load", arguments={"capability_id": "alpha"})["result"]
+    assert loaded["structuredContent"]["capability_id"] == "alpha"
+    headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": "tools/list"}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+    assert _post(asked, path, **headers).json()["result"]["cacheScope"] == "private"
+    assert _post({"jsonrpc": "2.0", "id": 1, "method": "ping"}).status_code == 401
+
+
+@pytest.mark.parametrize("name", ["capability_feedback", "capability_propose"])
+def test_a_share_link_writes_nothing(name: str) -> None:
+    arguments = {"capability_id": "alpha", "outcome": "used"} if name == "capability_feedback" else {"files": {}}
+    result = _shared(_link(), "tools/call", name=name, arguments=arguments)["result"]
+    assert (result["isError"], result["structuredContent"]["error"]["code"]) == (True, "FORBIDDEN")
+
+
+def test_a_share_link_of_a_group_shows_nothing_else_by_any_method() -> None:
+    publish("alpha", skill_groups=["fitness", "secret_group"], replaced_by=None)
+    publish("beta_secret", skill_groups=["secret_group"])
+    unlisted("hidden_secret", skill_groups=["fitness"])
+    path = _link(skill_group="fitness")
+    called = [
+        ("capability_registry_list", {"fields": "minimal"}),
+        ("capability_registry_list", {"group": "other", "fields": "minimal"}),
+        ("capability_match", {"message": "beta secret and hidden secret please"}),
+        ("capability_search", {"q": "beta secret hidden"}),
+        ("capability_search", {"q": "beta", "group": "secret_group"}),
+    ]
+    told = [_shared(path, "tools/call", name=name, arguments=given)["result"] for name, given in called]
+    told += [_shared(path, method)["result"] for method in ("resources/list", "prompts/list", "skills/list")]
+    for answer in told:
+        assert "beta" not in json.dumps(answer)
+        assert "hidden" not in json.dumps(answer)
+    assert [row["name"] for row in told[-2]["prompts"]] == ["alpha"]
+    for name in ("beta_secret", "hidden_secret"):
+        for tool_name, given in (
+            ("capability_skill_load", {"capability_id": name}),
+            ("capability_skill_load", {"capability_id": name, "revision": 1}),
+            ("capability_skill_reload", {"capability_id": name}),
+            ("prompt_render", {"capability_ids": [name]}),
+        ):
+            result = _shared(path, "tools/call", name=tool_name, arguments=given)["result"]
+            error = result["structuredContent"]["error"]
+            assert (error["code"], error["available_capabilities"]) == ("CAPABILITY_NOT_FOUND", ["alpha"])
+            assert error["suggestions"] == []
+        uri = f"skill://{name.replace('_', '-')}/SKILL.md"
+        assert _shared(path, "resources/read", uri=uri)["error"]["code"] == -32602
+        assert _shared(path, "prompts/get", name=name)["error"]["code"] == -32602
+
+
+def test_a_link_that_is_over_is_answered_as_on_its_other_paths() -> None:
+    path = _link(days=1)
+    index = path.removesuffix("/mcp") + "/.well-known/agent-skills/index.json"
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert _post(body, path).status_code == 200
+    ShareLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    STORE.forget()
+    expired = _post(body, path)
+    assert (expired.status_code, expired.json()) == (404, Client().get(index).json())
+    ShareLink.objects.update(expires_at=None)
+    STORE.forget()
+    assert _post(body, path).status_code == 200
+    share_links.revoke_link(name="partner", by=OLGA)
+    revoked = _post(body, path)
+    assert (revoked.status_code, revoked.json()) == (404, Client().get(index).json())
+
+
+def test_limits_hold_below_a_share_link(settings: Any) -> None:
+    settings.RATE_LIMITS = {"guess": Rate(count=2, seconds=60), "match": Rate(count=1, seconds=60)}
+    publish("alpha")
+    path = _link()
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert [_post(body, f"/share/{'x' * 30}{n}/mcp").status_code for n in range(4)] == [404, 404, 429, 429]
+    arguments = {"message": "alpha"}
+    for is_error in (False, True):
+        result = _shared(path, "tools/call", name="capability_match", arguments=arguments)["result"]
+        assert result["isError"] is is_error
+    assert result["structuredContent"]["error"]["code"] == "RATE_LIMITED"
+    assert (
+        _post(b'{"x": "' + b"y" * 2_000_000 + b'"}', path).status_code
+        == _post(b'{"x": "' + b"y" * 2_000_000 + b'"}').status_code
+    )
+    assert _post(body, path, Origin="https://evil.example").status_code == 403
+    assert Client().get(path).status_code == 405

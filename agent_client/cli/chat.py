@@ -162,7 +162,10 @@ class Chat:
             self._print(f"{tool['name']} ({kind}): {tool['description']}")
 
     def _skills(self, typed: str) -> None:
-        for entry in self._session.autocomplete(typed):
+        found = self._session.autocomplete(typed)
+        if not found:
+            self._print("No skill begins so." if typed.strip("$ ") else "There are no skills.")
+        for entry in found:
             self._print(f"${entry.capability_id}: {one_line(entry.description, most=120)}")
 
     def _events(self) -> None:

@@ -61,9 +61,13 @@ class LocalSkills:
                 if digest not in (None, bundle.digest):
                     raise RevisionNotFound(f"The folder holds another release of '{capability_id}'")
                 return bundle
+        raise self._not_installed(capability_id)
+
+    def _not_installed(self, capability_id: str) -> CapabilityNotFound:
         names = [entry.capability_id for entry in self.list().entries]
         data = {"available_capabilities": names, "available_total": len(names)}
-        raise CapabilityNotFound(f"No skill '{capability_id}' is installed", data=data, capability_id=capability_id)
+        words = f"No skill '{one_line(capability_id, most=64)}' is installed"
+        return CapabilityNotFound(words, data=data, capability_id=capability_id)
 
     def reload(self, capability_id: str) -> Bundle:
         """The same: nothing is kept."""
@@ -108,7 +112,7 @@ class LocalSkills:
                 else:
                     shutil.rmtree(folder)
                 return
-        raise CapabilityNotFound(f"No skill '{capability_id}' is installed", capability_id=capability_id)
+        raise self._not_installed(capability_id)
 
     def _folders(self) -> tuple[Path, ...]:
         if not self.folder.is_dir():

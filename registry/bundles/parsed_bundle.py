@@ -28,6 +28,9 @@ from registry.bundles.supporting_files import (
 BUNDLE_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md", "tools.json", "ui_schemas.json")
 REQUIRED_FILES: Final[tuple[FileName, ...]] = ("capability.json", "skill.md")
 _PLACED_MAX: Final = 4_000
+_NOT_A_LIST: Final = "not a list"
+# By what an entry of these lists is known to the other files.
+_ENTRY_NAMES: Final = {"tools.json": "name", "ui_schemas.json": "schema_id"}
 _UNKNOWN_HINT: Final = (
     f"A bundle has four files: {', '.join(BUNDLE_FILES)}. A text that agents need is named in metadata.{METADATA_KEY}."
 )
@@ -97,7 +100,7 @@ def _normalise_tools(document: JsonDocument) -> tuple[JsonDocument, list[RawFind
         return document, []
     message = 'tools.json must be a list, or {"tools": [...]}'
     problem = RawFinding("FIELD_INVALID", "tools.json", (), message, "Write [] where there are no tools.")
-    return JsonDocument("tools.json", document.text, [], readable=True), [problem]
+    return JsonDocument("tools.json", document.text, [], readable=True, written=_NOT_A_LIST), [problem]
 
 
 @dataclass
@@ -116,8 +119,20 @@ class ParsedBundle:
 
     @property
     def unread(self) -> frozenset[str]:
-        """The files that are there but could not be parsed."""
-        return frozenset(self.unreadable | {name for name, document in self.json.items() if not document.readable})
+        """The files that are there but do not tell what they have: not parsed, not a list, or an entry has no name."""
+        return frozenset(self.unreadable | {name for name in self.json if not self._tells_its_names(name)})
+
+    def _tells_its_names(self, file: str) -> bool:
+        document = self.json[file]
+        if not document.readable or document.written == _NOT_A_LIST:
+            return False
+        key = _ENTRY_NAMES.get(file)
+        if key is None:
+            return True
+        entries = document.value
+        return isinstance(entries, list) and all(
+            isinstance(each, dict) and isinstance(each.get(key), str) for each in entries
+        )
 
     @cached_property
     def skill(self) -> SkillDocument:

@@ -18,6 +18,9 @@ _WORD: Final = r"[A-Za-z][A-Za-z0-9_-]{0,99}"
 _ANY_WORD: Final = re.compile(_WORD)
 _IN_BACKTICKS: Final = re.compile(rf"`[ ]?({_WORD})(?:\([^`\n]*)?[ ]?`")
 _LIST_ITEM: Final = re.compile(rf"[ \t]*(?:[-+*]|[0-9]{{1,9}}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?\**({_WORD})")
+# What may stand before the tools that a line of a list or table is about, and between them.
+_HEAD_GAP: Final = re.compile(r"(?:[\s|,/&*+\-]|[0-9]{1,9}[.)]|\[[ xX]\]|\band\b|\bor\b)*")
+_LIST_OR_TABLE: Final = re.compile(r"[ \t]*(?:[-+*]|[0-9]{1,9}[.)]|\|)[ \t]*")
 _CALL: Final = re.compile(rf"(?<![\w.\-/$@])({_WORD})\(")
 _PLURAL: Final = re.compile(r"\((?:s|es|n|en)\)")
 _SNAKE: Final = re.compile(r"(?<![\w.\-/$@<{\\:])([a-z][a-z0-9]{0,60}(?:_[a-z0-9]{1,60}){1,12})(?![\w(/]|\.[a-z])")
@@ -29,11 +32,15 @@ _PROSE_FENCES: Final = frozenset({"", "text", "txt", "json", "jsonc", "yaml", "m
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A word of skill.md and where it is (line and column of skill_doc, from 1)."""
+    """A word of skill.md and where it is (line and column of skill_doc, from 1).
+
+    `is_head`: a line about a tool begins with it. Other words may be arguments, or tools as well.
+    """
 
     word: str
     line: int
     column: int
+    is_head: bool = True
 
 
 def check_cross_references(
@@ -154,8 +161,11 @@ def _tool_mentions(lines: Iterable[MarkdownLine]) -> Iterator[Mention]:
         item = _LIST_ITEM.match(line.text)
         if item:
             yield Mention(item.group(1), line.number, item.start(1) + 1)
+        is_head, end = _LIST_OR_TABLE.match(line.text) is not None, 0
         for match in _IN_BACKTICKS.finditer(line.text):
-            yield Mention(match.group(1), line.number, match.start(1) + 1)
+            is_head = is_head and _HEAD_GAP.fullmatch(line.text, end, match.start()) is not None
+            end = match.end()
+            yield Mention(match.group(1), line.number, match.start(1) + 1, is_head)
 
 
 def _once(mentions: Iterator[Mention]) -> Iterator[Mention]:
@@ -174,8 +184,8 @@ def _undefined_tools(skill: SkillDocument, known: _KnownNames) -> Iterator[RawFi
     for mention in _once(_tool_mentions(skill.section_lines(*TOOLS.names))):
         word = mention.word
         if "_" in word and not known.explains(word):
-            message = f"The tool '{word}' is not in tools.json"
-            yield _at(skill, "TOOL_NOT_DEFINED", mention, message, _tool_hint(word, known))
+            missing = f"The tool '{word}' is not" if mention.is_head else f"'{word}' is not a tool or an argument"
+            yield _at(skill, "TOOL_NOT_DEFINED", mention, f"{missing} in tools.json", _tool_hint(word, known))
 
 
 def _tool_hint(word: str, known: _KnownNames) -> str:

@@ -61,7 +61,9 @@ def test_skills_of_a_folder_are_listed_installed_and_uninstalled(tmp_path: Path)
     assert "Installed workouts." in _ok(*here, "skills", "install", EXAMPLES)
     assert _ok(*here, "skills", "uninstall", "weights") == "Uninstalled weights.\n"
     assert "weights" not in _ok(*here, "skills", "list")
-    assert "CAPABILITY_NOT_FOUND" in _refused(*here, "skills", "uninstall", "weights")
+    refused = _refused(*here, "skills", "uninstall", "weights")
+    assert "CAPABILITY_NOT_FOUND" in refused
+    assert "Currently available: billing refund, disk pressure" in refused
 
 
 def test_a_bad_folder_is_refused_with_its_cause(tmp_path: Path) -> None:
@@ -175,6 +177,14 @@ what I ate today
 /prompt
 /quit
 """
+
+
+def test_a_dollar_sign_alone_lists_what_there_is(tmp_path: Path) -> None:
+    said = _ok("--skills-dir", EXAMPLES, "chat", "--user", "Alice", text="$\n$we\n$zzz\n/skills zzz\n/quit\n")
+    assert len(re.findall(r"(?m)^\$\w+: ", said)) == 7
+    assert "$weights: " in said
+    assert "No skill begins so." in said
+    assert "There are no skills." in _ok("--skills-dir", tmp_path, "chat", "--user", "A", text="$\n/quit\n")
 
 
 def test_a_chat_without_a_model() -> None:

@@ -51,6 +51,46 @@ def test_a_comma_too_few_is_the_only_fault(bundle: str, name: str, text: bytes |
     assert [(finding.file, finding.severity) for finding in findings] == [(name, "error")]
 
 
+@pytest.mark.parametrize("bundle", ["workouts", "weights", "meals", "introduction"])
+@pytest.mark.parametrize("text", ['{"a": 1}', '{"tools": 5}', "null", "5", '"x"'])
+def test_tools_of_another_form_are_the_only_fault(bundle: str, text: str) -> None:
+    files = {file.name: file.read_text("utf-8") for file in (ROOT / "examples" / bundle).iterdir() if file.is_file()}
+    findings = validate_bundle(files | {"tools.json": text}).findings
+    assert [(finding.code, finding.file) for finding in findings] == [("FIELD_INVALID", "tools.json")]
+
+
+@pytest.mark.parametrize("entry", [5, {}, {"name": 5}])
+def test_of_a_tool_without_a_name_no_other_file_is_blamed(entry: Any) -> None:
+    files = {file.name: file.read_text("utf-8") for file in (ROOT / "examples/weights").iterdir() if file.is_file()}
+    tools = json.loads(files["tools.json"])
+    broken = json.dumps([*(tools if isinstance(tools, list) else tools["tools"])[1:], entry])
+    assert {finding.file for finding in validate_bundle(files | {"tools.json": broken}).findings} == {"tools.json"}
+
+
+def test_an_argument_is_not_called_a_tool() -> None:
+    files = {file.name: file.read_text("utf-8") for file in (ROOT / "examples/weights").iterdir() if file.is_file()}
+    told = [one.message for one in validate_bundle(files | {"tools.json": "[]"}).findings]
+    assert "The tool 'weight_entry_delete' is not in tools.json" in told
+    assert "'entry_id' is not a tool or an argument in tools.json" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "tools", "others"),
+    [
+        ("- `a_get`, `b_get` and `c_get`: for `d_id`", ["a_get", "b_get", "c_get"], ["d_id"]),
+        ("1. [x] **`a_get(d_id=1)`** takes `d_id`", ["a_get"], ["d_id"]),
+        ("| `a_get` | needs `d_id` |", ["a_get"], ["d_id"]),
+        ("  needs `d_id`, then `e_id`", [], ["d_id", "e_id"]),
+        ("- Call `d_id`", [], ["d_id"]),
+    ],
+)
+def test_the_tools_that_a_line_is_about(line: str, tools: list[str], others: list[str]) -> None:
+    skill = SKILL.replace("## Examples", f"## Tools\n\n{line}\n\n## Examples")
+    told = [one.message for one in validate_bundle(MINIMAL | {"skill.md": skill}).findings]
+    expected = [f"The tool '{name}' is not in tools.json" for name in tools]
+    assert told == expected + [f"'{name}' is not a tool or an argument in tools.json" for name in others]
+
+
 def test_a_section_is_missing_whatever_capability_json_says() -> None:
     skill = SKILL.replace("## Examples", "## Other")
     findings = validate_bundle(MINIMAL | {"capability.json": "{", "skill.md": skill}).findings

@@ -17,7 +17,7 @@ from agent_client.client.local_registry import LocalSkills
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.errors import RegistryError
-from agent_client.session import Session, SessionFileRefused, SessionOptions, Source, User
+from agent_client.session import Session, SessionFileRefused, SessionOptions, Source, User, draft_playbook
 from agent_client.session.hints import local_hints
 from agent_client.text.sanitize import one_line
 from agent_client.text.trigger_matching import TriggerIndex
@@ -71,6 +71,13 @@ def _parser() -> argparse.ArgumentParser:
     chat.add_argument("--no-carry", action="store_true", help="skills last one turn")
     chat.add_argument("--state", type=Path, help="keep the session in this file")
     chat.set_defaults(verb=_chat)
+    playbook = verbs.add_parser("playbook", help="write a playbook draft from a session that ran")
+    playbook.add_argument("session", type=Path, help="the text of session.to_json()")
+    playbook.add_argument("--id", required=True, dest="capability_id")
+    playbook.add_argument("--name", required=True)
+    playbook.add_argument("--problem", required=True, help="what was solved, in your words")
+    playbook.add_argument("--to", type=Path, help="the folder to write; else one named like the id")
+    playbook.set_defaults(verb=_playbook)
     return parser
 
 
@@ -203,6 +210,19 @@ def _doctor(options: argparse.Namespace) -> int:
         for item in judged.missing:
             print(f"            {item.what}: {item.fix}")
     return 0 if is_all_ready or not options.capability_id else 1
+
+
+def _playbook(options: argparse.Namespace) -> int:
+    folder: Path = options.to or Path(options.capability_id)
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is not empty; name another folder with --to")
+    session = Session.from_json(options.session.read_text("utf-8"), LocalSkills(options.skills_dir))
+    files = draft_playbook(session, capability_id=options.capability_id, name=options.name, problem=options.problem)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    print(f"Wrote {folder}. Read it, then: manage.py bundle validate {folder}")
+    return 0
 
 
 def _chat(options: argparse.Namespace) -> int:

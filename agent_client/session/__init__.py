@@ -4,6 +4,7 @@ from agent_client.session.async_session import AsyncSession
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, ModelCall, ModelReply
 from agent_client.session.options import Event, SessionOptions, Source, User
+from agent_client.session.playbook_draft import draft_playbook
 from agent_client.session.profiles import FileProfiles, Profiles, remember
 from agent_client.session.serialization import SessionFileRefused
 from agent_client.session.session import Session
@@ -52,5 +53,6 @@ __all__ = [
     "ToolWithheld",
     "Turn",
     "User",
+    "draft_playbook",
     "remember",
 ]

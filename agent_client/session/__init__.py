@@ -3,6 +3,7 @@
 from agent_client.session.async_session import AsyncSession
 from agent_client.session.introduction import ConversationStart
 from agent_client.session.messages import Message, ModelCall, ModelReply
+from agent_client.session.operations import Operation, Tracer
 from agent_client.session.options import Event, SessionOptions, Source, User
 from agent_client.session.playbook_draft import draft_playbook
 from agent_client.session.profiles import FileProfiles, Profiles, remember
@@ -40,6 +41,7 @@ __all__ = [
     "Message",
     "ModelCall",
     "ModelReply",
+    "Operation",
     "Profiles",
     "ResultInvalid",
     "RoleNotAllowed",
@@ -51,6 +53,7 @@ __all__ = [
     "ToolCall",
     "ToolUnknown",
     "ToolWithheld",
+    "Tracer",
     "Turn",
     "User",
     "draft_playbook",

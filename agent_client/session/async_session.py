@@ -48,9 +48,11 @@ class AsyncSession(SessionCore):
                 send = partial(next, steps)
                 continue
             try:
-                outcome = need() if inspect.iscoroutinefunction(need) else await asyncio.to_thread(need)
-                if inspect.isawaitable(outcome):
-                    outcome = await outcome
+                outcome, call = None, need.run
+                with self.trace(need):
+                    outcome = call() if inspect.iscoroutinefunction(call) else await asyncio.to_thread(call)
+                    if inspect.isawaitable(outcome):
+                        outcome = await outcome
             except BaseException as error:  # noqa: BLE001 - the steps decide what it means
                 send = partial(steps.throw, error)
             else:

@@ -28,6 +28,7 @@ from agent_client.session.hints import Hint, hints_from_match, local_hints
 from agent_client.session.introduction import ConversationStart, Introduction
 from agent_client.session.invocations import canonical_name, complete_name, read_mentions
 from agent_client.session.messages import Message, Model, ModelCall, ModelReply
+from agent_client.session.operations import Operation, OperationKind, Tracer, no_trace
 from agent_client.session.options import ARGUMENTS_MAX, EVENTS_MAX, MESSAGES_MAX, Event, EventKind, SessionOptions, User
 from agent_client.session.system_prompt import build_system_prompt, notes_of
 from agent_client.session.tool_gate import (
@@ -59,7 +60,7 @@ Executor = Callable[[ToolCall], Any]
 Approver = Callable[[ToolCall], Any]
 Asker = Callable[[AskForm], Any]
 # Yields what to call, is sent what that returned (or thrown what it raised), and returns a T.
-Steps = Generator["partial[Any] | Message", Any, T]
+Steps = Generator["Operation | Message", Any, T]
 TOO_MANY_STEPS: Final = "I could not finish that; please ask me in smaller steps."
 logger = logging.getLogger("agent_client.session")
 
@@ -73,6 +74,7 @@ class SessionSettings(TypedDict, total=False):
     options: SessionOptions | None
     session_id: str | None
     on_event: Callable[[Event], None] | None
+    trace: Tracer | None
 
 
 class SessionCore:
@@ -89,11 +91,14 @@ class SessionCore:
         matcher: Matcher | None = None,
         session_id: str | None = None,
         on_event: Callable[[Event], None] | None = None,
+        trace: Tracer | None = None,
     ) -> None:
         """`source` is where capabilities come from, `roles` what the host program says that the user has.
 
         `environment` is this computer where it is left out. `matcher` replaces the source's `match`. `on_event` is
-        called with each event. Raises `TypeError` for an argument of another type.
+        called with each event, and `trace` around each call of the source, a tool, the model or a person: its context
+        manager is entered before it and left after it (operations.py). Raises `TypeError` for an argument of another
+        type.
         """
         _check_types(user=(user, User), environment=(environment, Environment), options=(options, SessionOptions))
         if isinstance(roles, str):
@@ -107,6 +112,7 @@ class SessionCore:
             raise ValueError("A matcher and SessionOptions(matches_by_triggers=True) exclude each other")
         self.matcher = None if self.options.matches_by_triggers else matcher or getattr(source, "match", None)
         self.on_event = on_event
+        self.trace = trace or no_trace
         self.gate = ToolCallGate(roles)
         self.introduction = Introduction()
         self.number = 0
@@ -135,7 +141,7 @@ class SessionCore:
     def _read_list(self) -> Steps[None]:
         """While the registry is away, the session goes on with what it knows."""
         try:
-            listing = yield partial(self.source.list)
+            listing = yield _operation("list", self.source.list)
         except Unavailable as error:
             self._note("index", "", f"The list of capabilities could not be read: {error.message}")
             return
@@ -280,7 +286,7 @@ class SessionCore:
         if self.matcher is None or not message.strip():
             return local_hints(message, self._index.triggers, self._index.entries)
         try:
-            answer = yield partial(self.matcher, message)
+            answer = yield _operation("match", self.matcher, message)
         except RegistryError as error:
             self._note("index", "", f"Matching by the registry failed, by triggers instead: {error.message}")
             return local_hints(message, self._index.triggers, self._index.entries)
@@ -298,7 +304,7 @@ class SessionCore:
         bundle = self.bundles.get(name)
         if bundle is None:
             try:
-                bundle = yield partial(self.source.load, name, digest=self.pins.get(name))
+                bundle = yield Operation("load", partial(self.source.load, name, digest=self.pins.get(name)), name)
             except CapabilityNotFound as error:
                 if error.available_capabilities:
                     raise
@@ -310,7 +316,7 @@ class SessionCore:
 
     def _reloaded(self, capability_id: str) -> Steps[Bundle]:
         name = yield from self._loadable(capability_id)
-        bundle: Bundle = yield partial(self.source.reload, name)
+        bundle: Bundle = yield Operation("reload", partial(self.source.reload, name), name)
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         yield from self._use(bundle, "", explicit=True)
         return bundle
@@ -481,7 +487,7 @@ class SessionCore:
         """Run an open call once, and check its result. Where `run` raises, the call is `failed` and may run again."""
         call = self.gate.take(call_id)
         try:
-            result = yield partial(run, call)
+            result = yield _of_call("execute_tool", run, call)
         except BaseException as error:
             call.state = "failed"
             self._note_call(call, f"failed: {type(error).__name__}")
@@ -518,9 +524,8 @@ class SessionCore:
             yield from self._read_list()
             return own_tools.list_result(self._known_entries().values(), self.environment, given.get("group"))
         if tool == own_tools.SEARCH:
-            return own_tools.search_result(
-                (yield partial(self.source.search, given["query"], top_k=given.get("limit")))
-            )
+            need = partial(self.source.search, given["query"], top_k=given.get("limit"))
+            return own_tools.search_result((yield Operation("search", need)))
         if tool == own_tools.LOAD:
             bundle = yield from self._loaded(given["capability_id"], arguments=given.get("arguments", ""))
             judged = check_readiness(bundle, self.environment)
@@ -535,7 +540,8 @@ class SessionCore:
         active = self.active.get(canonical_name(given["capability_id"]))
         if active is None:
             raise self._not_found(given["capability_id"])
-        text = yield partial(self.source.file, active.bundle, given["path"])
+        need = partial(self.source.file, active.bundle, given["path"])
+        text = yield Operation("file", need, active.capability_id)
         return own_tools.file_result(given["path"], text, given.get("offset", 0))
 
     def answer(self, call_id: str, reply: Any) -> CallResult:
@@ -565,7 +571,7 @@ class SessionCore:
             key = f"{self.session_id}-{self.number}-{bundle.capability_id}"[:200]
             name, revision = bundle.capability_id, bundle.revision or None
             need = partial(self.source.feedback, name, outcome, revision=revision, idempotency_key=key)
-            sent.append((yield need))
+            sent.append((yield Operation("feedback", need, name)))
             self._note("feedback", name, outcome)
         return sent
 
@@ -578,7 +584,7 @@ class SessionCore:
         yield from self._turned(text)
         yield self._record(Message("user", text))
         for _ in range(self.options.steps_max):
-            reply = yield partial(model, self, tuple(self.messages))
+            reply = yield _operation("model", model, self, tuple(self.messages))
             if not isinstance(reply, ModelReply):
                 raise TypeError(f"A model returns a ModelReply, not {type(reply).__name__}")
             yield self._record(Message("agent", reply.text, reply.calls))
@@ -610,13 +616,15 @@ class SessionCore:
         try:
             return (yield from self._result_of(call.name, call.arguments, run))
         except ApprovalRequired as waiting:
-            if (yield partial(approve, waiting.call)) is not True:
+            if (yield _of_call("approve", approve, waiting.call)) is not True:
                 return self.result_of_rejected(waiting.call_id)
             return (yield from self._result_of_approved(waiting.call_id, run, self.user.name or "the user"))
         except AnswerRequired as waiting:
             if ask is None:
                 raise
-            return self.answer(waiting.call_id, (yield partial(ask, waiting.ask))).result
+            return self.answer(
+                waiting.call_id, (yield Operation("ask", partial(ask, waiting.ask), call_id=waiting.call_id))
+            ).result
 
     def _result_of(self, tool: str, arguments: Any, run: Executor) -> Steps[Any]:
         try:
@@ -685,6 +693,14 @@ class SessionCore:
         logger.info("%s %s%s", kind, f"{capability_id}: " if capability_id else "", event.words)
         if self.on_event is not None:
             self.on_event(event)
+
+
+def _operation(kind: OperationKind, call: Callable[..., Any], *arguments: Any) -> Operation:
+    return Operation(kind, partial(call, *arguments))
+
+
+def _of_call(kind: OperationKind, run: Callable[[ToolCall], Any], call: ToolCall) -> Operation:
+    return Operation(kind, partial(run, call), call.capability_id, call.tool, call.call_id)
 
 
 def _check_types(**given: tuple[Any, type]) -> None:

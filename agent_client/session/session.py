@@ -57,9 +57,11 @@ class Session(SessionCore):
                 send = partial(next, steps)
                 continue
             try:
-                outcome = need()
-                if inspect.isawaitable(outcome):
-                    _refuse_coroutine(outcome)
+                outcome = None
+                with self.trace(need):
+                    outcome = need.run()
+                    if inspect.isawaitable(outcome):
+                        _refuse_coroutine(outcome)
             except BaseException as error:  # noqa: BLE001 - the steps decide what it means
                 send = partial(steps.throw, error)
             else:

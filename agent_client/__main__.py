@@ -1,4 +1,4 @@
-"""`python -m agent_client skills|load|match|doctor|chat|playbook`; `--help` says the rest."""
+"""`python -m agent_client skills|load|match|doctor|chat|playbook|docs`; `--help` says the rest."""
 
 from __future__ import annotations
 

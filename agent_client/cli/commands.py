@@ -24,6 +24,7 @@ from agent_client.text.trigger_matching import TriggerIndex
 
 URL_VARIABLE: Final = "CAPABILITY_STUDIO_URL"
 KEY_VARIABLE: Final = "CAPABILITY_STUDIO_KEY"
+_DOCS: Final = Path(__file__).parent.parent / "docs"
 Verb = Callable[[argparse.Namespace], int]
 
 
@@ -78,6 +79,9 @@ def _parser() -> argparse.ArgumentParser:
     playbook.add_argument("--problem", required=True, help="what was solved, in your words")
     playbook.add_argument("--to", type=Path, help="the folder to write; else one named like the id")
     playbook.set_defaults(verb=_playbook)
+    docs = verbs.add_parser("docs", help="where the pages for agent developers are, or one of them")
+    docs.add_argument("page", nargs="?", help="print this page, such as agents")
+    docs.set_defaults(verb=_docs)
     return parser
 
 
@@ -223,6 +227,21 @@ def _playbook(options: argparse.Namespace) -> int:
         (folder / name).write_text(text, "utf-8")
     print(f"Wrote {folder}. Read it, then: manage.py bundle validate {folder}")
     return 0
+
+
+def _docs(options: argparse.Namespace) -> int:
+    """The pages that belong to this release of the library."""
+    pages = {path.stem: path for path in sorted(_DOCS.glob("*.md")) if path.is_file()}
+    if options.page:
+        if options.page not in pages:
+            known = ", ".join(pages) or "none"
+            raise ValueError(f"There is no page '{one_line(options.page, most=40)}'; there are: {known}")
+        print(pages[options.page].read_text("utf-8"))
+        return 0
+    for name, path in pages.items():
+        title = path.read_text("utf-8").partition("\n")[0].lstrip("# ")
+        print(f"{name:18} {title:30} {path}")
+    return 0 if pages else 1
 
 
 def _chat(options: argparse.Namespace) -> int:

@@ -58,7 +58,8 @@ def test_the_wheel_has_its_license_version_and_types(environment: tuple[Path, Pa
         "print(agent_client.__version__ == d.version)\n"
         "print(sum(n.endswith('LICENSE') for n in names), sum(n.endswith('py.typed') for n in names))\n"
         "print(pathlib.Path(agent_client.__file__).parent.parent.name)\n"
+        "print(sum(n.startswith('agent_client/docs/') for n in names))\n"
     )
     done = subprocess.run([str(python), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.split() == ["True", "1", "1", "site-packages"]
+    assert done.stdout.split() == ["True", "1", "1", "site-packages", "8"]
     assert (ROOT / "agent_client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()

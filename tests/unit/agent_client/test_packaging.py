@@ -82,6 +82,7 @@ def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_pa
     kept = {path.relative_to(CLIENT).as_posix() for path in CLIENT.rglob("*.py")} | {"py.typed"}
     made = {path.relative_to(built / "agent_client").as_posix() for path in (built / "agent_client").rglob("*")}
     assert kept <= made
+    _check_pages(built)
     script = (
         "import sys; sys.path.insert(0, sys.argv[1]); import agent_client\n"
         "for name in agent_client.__all__: getattr(agent_client, name)\n"
@@ -95,6 +96,28 @@ def test_the_built_package_is_whole_and_works_from_elsewhere(built: Path, tmp_pa
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "weights" in done.stdout
+
+
+def _check_pages(built: Path) -> None:
+    """The pages come along as texts, and `docs` finds them; their links lead to one of them, or into the repository."""
+    pages = sorted((built / "agent_client" / "docs").iterdir())
+    assert {path.stem for path in pages} >= {"agents", "contract", "tutorial"}
+    for path in pages:
+        assert not path.is_symlink()
+        assert path.read_bytes() == (ROOT / "docs" / path.name).read_bytes()
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from agent_client.__main__ import main\n"
+        "sys.exit(main(sys.argv[2:]))"
+    )
+    command = [sys.executable, "-I", "-S", "-c", script, str(built), "docs"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [line.split()[-1] for line in done.stdout.splitlines()] == [str(path) for path in pages]
+    page = subprocess.run([*command, "agents"], capture_output=True, text=True, check=True).stdout
+    assert page.startswith("# Agent client guide\n")
+    refused = subprocess.run([*command, "nothing"], capture_output=True, text=True, check=False)
+    assert (refused.returncode, "there are: agents, contract" in refused.stderr) == (1, True)
+    assert "python -m agent_client docs" in (CLIENT / "README.md").read_text("utf-8")
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

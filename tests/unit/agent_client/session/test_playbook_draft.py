@@ -144,7 +144,8 @@ def test_odd_messages_are_passed_over() -> None:
 
 def test_an_async_session_gives_a_draft_too() -> None:
     session = AsyncSession(LocalSkills(ROOT / "examples"), environment=ALL)
-    model, rows = Scripted(LOAD, LIST), {"entries": []}
+    model: Scripted = Scripted(LOAD, LIST)
+    rows: dict[str, list[Any]] = {"entries": []}
     run_async(session.say("x", model, run=lambda call: rows, approve=bool))
     assert draft_playbook(session, **NAMED) == draft_playbook(_session(LOAD, LIST), **NAMED)
 

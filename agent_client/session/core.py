@@ -484,8 +484,16 @@ class SessionCore:
         return call if run is None else (yield from self._ran(call.call_id, run))
 
     def _ran(self, call_id: str, run: Executor) -> Steps[CallResult]:
-        """Run an open call once, and check its result. Where `run` raises, the call is `failed` and may run again."""
-        call = self.gate.take(call_id)
+        """Run an open call once, and check its result. Where `run` raises, the call is `failed` and may run again.
+
+        Roles are the caller's: a session that was resumed with others than those that opened the call refuses it.
+        """
+        call = self.gate.find(call_id)
+        bundle = self.bundles.get(call.capability_id)
+        contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
+        if bundle is not None and contract is not None:
+            self.gate.check_role(bundle, contract)
+        self.gate.take(call_id)
         try:
             result = yield _of_call("execute_tool", run, call)
         except BaseException as error:
@@ -493,8 +501,6 @@ class SessionCore:
             self._note_call(call, f"failed: {type(error).__name__}")
             raise
         call.state = "done"
-        bundle = self.bundles.get(call.capability_id)
-        contract = next((tool for tool in bundle.tools if tool["name"] == call.tool), None) if bundle else None
         self._note_call(call, "done")
         if contract is not None:
             check_result(contract, result)

@@ -47,20 +47,27 @@ def hints_from_match(answer: Mapping[str, Any], entries: Mapping[str, ListingEnt
     if answer.get("decision") not in ("match", "ambiguous"):
         return []
     found = []
-    listed = answer.get("needed")
-    needed = [each for each in listed if isinstance(each, str) and each in entries] if isinstance(listed, list) else []
-    for row in answer.get("matches") or []:
+    needed = [each for each in _listed(answer.get("needed")) if isinstance(each, str) and each in entries]
+    for row in _listed(answer.get("matches")):
         entry = entries.get(str(row.get("capability_id"))) if isinstance(row, dict) else None
         if entry is None or row.get("below_threshold") is True:
             continue
-        score = row.get("score", 0.0)
-        triggers = [hit.get("trigger") for hit in row.get("matched_triggers") or [] if isinstance(hit, dict)]
+        triggers = [hit.get("trigger") for hit in _listed(row.get("matched_triggers")) if isinstance(hit, dict)]
         kept = tuple(trigger for trigger in triggers if isinstance(trigger, str))
-        found.append(_hint(entry, float(score) if isinstance(score, int | float) else 0.0, kept))
+        found.append(_hint(entry, _score(row.get("score")), kept))
     known = {hint.capability_id for hint in found}
     found += [_hint(entries[name], 0.0, ()) for name in dict.fromkeys(needed) if name not in known]
     ranked = rank_hints(found)
     return sorted(ranked, key=lambda each: each.capability_id not in needed)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _score(value: Any) -> float:
+    """Between 0 and 1; 0 for what is no such number, which another registry may send."""
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else 0.0
 
 
 def rank_hints(hints: list[Hint]) -> list[Hint]:

@@ -157,7 +157,7 @@ class ToolCallGate:
         A model that asks twice makes one request, and a write that failed is retried with its idempotency key. Raises
         `CallRefused`; `ApprovalRequired` where a person comes first.
         """
-        self._check_role(bundle, tool)
+        self.check_role(bundle, tool)
         checked = check_arguments(tool, arguments, from_form=from_form)
         policy = tool["policy"]
         waits = policy.get("requires_approval") is True
@@ -226,7 +226,8 @@ class ToolCallGate:
         """Put back what was saved."""
         self._keep(call)
 
-    def _check_role(self, bundle: Bundle, tool: Mapping[str, Any]) -> None:
+    def check_role(self, bundle: Bundle, tool: Mapping[str, Any]) -> None:
+        """Raises `RoleNotAllowed` where the session has none of the roles that may call the tool."""
         allowed = tool["policy"].get("allowed_roles")
         if allowed is None:
             return

@@ -139,7 +139,9 @@ def test_the_kept_typescript_client(studio: Studio, key: str, npm: Path, tmp_pat
     assert made.read_text() == (CLIENT / "src/schema.ts").read_text(), "run: npm run generate"
     made.unlink()
     _run("node_modules/.bin/tsc", "-p", "tsconfig.json", cwd=folder, **env)
-    said = _run("node", "--test", "tests/client.test.mjs", cwd=folder, **env)
+    env["VECTORS"] = str(ROOT / "schemas" / "vectors")
+    tests = [f"tests/{name}.test.mjs" for name in ("client", "session", "vectors")]
+    said = _run("node", "--test", *tests, cwd=folder, **env)
     assert "# fail 0" in said or "fail 0" in said
 
 

@@ -3,7 +3,11 @@ import createFetchClient, { type Client, type ClientOptions } from "openapi-fetc
 
 import type { components, paths } from "./schema.js";
 
+export { type Prompt, type PromptOptions, renderPrompt } from "./prompt.js";
+export { checkReadiness, type Environment, type Readiness, userMessage } from "./readiness.js";
 export type { components, operations, paths } from "./schema.js";
+export { type Entry, type Hint, hintsFromMatch, Session, type SessionOptions, type Source, type Turn } from "./session.js";
+export { wireName } from "./text.js";
 export type RegistryList = components["schemas"]["RegistryList"];
 export type SkillBundle = components["schemas"]["SkillBundle"];
 export type MatchAnswer = components["schemas"]["MatchAnswer"];

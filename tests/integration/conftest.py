@@ -70,11 +70,16 @@ def migrated_postgresql(tmp_path_factory: pytest.TempPathFactory, postgresql_url
     return url.partition("?")[0].rpartition("/")[2]
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
-    if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "studio.sqlite3")
-        return Site(request.param, studio_environment(tmp_path))
+def new_site(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: str) -> Site:
+    """A migrated, empty registry of its own, copied from one that was migrated once."""
+    if kind == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), folder / "studio.sqlite3")
+        return Site(kind, studio_environment(folder, **settings))
     template = request.getfixturevalue("migrated_postgresql")
     url = new_database(request.getfixturevalue("postgresql_url"), template)
-    return Site(request.param, studio_environment(tmp_path, **on_postgresql(url)))
+    return Site(kind, studio_environment(folder, **on_postgresql(url), **settings))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
+    return new_site(request.param, request, tmp_path)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Site, new_database, on_postgresql
-from tests.servers import ROOT, keep, run_manage, studio_environment
+from tests.integration.conftest import Site, new_site
+from tests.servers import ROOT, keep
 
 pytestmark = pytest.mark.slow
 
@@ -22,12 +22,7 @@ SECONDS = 20
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
-    more = {}
-    if request.param == "postgresql":
-        more = on_postgresql(new_database(request.getfixturevalue("postgresql_url")))
-    env = studio_environment(tmp_path, **more) | {"DJANGO_SETTINGS_MODULE": "studio.settings", "EMBEDDER": "none"}
-    run_manage("migrate", "--verbosity", "0", env=env)
-    return Site(request.param, env)
+    return new_site(request.param, request, tmp_path, DJANGO_SETTINGS_MODULE="studio.settings", EMBEDDER="none")
 
 
 @pytest.fixture

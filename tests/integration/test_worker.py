@@ -21,20 +21,13 @@ import pytest
 
 from registry.operations.housekeeping import DAILY_JOBS
 from tests.factories import bundle
-from tests.integration.conftest import Site, new_database, on_postgresql
+from tests.integration.conftest import Site, new_site
 from tests.servers import ROOT, ServerError, keep, run_manage, studio_environment
 
 pytestmark = pytest.mark.slow
 
 EMBEDDED = ("manage.py", "worker")
 CELERY = ("-m", "celery", "-A", "studio", "worker", "--concurrency", "1", "--loglevel", "INFO")
-
-
-def _database(kind: str, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The settings for an empty database of this kind."""
-    if kind == "sqlite":
-        return {}
-    return on_postgresql(new_database(request.getfixturevalue("postgresql_url")))
 
 
 @dataclass
@@ -143,12 +136,14 @@ def wait_until(is_true: Callable[[], bool], seconds: float, desk: Desk) -> None:
 
 
 def _desk(kind: str, request: pytest.FixtureRequest, folder: Path, **settings: str) -> Iterator[Desk]:
-    env = studio_environment(folder, **_database(kind, request), **settings)
-    env["DJANGO_SETTINGS_MODULE"] = "tests.integration.job_settings"
-    run_manage("migrate", "--verbosity", "0", env=env)
-    desk = Desk(Site(kind, env), folder)
+    settings["DJANGO_SETTINGS_MODULE"] = "tests.integration.job_settings"
+    desk = Desk(new_site(kind, request, folder, **settings), folder)
     yield desk
     desk.stop()
+
+
+# What a database can change is how a job is claimed and kept: the rest is tried on one.
+on_one_database = pytest.mark.parametrize("desk", ["sqlite"], indirect=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -173,6 +168,7 @@ def test_the_embedded_worker_does_a_job_and_leaves_when_asked(desk: Desk) -> Non
     assert desk.started[0].wait(10) == 0
 
 
+@on_one_database
 def test_published_capabilities_are_checked_by_command(desk: Desk) -> None:
     folder = desk.folder / "alpha"
     folder.mkdir()
@@ -227,6 +223,7 @@ def test_a_job_that_takes_longer_than_a_lease_renews_it(desk: Desk) -> None:
     assert (row["attempts"], len(desk.begun()), desk.written) == (1, 1, 1)
 
 
+@on_one_database
 def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     desk.start(*EMBEDDED)
     job_id = desk.enqueue(seconds=1.5)
@@ -236,6 +233,7 @@ def test_a_worker_that_is_asked_to_leave_ends_its_job_first(desk: Desk) -> None:
     assert desk.row(job_id)["state"] == "done"
 
 
+@on_one_database
 def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> None:
     log = desk.start(*EMBEDDED)
     job_id = desk.enqueue(seconds=60)
@@ -249,6 +247,7 @@ def test_a_worker_that_is_asked_to_leave_does_not_wait_for_ever(desk: Desk) -> N
     assert desk.row(job_id)["state"] == "running"
 
 
+@on_one_database
 def test_a_poison_job_is_parked_after_its_tries(desk: Desk) -> None:
     desk.start(*EMBEDDED)
     poison, after = desk.enqueue("poison", word="hemlock"), desk.enqueue()
@@ -267,7 +266,12 @@ ODD_PAYLOADS = (
 FOLLOWED = ("import.git", "git_source.sync", "release.publish", "webhook.deliver")
 
 
-@pytest.mark.parametrize("concurrency_key", ["", "import"], ids=["alone", "with a concurrency key"])
+@pytest.mark.parametrize(
+    ("desk", "concurrency_key"),
+    [("sqlite", ""), ("sqlite", "import"), ("postgresql", "")],
+    indirect=["desk"],
+    ids=["sqlite", "sqlite, with a concurrency key", "postgresql"],
+)
 def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, concurrency_key: str) -> None:
     odd_payloads = ODD_PAYLOADS if desk.site.kind == "sqlite" else [one for one in ODD_PAYLOADS if "ud800" not in one]
     odd = [

@@ -11,5 +11,4 @@ from registry.core.jobs.celery_dispatch import TASK
 @shared_task(name=TASK)  # type: ignore[untyped-decorator] # Celery carries no types
 def run_job(job_id: int) -> None:
     """Do a job; does nothing where another worker has it or has done it."""
-    if queue.run_next_job(job_id=job_id) is not None:
-        queue.dispatch_next_of_lane(job_id)
+    queue.run_dispatched_job(job_id)

@@ -131,15 +131,22 @@ def run_next_job(
     return execute_job(lease) if lease else None
 
 
-def dispatch_next_of_lane(job_id: int) -> None:
-    """Notify Celery of the next due job with the concurrency key of this one, which has ended: the message that was
-    sent for it may have found the lane at work."""
-    key = Job.objects.filter(pk=job_id).exclude(concurrency_key="").values_list("concurrency_key", flat=True).first()
-    if key is None:
+def run_dispatched_job(job_id: int) -> None:
+    """Do the job of a message from Celery; nothing where another worker has it or has done it.
+
+    A job with a concurrency key stands for all of that key: the one that has been due longest is done, and a message
+    for the next is sent, since that one's own may have come while this one was at work, or was lost.
+    """
+    key = Job.objects.filter(pk=job_id).values_list("concurrency_key", flat=True).first()
+    if not key:
+        run_next_job(job_id=job_id)
         return
-    waiting = _due(timezone.now()).filter(concurrency_key=key).values_list("pk", flat=True).first()
-    if waiting is not None:
-        celery_dispatch.dispatch_job(waiting)
+    lease = claim_job(timezone.now(), concurrency_key=key)
+    if lease is not None:
+        execute_job(lease)
+        waiting = _due(timezone.now()).filter(concurrency_key=key).values_list("pk", flat=True).first()
+        if waiting is not None:
+            celery_dispatch.dispatch_job(waiting)
 
 
 def claim_job(
@@ -148,8 +155,10 @@ def claim_job(
     overdue_by: timedelta = _AT_ONCE,
     job_id: int | None = None,
     with_concurrency_key: bool | None = None,
+    concurrency_key: str = "",
 ) -> Lease | None:
-    """Take the job that has been due longest, or `job_id` where that one is due; None where nothing is.
+    """Take the job that has been due longest, of `concurrency_key` where one is given, or `job_id` where that one is
+    due; None where nothing is.
 
     `with_concurrency_key` selects jobs with such a key, or those without; a key with a job at work is passed over.
     Due is what is queued for now or earlier (`overdue_by` before that), and jobs whose worker's lease has ended.
@@ -164,6 +173,8 @@ def claim_job(
     )
     if job_id is not None:
         due = due.filter(pk=job_id)
+    if concurrency_key:
+        due = due.filter(concurrency_key=concurrency_key)
     if with_concurrency_key is not None:
         due = due.exclude(concurrency_key="") if with_concurrency_key else due.filter(concurrency_key="")
     while (taken := _take(due, now)) is not None:

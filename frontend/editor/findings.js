@@ -1,4 +1,4 @@
-// The server's findings: marks on the tabs, in the text and in the forms, the way from a finding to its place, and fixes.
+// The server's findings: marks in the text and in the forms, the way from a finding to its place, and fixes.
 import { FieldFindings } from "./field-findings.js";
 import { gettext, interpolate } from "./gettext.js";
 
@@ -12,10 +12,12 @@ export class Findings {
     editor.form.addEventListener("click", (event) => {
       const place = event.target.closest("a.issue__place");
       const fix = event.target.closest("[data-fix]");
+      const all = event.target.closest("[data-fix-all]");
       if (place) {
         event.preventDefault();
         editor.goToFinding(read(place.closest(".issue")));
-      } else if (fix) this.apply(JSON.parse(fix.dataset.fix), fix.closest(".field-findings")?.control);
+      } else if (all) this.applyAll(JSON.parse(all.dataset.fixAll));
+      else if (fix) this.apply(JSON.parse(fix.dataset.fix), fix.closest(".field-findings")?.control);
     });
     document.body.addEventListener("htmx:beforeRequest", (event) => {
       const elt = event.detail.elt;
@@ -50,16 +52,28 @@ export class Findings {
   }
 
   // Offsets belong to the text that was checked; where it has moved on, the next check brings new ones.
+  isStale(document) {
+    if (document.text === this.checked.get(document.name)) return false;
+    document.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));
+    return true;
+  }
+
+  // What is of one kind, fixed at once; the notice offers to undo it.
+  applyAll(fixes) {
+    for (const { file, edits } of fixes) {
+      const document = this.editor.documentOf(file);
+      if (!document || this.isStale(document)) continue;
+      this.editor.undo.record(document, { words: gettext("Issues fixed") }, () => { document.edit(edits, "fix"); });
+      this.editor.open(file);
+    }
+  }
+
   apply({ file, edits }, control) {
     const document = this.editor.documentOf(file);
-    if (!document) return;
-    if (document.text !== this.checked.get(file)) {
-      document.area.dispatchEvent(new CustomEvent("input", { bubbles: true, detail: { ours: true } }));
-      return;
-    }
+    if (!document || this.isStale(document)) return;
     const at = control?.dataset.at;
     document.edit(edits, "fix");
-    this.editor.open(file);
+    this.editor.open(file, { part: this.editor.here.name === file ? this.editor.part : "" });
     // The button went with its finding.
     if (at) document.formRoot.querySelector(`[data-at="${CSS.escape(at)}"]`)?.focus();
   }
@@ -75,15 +89,6 @@ export class Findings {
       const own = found.filter((one) => one.file === document.name);
       if (document === this.editor.here) this.drawIn(document);
       document.code?.setFindings(own.filter((one) => document.text === this.checked.get(document.name) || one.line));
-      const mark = own.some((one) => one.severity === "error") ? "error" : own.length ? "warning" : "";
-      const { tab } = document;
-      tab.dataset.mark = mark;
-      tab.querySelector(".visually-hidden")?.remove();
-      if (!mark) continue;
-      const words = window.document.createElement("span");
-      words.className = "visually-hidden";
-      words.textContent = ` ${mark === "error" ? gettext("(has errors)") : gettext("(has warnings)")}`;
-      tab.append(words);
     }
     const errors = found.filter((one) => one.severity === "error").length;
     const badge = window.document.querySelector("[data-findings-count]");

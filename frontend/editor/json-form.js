@@ -35,6 +35,20 @@ export class JsonForm {
     return field ? this.root.querySelector(`[data-field="${CSS.escape(field)}"]`) : null;
   }
 
+  // Of the entries of a list, each with its pointer, the one that was chosen in the outline; all where it is gone.
+  chosen(entries) {
+    const { part } = this.editor;
+    const found = entries.filter((entry) => entry.part === part);
+    return found.length ? found : entries;
+  }
+
+  // Changes how many entries there are: all of them are shown then.
+  list(change) {
+    this.editor.part = "";
+    change();
+    this.editor.outline.mark();
+  }
+
   unreadable(fault) {
     const before = this.document.text.slice(0, fault.offset).split("\n");
     const place = { file: this.document.name, line: before.length, column: [...before.at(-1)].length + 1 };

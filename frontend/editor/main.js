@@ -5,6 +5,7 @@ import { Document } from "./document.js";
 import { controlOf } from "./field-findings.js";
 import { Findings } from "./findings.js";
 import { parse, get } from "./json-text.js";
+import { Outline } from "./outline.js";
 import { Preview } from "./preview.js";
 import { Saving } from "./saving.js";
 import { gettext } from "./gettext.js";
@@ -19,14 +20,16 @@ const MODES = ["form", "both", "text"];
 class Editor {
   constructor(form) {
     this.form = form;
-    this.files = form.querySelector(".files");
     this.capabilityId = form.dataset.capability;
     this.given = JSON.parse(document.getElementById("editor-facts").textContent);
     this.documents = [...form.querySelectorAll(".file")].map((panel) => new Document(panel));
     this.parsed = new Map();
     this.here = this.documents[0];
+    // The entry or the section that was chosen, as the outline names it; "" for all of them.
+    this.part = "";
     this.undo = new Undo(this);
     for (const one of this.documents) this.prepare(one);
+    this.outline = new Outline(this);
     this.findings = new Findings(this);
     this.saving = new Saving(this);
     this.preview = new Preview(this);
@@ -80,11 +83,6 @@ class Editor {
 
   prepare(one) {
     const { panel } = one;
-    one.tab = this.form.querySelector(`.file-tabs [data-file="${one.name}"]`);
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", one.tab.id);
-    one.tab.addEventListener("click", () => this.open(one.name));
-    one.tab.addEventListener("keydown", (event) => this.step(event));
     one.formRoot = panel.querySelector(".form-view");
     // Enter in a field is no wish to save, and what is typed there reaches the server through the text alone.
     one.formRoot.addEventListener("keydown", (event) => {
@@ -137,7 +135,7 @@ class Editor {
 
   setMode(mode, { keep = false } = {}) {
     this.mode = mode;
-    this.files.dataset.mode = mode;
+    this.form.dataset.mode = mode;
     for (const button of this.form.querySelectorAll(".modes [data-mode]")) button.setAttribute("aria-pressed", String(button.dataset.mode === mode));
     if (keep) {
       try {
@@ -146,39 +144,39 @@ class Editor {
         // As above.
       }
     }
-    this.open(this.here.name);
+    this.open(this.here.name, { part: this.part });
   }
 
-  open(name, { focus = false } = {}) {
+  open(name, { part = "" } = {}) {
     this.here = this.documentOf(name);
-    for (const one of this.documents) {
-      const isShown = one === this.here;
-      one.panel.hidden = !isShown;
-      one.tab.setAttribute("aria-selected", String(isShown));
-      one.tab.tabIndex = isShown ? 0 : -1;
-      if (isShown && focus) one.tab.focus();
-    }
+    this.part = part;
+    for (const one of this.documents) one.panel.hidden = one !== this.here;
     // What another file says changes this one's choices: tools for forms, the profile for sections.
     this.here.isBehind = true;
     this.drawForm(this.here);
     this.mount(this.here);
     this.here.code?.view.requestMeasure();
     this.findings.draw();
+    this.outline.mark();
   }
 
-  step(event) {
-    const at = this.documents.findIndex((one) => one.tab === event.currentTarget);
-    const moves = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 };
-    if (!(event.key in moves)) return;
-    this.open(this.documents.at(moves[event.key] % this.documents.length).name, { focus: true });
-    event.preventDefault();
+  // From the outline: to a part in whatever view there is, and beside it what readers would get of it.
+  choose({ file, part, line }) {
+    this.open(file, { part });
+    if (this.mode !== "form" && part) this.here.code.goTo(line, 1);
+    const place = this.mode === "form" && this.here.form.partAt?.(part);
+    if (place) {
+      place.scrollIntoView({ block: "start" });
+      controlOf(place)?.focus({ preventScroll: true });
+    } else document.documentElement.scrollTop = 0;
+    this.preview.follow(file, part);
   }
 
   // To the field of the form that writes what a finding is about; to its place in the text where the form has none.
   goToFinding(finding) {
     if (this.mode !== "form" || !this.documentOf(finding.file)) return this.goTo(finding);
-    this.open(finding.file);
-    const { form } = this.here;
+    const { form } = this.documentOf(finding.file);
+    this.open(finding.file, { part: form.partOf?.(finding) ?? "" });
     const place = finding.isWritten ? form.place(finding) : null;
     if (place) {
       const control = controlOf(place);
@@ -196,6 +194,7 @@ class Editor {
   // To a place of the text.
   goTo({ file, line, column }) {
     if (!this.documentOf(file)) return;
+    if (this.here.name !== file) this.part = "";
     this.here = this.documentOf(file);
     this.setMode(this.mode === "form" ? "text" : this.mode);
     if (line) this.here.code.goTo(line, column ?? 1);
@@ -231,7 +230,6 @@ class Editor {
   }
 
   start() {
-    this.form.querySelector(".file-tabs").hidden = false;
     this.form.classList.add("is-live");
     document.querySelector(".editor-foot")?.addEventListener("submit", () => this.saving.leave());
     // Going back, a browser may show the page as it first was, from before it was saved; what the server has is newer.

@@ -51,6 +51,15 @@ export class Preview {
     this.draw();
   }
 
+  // What readers get of the part that is edited: instructions as a page, tools in the prompt, a form drawn.
+  follow(file, part) {
+    const view = { "skill.md": "skill", "tools.json": "agent", "ui_schemas.json": "forms" }[file];
+    if (!view) return;
+    const form = file === "ui_schemas.json" && this.editor.documentOf(file).form.idOf(part);
+    if (form) this.form = form;
+    this.show(view);
+  }
+
   later(ms = QUIET_MS) {
     clearTimeout(this.timer);
     if (this.shown !== "findings") this.timer = setTimeout(() => this.fetch(), ms);

@@ -209,7 +209,7 @@ export class Saving {
 
   bar(words, ...actions) {
     const bar = h("div", { class: "banner editor-bar", role: "status" }, h("p", {}, words), h("div", { class: "row" }, actions));
-    this.form.querySelector(".editor-body").before(bar);
+    this.form.querySelector(".files").before(bar);
     return bar;
   }
 

@@ -12,14 +12,30 @@ export class ScreensForm extends JsonForm {
 
   content(tree) {
     const isMap = tree.type === "object";
-    const entries = isMap
-      ? Object.entries(this.get([])).map(([schema_id, definition]) => ({ schema_id, definition, path: [schema_id] }))
-      : (this.get([]) ?? []).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
+    const entries = this.entries();
     return [
       this.make(),
       entries.length ? null : h("p", { class: "empty" }, gettext("No forms yet. A form lets users fill in the arguments of a tool.")),
       ...entries.map((entry) => this.entry(entry, isMap)),
     ].filter(Boolean);
+  }
+
+  entries() {
+    const written = this.tree && this.get([]);
+    const entries = isObject(written)
+      ? Object.entries(written).map(([schema_id, definition]) => ({ schema_id, definition, path: [schema_id] }))
+      : listOfAll(written).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
+    return entries.map((entry) => ({ ...entry, part: pointerOf(entry.path) }));
+  }
+
+  // The entry that a finding is about.
+  partOf({ field }) {
+    return field ? `/${field.split("/")[1]}` : "";
+  }
+
+  // The id of the form that the outline names.
+  idOf(part) {
+    return this.entries().find((entry) => entry.part === part)?.schema_id;
   }
 
   make() {
@@ -53,3 +69,5 @@ export class ScreensForm extends JsonForm {
         button(gettext("Remove"), () => this.remove(gettext("Form removed"), [path, undefined]))));
   }
 }
+
+const listOfAll = (value) => (Array.isArray(value) ? value : []);

@@ -47,6 +47,11 @@ export class SkillForm {
     return finding.line ? this.stretchAt(finding)?.own.field : null;
   }
 
+  // The section that the outline names.
+  partAt(part) {
+    return part ? this.root.querySelector(`[data-part="${part}"]`) : null;
+  }
+
   // Marks the line in the field that was gone to.
   mark(finding) {
     const found = this.stretchAt(finding);
@@ -122,7 +127,7 @@ export class SkillForm {
     const isSteps = this.editor.facts().profile() === "playbook" && section.title.trim().toLowerCase() === "steps";
     const at = `section-${section.title}-${index}`;
     const rows = Math.min(14, Math.max(3, this.document.text.slice(section.body.from, section.body.to).split("\n").length + 1));
-    return h("section", { class: "form-group" },
+    return h("section", { class: "form-group", "data-part": `/${index}` },
       h("div", { class: "group-head" }, h("h3", {}, section.title || gettext("Unnamed")),
         demand ? h("span", { class: "badge" }, gettext("Required")) : button(gettext("Remove"), () => this.remove(gettext("Section removed"), section.whole), { label: interpolate(gettext("Remove section %(name)s"), { name: section.title }, true) })),
       isSteps ? this.steps(section) : this.bound(interpolate(gettext("Text of %(name)s"), { name: section.title }, true), section.body, { at, rows, help: demand?.hint, class: "mono", isLabelled: true }));

@@ -55,9 +55,11 @@ export class ToolsForm extends JsonForm {
   content() {
     const tools = this.tools();
     if (!Array.isArray(tools)) return [h("p", { class: "banner banner--warning" }, gettext("tools.json must contain a list of tools."))];
+    const entries = tools.map((tool, index) => ({ tool, index, part: pointerOf([...this.base, index]) }));
+    const shown = this.chosen(entries);
     return [
       tools.length ? null : h("p", { class: "empty" }, gettext("No tools yet. Tools let the agent look something up or change something.")),
-      ...tools.map((tool, index) => this.tool(tool, index, tools.length)),
+      ...shown.map(({ tool, index }) => this.tool(tool, index, tools.length, shown.length === 1)),
       h("div", { class: "row" }, button(gettext("Add read tool"), () => this.add("read"), { at: "add-read" }), button(gettext("Add write tool"), () => this.add("write"), { at: "add-write" })),
     ].filter(Boolean);
   }
@@ -69,14 +71,14 @@ export class ToolsForm extends JsonForm {
     for (let count = 2; names.includes(name); count += 1) name = `${stem}_${count}`;
     const policy = kind === "read" ? { kind } : { kind, requires_approval: true };
     const made = { name, description: "", args_schema: { type: "object", properties: {}, required: [], additionalProperties: false }, policy };
-    this.arrange([[...this.base, names.length], made]);
+    this.list(() => this.arrange([[...this.base, names.length], made]));
     const fold = this.root.querySelectorAll("details.tool")[names.length];
     fold.open = true;
     fold.querySelector("input").select();
     fold.querySelector("input").focus();
   }
 
-  tool(tool, index, count) {
+  tool(tool, index, count, isAlone) {
     const at = [...this.base, index];
     if (!isObject(tool)) return h("p", { class: "banner banner--warning" }, interpolate(gettext("Entry %(number)s isn't a tool. Edit it in code."), { number: index + 1 }, true));
     const kind = tool.policy?.kind;
@@ -84,7 +86,7 @@ export class ToolsForm extends JsonForm {
       h("span", { class: `badge ${kind === "write" ? "badge--warning" : ""}` }, kind === "write" ? gettext("Write") : gettext("Read")),
       kind === "write" && tool.policy?.requires_approval === true ? h("span", { class: "badge" }, gettext("Approval required")) : null,
       h("span", { class: "muted tool-words" }, typeof tool.description === "string" ? tool.description : ""));
-    return h("details", { class: "tool form-group", "data-at": `tool-${index}`, "data-field": pointerOf(at), open: count === 1 }, head,
+    return h("details", { class: "tool form-group", "data-at": isAlone ? null : `tool-${index}`, "data-field": pointerOf(at), open: isAlone }, head,
       this.basics(tool, at), this.policy(tool, at),
       group(gettext("Arguments"), "", this.fields(tool.args_schema, [...at, "args_schema"], "argument")),
       this.result(tool, at), this.forms(tool, at), this.moves(at, index, count));
@@ -227,11 +229,15 @@ export class ToolsForm extends JsonForm {
 
   moves(at, index, count) {
     const list = this.base;
+    const swap = (other) => {
+      if (this.editor.part) this.editor.part = pointerOf([...list, other]);
+      this.arrange(this.swap(list, index, other));
+    };
     return h("div", { class: "row tool-moves" },
-      button(gettext("Move up"), () => this.arrange(this.swap(list, index, index - 1)), { disabled: index === 0, at: `${at}.up` }),
-      button(gettext("Move down"), () => this.arrange(this.swap(list, index, index + 1)), { disabled: index === count - 1, at: `${at}.down` }),
-      button(gettext("Duplicate"), () => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }])),
-      button(gettext("Delete tool"), () => this.remove(gettext("Tool removed"), [at, undefined])));
+      button(gettext("Move up"), () => swap(index - 1), { disabled: index === 0, at: `${at}.up` }),
+      button(gettext("Move down"), () => swap(index + 1), { disabled: index === count - 1, at: `${at}.down` }),
+      button(gettext("Duplicate"), () => this.list(() => this.arrange([[...list, count], { ...this.get(at), name: `${this.get([...at, "name"])}_copy` }]))),
+      button(gettext("Delete tool"), () => this.list(() => this.remove(gettext("Tool removed"), [at, undefined]))));
   }
 }
 

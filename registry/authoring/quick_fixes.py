@@ -7,7 +7,7 @@ can know. Texts that are put in as a beginning say so by their words.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,6 +67,26 @@ def quick_fixes_for(report: Report, capability_id: str) -> dict[Finding, QuickFi
         if fix is not None:
             found[finding] = fix
     return found
+
+
+def combine_fixes(fixes: Iterable[QuickFix]) -> tuple[list[QuickFix], int]:
+    """One fix for each file that does what all of these do, and how many of them are in it.
+
+    One whose edits meet those of an earlier one is left out: the next check returns it again.
+    """
+    edits: dict[str, list[TextEdit]] = {}
+    count = 0
+    for fix in fixes:
+        taken = edits.setdefault(fix.file, [])
+        if any(_meet(one, other) for one in fix.edits for other in taken):
+            continue
+        taken.extend(fix.edits)
+        count += 1
+    return [QuickFix("", file, tuple(all_of)) for file, all_of in edits.items()], count
+
+
+def _meet(one: TextEdit, other: TextEdit) -> bool:
+    return one.start <= other.end and other.start <= one.end
 
 
 def _parsed(text: str) -> Any:

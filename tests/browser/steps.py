@@ -35,15 +35,6 @@ def create(page: Page, url: str, capability_id: str) -> None:
     page.get_by_role("button", name="Close the message").click()
 
 
-def open_file(page: Page, name: str) -> Locator:
-    """Its tab, as text; answers what is typed in."""
-    page.get_by_role("tab", name=name).click()
-    page.get_by_role("group", name="Editor view").get_by_role("button", name="Code", exact=True).click()
-    area = page.get_by_role("textbox", name=name, exact=True)
-    expect(area).to_be_visible()
-    return area
-
-
 # What the Studio calls the four files.
 LABELS = {
     "capability.json": "Details",
@@ -53,9 +44,32 @@ LABELS = {
 }
 
 
+def choose(page: Page, name: str, part: str = "") -> None:
+    """A part of the outline; what stands beside it stays what it was."""
+    beside = page.get_by_role("tablist", name="Issues and preview").get_by_role("tab", selected=True)
+    shown = beside.get_attribute("id")
+    outline = page.locator("#outline")
+    if not outline.is_visible():
+        page.locator(".shell__outline summary").click()
+    outline.locator(
+        f"a[data-file='{name}'][data-part='{part}']" if part else f"a.outline__head[data-file='{name}']"
+    ).click()
+    expect(page.locator(f"#panel-{name.replace('.', '_')}")).to_be_visible()
+    page.locator(f"#{shown}").click()
+
+
+def open_file(page: Page, name: str) -> Locator:
+    """Its part of the outline, as text; answers what is typed in."""
+    choose(page, name)
+    page.get_by_role("group", name="Editor view").get_by_role("button", name="Code", exact=True).click()
+    area = page.get_by_role("textbox", name=name, exact=True)
+    expect(area).to_be_visible()
+    return area
+
+
 def open_form(page: Page, name: str) -> Locator:
-    """Its tab, as a form."""
-    page.get_by_role("tab", name=name).click()
+    """Its part of the outline, as a form."""
+    choose(page, name)
     page.get_by_role("group", name="Editor view").get_by_role("button", name="Form", exact=True).click()
     form = page.get_by_role("group", name=f"{LABELS[name]} as a form")
     expect(form).to_be_visible()

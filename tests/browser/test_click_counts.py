@@ -75,7 +75,7 @@ def _start_from(hand: _Hand, card: str) -> None:
 def _write_what_is_left(hand: _Hand, behavior: str) -> None:
     """From each finding to its place, where the words to write over are selected."""
     page = hand.page
-    places = page.locator("#findings").get_by_role("link", name=re.compile(r"^skill\.md:\d"))
+    places = page.locator("#findings").get_by_role("link", name=re.compile(r"^Instructions · "))
     for left, words in ((3, behavior), (2, EXAMPLE[0]), (1, EXAMPLE[1])):
         expect(places).to_have_count(left)
         hand.click(places.first)

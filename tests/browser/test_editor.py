@@ -314,32 +314,37 @@ def test_what_no_server_would_read_is_said_and_stays(editor: Page, allowed_on_co
     save(editor)
 
 
-def test_the_files_are_reached_by_keyboard_alone(editor: Page) -> None:
+def test_the_parts_are_reached_by_keyboard_alone(editor: Page) -> None:
     open_file(editor, "capability.json")
-    files = editor.get_by_role("tablist", name="Files")
-    files.get_by_role("tab", name="capability.json").focus()
-    for key, name in [
-        ("ArrowRight", "skill.md"),
-        ("ArrowRight", "tools.json"),
-        ("End", "ui_schemas.json"),
-        ("ArrowRight", "capability.json"),
-        ("ArrowLeft", "ui_schemas.json"),
-        ("Home", "capability.json"),
-        ("ArrowRight", "skill.md"),
-    ]:
-        editor.keyboard.press(key)
-        expect(files.get_by_role("tab", name=name)).to_be_focused()
-        expect(files.get_by_role("tab", selected=True)).to_have_count(1)
-        expect(files.get_by_role("tab", selected=True)).to_contain_text(name)
-    for name in ("Form", "Split", "Code"):
+    outline = editor.get_by_role("navigation", name="Outline")
+    outline.get_by_role("link", name="Details").focus()
+    sections = editor.locator("#outline a[data-file='skill.md']").all()
+    for link in sections:
         editor.keyboard.press("Tab")
+        expect(link).to_be_focused()
+    for link in (
+        outline.get_by_role("link", name="Tools", exact=True).first,
+        outline.get_by_role("link", name="Forms"),
+    ):
+        link.focus()
+        editor.keyboard.press("Enter")
+        expect(link).to_be_focused()
+        expect(outline.locator("[aria-current]")).to_have_count(1)
+        expect(link).to_have_attribute("aria-current", "true")
+    sections[0].focus()
+    editor.keyboard.press("Enter")
+    expect(editor.locator("#panel-skill_md")).to_be_visible()
+    editor.get_by_role("button", name="Form", exact=True).focus()
+    for name in ("Form", "Split", "Code"):
         expect(editor.get_by_role("button", name=name, exact=True)).to_be_focused()
-    editor.keyboard.press("Tab")
-    expect(editor.get_by_role("textbox", name="skill.md", exact=True)).to_be_focused()
+        editor.keyboard.press("Tab")
+    expect(editor.get_by_role("button", name="Save draft")).to_be_focused()
+    area = editor.get_by_role("textbox", name="skill.md", exact=True)
+    area.focus()
     editor.keyboard.press("Control+End")
     editor.keyboard.type("typed")
     editor.keyboard.press("Shift+Tab")
-    expect(editor.get_by_role("button", name="Code", exact=True)).to_be_focused()
+    expect(area).not_to_be_focused()
     assert texts_of(editor)["skill_md"].endswith("typed")
     save(editor)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, create, expect_state, open_file, open_form, put, save, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, choose, create, expect_state, open_file, open_form, put, save, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -224,7 +224,7 @@ def test_a_section_is_written_and_a_heading_typed_into_it_doubles_nothing(editor
 
 def test_a_finding_leads_to_the_field_that_holds_its_place(editor: Page) -> None:
     open_form(editor, "skill.md")
-    editor.get_by_role("tab", name="capability.json").click()
+    choose(editor, "capability.json")
     editor.locator("#findings a.issue__place").first.click()
     field = editor.get_by_role("textbox", name="Text of Default behavior")
     expect(field).to_be_focused()

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from registry.common.schema_loader import read_schema
 from registry.validation.rules.sections import list_sections
-from tests.browser.steps import AUTOSAVE_OFF, create, put
+from tests.browser.steps import AUTOSAVE_OFF, choose, create, put
 from tests.browser.test_editor_places import FORM, FULL
 from tests.factories import to_json
 from tests.unit.studio.brackets import CLOSED, OPENED, outside_brackets
@@ -85,7 +85,7 @@ def test_the_forms_and_the_preview_speak_the_readers_language(editor: Page) -> N
     for file, value in FULL.items():
         put(editor, file, to_json(value))
     for file in ("capability.json", "skill.md", "tools.json", "ui_schemas.json"):
-        editor.get_by_role("tab", name=file).click()
+        choose(editor, file)
         form = editor.locator(f".file[data-file='{file}'] .form-view")
         expect(form.locator("button").first).to_be_attached()
         if file == "tools.json":
@@ -102,18 +102,18 @@ def test_the_forms_and_the_preview_speak_the_readers_language(editor: Page) -> N
 def test_what_a_form_cannot_show_is_said_in_the_readers_language(editor: Page) -> None:
     for text in ("{", "[1,", '[1, {"a": 1}]', '"text"'):
         put(editor, "tools.json", text)
-        editor.get_by_role("tab", name="tools.json").click()
+        choose(editor, "tools.json")
         form = ".file[data-file='tools.json'] .form-view"
         expect(editor.locator(f"{form} .banner").first).to_be_visible()
         assert _untranslated(editor, f"{form} > *") == [], text
     put(editor, "ui_schemas.json", to_json({"a": FORM["definition"]}))
-    editor.get_by_role("tab", name="ui_schemas.json").click()
+    choose(editor, "ui_schemas.json")
     expect(editor.locator(".screen")).to_have_count(1)
     assert _untranslated(editor, ".file[data-file='ui_schemas.json'] .form-view > *") == []
 
 
 def test_the_text_editor_speaks_it_too(editor: Page) -> None:
-    editor.get_by_role("tab", name="capability.json").click()
+    choose(editor, "capability.json")
     editor.locator(".modes [data-mode=text]").click()
     editor.locator("#panel-capability_json .cm-content").press("Control+f")
     expect(editor.locator(".cm-search")).to_be_visible()

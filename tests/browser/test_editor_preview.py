@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, create, put, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, choose, create, put, texts_of
 from tests.servers import ROOT
 from tests.unit.studio.pages.test_draft_preview import HOSTILE
 
@@ -152,7 +152,7 @@ def test_a_lost_connection_is_said_in_the_preview(editor: Page, allowed_on_conso
 def test_nothing_breaks_the_content_policy_while_one_writes(editor: Page, studio: Studio) -> None:
     create(editor, studio.url, f"policy_{next(_numbers)}")
     for name in ("skill.md", "tools.json"):
-        editor.get_by_role("tab", name=name).click()
+        choose(editor, name)
         for mode in ("Code", "Split", "Form"):
             editor.get_by_role("button", name=mode, exact=True).click()
             if mode != "Text":

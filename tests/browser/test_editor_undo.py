@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import create, open_file, open_form, put, save, texts_of
+from tests.browser.steps import choose, create, open_file, open_form, put, save, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -219,15 +219,15 @@ def test_the_notice_is_dismissed(editor: Page) -> None:
 
 def test_from_another_file_undo_leads_back(editor: Page) -> None:
     open_form(editor, "skill.md").get_by_role("button", name="Remove section Overview").click()
-    editor.get_by_role("tab", name="tools.json").click()
+    choose(editor, "tools.json")
     _notice(editor).get_by_role("button", name="Undo").click()
-    expect(editor.get_by_role("tab", name="skill.md")).to_have_attribute("aria-selected", "true")
+    expect(editor.locator("#outline a.outline__head[data-file='skill.md']")).to_have_attribute("aria-current", "true")
     assert texts_of(editor)["skill_md"] == SKILL
 
 
 def test_beside_the_code_the_form_is_undone_once(editor: Page) -> None:
     """The code editor has an undo of its own: what it took back is not put back a second time."""
-    editor.get_by_role("tab", name="skill.md").click()
+    choose(editor, "skill.md")
     editor.get_by_role("group", name="Editor view").get_by_role("button", name="Split", exact=True).click()
     form = editor.get_by_role("group", name="Instructions as a form")
     form.get_by_role("button", name="Remove section Core Capabilities", exact=True).click()

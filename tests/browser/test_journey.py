@@ -106,7 +106,9 @@ def _an_error_appears_and_is_mended(page: Page) -> None:
     findings = page.get_by_role("region", name="Issues")
     place = findings.get_by_role("link", name=re.compile("tools.json:"))
     expect(place.first).to_be_visible()
-    expect(page.get_by_role("tab", name="tools.json (has errors)")).to_be_visible()
+    expect(
+        page.get_by_role("navigation", name="Outline").get_by_role("link", name="Tools (has errors)")
+    ).to_be_visible()
     line, column = map(int, place.first.inner_text().split(":")[1:])
     open_file(page, "skill.md")
     place.first.click()

@@ -109,7 +109,7 @@ def _write(hand: _Hand) -> None:
     hand.click("button", "Create draft")
     expect(hand.page.locator("#findings")).to_contain_text("3 warnings")
     hand.used.add("Instructions")
-    hand.page.get_by_role("tab", name="Instructions").click()
+    hand.page.get_by_role("navigation", name="Outline").get_by_role("link", name="Instructions").click()
     hand.fill("Text of Default behavior")
     hand.fill("Text of Examples")
     expect(hand.page.locator("#findings")).not_to_contain_text("PLACEHOLDER_LEFT")

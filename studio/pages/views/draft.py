@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,12 +12,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from registry.authoring import three_way_merge
-from registry.authoring.field_locator import FormLocation, locate_field
-from registry.authoring.quick_fixes import QuickFix, quick_fixes_for
 from registry.bundles.scaffolds import PROFILES
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
@@ -26,11 +22,13 @@ from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
 from registry.models import Capability
 from registry.publishing import reviews
-from registry.validation import BUNDLE_FILES, Finding, Report
+from registry.validation import BUNDLE_FILES, Report
 from registry.validation.rules.sections import list_sections
 from studio.pages.actions import run_action
 from studio.pages.confirmations import bundles as questions
 from studio.pages.confirmations.page import confirmed_first
+from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
+from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
 from studio.pages.undo import Undo
@@ -38,14 +36,6 @@ from studio.pages.views.capability import get_capability_or_404
 
 # Form fields cannot hold a dot in every tool; the file's own name stands beside it.
 FIELDS: Final[dict[str, str]] = {name: name.replace(".", "_") for name in BUNDLE_FILES}
-LABELS: Final = {
-    "capability.json": gettext_lazy("Details"),
-    "skill.md": gettext_lazy("Instructions"),
-    "tools.json": gettext_lazy("Tools"),
-    "ui_schemas.json": gettext_lazy("Forms"),
-}
-# More than anyone fixes at once; the rest appears as these go.
-FINDINGS_SHOWN: Final = 200
 
 
 @dataclass(frozen=True)
@@ -56,46 +46,6 @@ class FilePanel:
     field: str
     label: str
     text: str
-
-
-@dataclass(frozen=True)
-class FindingRow:
-    """A finding, with the form field where it can be fixed, or the row that it belongs to.
-
-    `fix` is the quick fix where there is one, as JSON `{file, edits}`; `fix_label` is the label of its button.
-    """
-
-    finding: Finding
-    place: FormLocation | None
-    fix: str
-    fix_label: str
-
-
-def _rows(report: Report, capability_id: str, files: Mapping[str, str]) -> list[FindingRow]:
-    """What blocks comes first, each weight in the order of the files."""
-    fixes = quick_fixes_for(report, capability_id)
-    found = (*report.errors, *report.warnings)[:FINDINGS_SHOWN]
-    return [_row(finding, fixes.get(finding), report, files) for finding in found]
-
-
-def _row(finding: Finding, fix: QuickFix | None, report: Report, files: Mapping[str, str]) -> FindingRow:
-    place = locate_field(finding, report.files.get(finding.file, ""))
-    # Where what was checked is not what stands in the browser, such as a file that is too large, no offset holds.
-    if fix is None or files.get(fix.file) != report.files.get(fix.file):
-        return FindingRow(finding, place, "", "")
-    return FindingRow(finding, place, _as_json(fix, files[fix.file]), fix.label)
-
-
-def _as_json(fix: QuickFix, text: str) -> str:
-    """Offsets as a browser counts: in UTF-16 units."""
-    edits = [
-        {"from": _units(text[: edit.start]), "to": _units(text[: edit.end]), "insert": edit.text} for edit in fix.edits
-    ]
-    return json.dumps({"file": fix.file, "edits": edits})
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def _facts() -> dict[str, Any]:
@@ -129,11 +79,13 @@ def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[
 
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
+    outline = build_outline(report)
     return {
         "capability_id": capability_id,
         "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
         "panels": _panels(files),
-        "rows": _rows(report, capability_id, files),
+        "outline": outline,
+        "kinds": group_findings(report, capability_id, files, outline),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
         "based_on": based_on,
@@ -155,10 +107,10 @@ def draft_edit(request: StudioRequest, capability_id: str) -> HttpResponse:
 @author_required
 @require_POST
 def draft_check(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Findings for the texts in the browser; stores nothing."""
+    """Findings for the texts in the browser, and where they are; stores nothing."""
     files = get_submitted_files(request)
     report = drafts.validate_draft_files(capability_id, files)
-    return render(request, "studio/draft/edit.html#findings", _context(capability_id, files, None, report))
+    return render(request, "studio/draft/edit.html#checked", _context(capability_id, files, None, report))
 
 
 @author_required

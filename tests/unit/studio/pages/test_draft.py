@@ -137,8 +137,10 @@ def test_the_findings_are_the_same_part_of_the_page(client: Client) -> None:
     _save(bundle() | {"tools.json": "["})
     page = client.get(EDIT).content
     fragment = client.post(CHECK, _form(client).values, headers=HTMX).content
-    assert b"JSON_INVALID" in fragment
-    assert fragment.strip() in page
+    findings, outline = fragment.split(b'<div hx-swap-oob="innerHTML:#outline">')
+    assert b"JSON_INVALID" in findings
+    assert findings.strip() in page
+    assert outline.strip().removesuffix(b"</div>").strip() in page
 
 
 def test_a_check_never_tells_the_version(client: Client) -> None:
@@ -311,5 +313,6 @@ def test_a_finding_names_the_field_that_writes_it_or_the_row_that_holds_it(clien
     _save(files)
     for page in (client.get(EDIT), client.post(CHECK, _sent(files), headers=HTMX)):
         text = " ".join(page.content.decode().split()).replace(" >", ">")
-        assert 'data-field="/0/args_schema/properties/limit/type">tools.json' in text
-        assert 'data-field="/0" data-unwritten>tools.json' in text
+        assert 'data-field="/0/args_schema/properties/limit/type"><span class="issue__where">Tools · alpha_list' in text
+        assert 'data-field="/0" data-unwritten><span class="issue__where">Tools · alpha_list' in text
+        assert '<span class="issue__file">tools.json:' in text

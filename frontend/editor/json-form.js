@@ -36,7 +36,7 @@ export class JsonForm {
   }
 
   // Of the entries of a list, each with its pointer, the one that was chosen in the outline; all where it is gone.
-  chosen(entries) {
+  ofPart(entries) {
     const { part } = this.editor;
     const found = entries.filter((entry) => entry.part === part);
     return found.length ? found : entries;

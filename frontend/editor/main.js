@@ -59,6 +59,12 @@ class Editor {
     };
   }
 
+  // The tools as they are written, wherever the file holds them.
+  tools() {
+    const list = this.value("tools.json", []);
+    return Array.isArray(list) ? list : Array.isArray(list?.tools) ? list.tools : [];
+  }
+
   sections() {
     const profile = this.facts().profile();
     const all = this.given.sections[profile] ?? [];
@@ -161,7 +167,7 @@ class Editor {
   }
 
   // From the outline: to a part in whatever view there is, and beside it what readers would get of it.
-  choose({ file, part, line }) {
+  choose({ file, part, line = 1 }) {
     this.open(file, { part });
     if (this.mode !== "form" && part) this.here.code.goTo(line, 1);
     const place = this.mode === "form" && this.here.form.partAt?.(part);

@@ -1,4 +1,5 @@
 // What readers would get of the texts as they stand: the skill as a page, its forms, the prompt, the load answer.
+import { tick } from "./controls.js";
 import { h } from "./dom.js";
 import { gettext, interpolate } from "./gettext.js";
 
@@ -16,6 +17,7 @@ export class Preview {
     this.answer = null;
     this.form = "";
     this.theme = "";
+    this.hasSamples = false;
     this.frame = null;
     document.querySelector(".beside-tabs").hidden = false;
     for (const tab of this.tabs) {
@@ -139,21 +141,22 @@ export class Preview {
     }
     const form = forms.find((one) => one.schema_id === this.form) ?? forms[0];
     this.form = form.schema_id;
-    const stamp = JSON.stringify([form, this.theme, this.dark(), forms.map((one) => one.schema_id)]);
+    const stamp = JSON.stringify([form, this.theme, this.hasSamples, this.dark(), forms.map((one) => one.schema_id)]);
     if (this.frame?.isConnected && this.drawn === stamp) return undefined;
     this.drawn = stamp;
     const pick = h("select", { class: "select", "aria-label": gettext("Form"), onchange: (event) => { this.form = event.target.value; this.drawForms(); } },
       forms.map((one) => h("option", { value: one.schema_id, selected: one === form }, one.title ? `${one.title} (${one.schema_id})` : one.schema_id)));
     const isDark = this.theme ? this.theme === "dark" : this.dark();
     const light = h("button", { type: "button", class: "btn btn--sm", "data-preview-theme": true, onclick: () => { this.theme = isDark ? "light" : "dark"; this.drawForms(); } }, isDark ? gettext("Light preview") : gettext("Dark preview"));
-    const head = h("div", { class: "preview-head" }, pick, light);
+    const head = h("div", { class: "preview-head" }, pick, light,
+      tick(gettext("Sample values"), this.hasSamples, { help: gettext("Only in this preview."), changed: (on) => { this.hasSamples = on; this.drawForms(); this.root.querySelector(".preview-head [type=checkbox]").focus(); } }));
     if (!form.messages) {
       this.frame = null;
       return this.root.replaceChildren(head, h("div", { class: "banner banner--warning" }, h("p", { translate: "no" }, form.why)));
     }
     this.frame = h("iframe", { class: "preview-frame preview-form", title: interpolate(gettext("Form %(name)s"), { name: form.schema_id }, true), sandbox: "allow-scripts" });
     this.frame.srcdoc = page(isDark, this.root.dataset.style, this.root.dataset.surface, "");
-    this.messages = form.messages;
+    this.messages = (this.hasSamples && form.sample_messages) || form.messages;
     this.log ??= h("ol", { class: "action-log", "aria-live": "polite" });
     this.root.replaceChildren(head, this.frame, h("h3", {}, gettext("Result")),
       h("p", { class: "field__hint" }, gettext("Try the form. Calls are checked but not executed.")), this.log);

@@ -56,7 +56,7 @@ export class ToolsForm extends JsonForm {
     const tools = this.tools();
     if (!Array.isArray(tools)) return [h("p", { class: "banner banner--warning" }, gettext("tools.json must contain a list of tools."))];
     const entries = tools.map((tool, index) => ({ tool, index, part: pointerOf([...this.base, index]) }));
-    const shown = this.chosen(entries);
+    const shown = this.ofPart(entries);
     return [
       tools.length ? null : h("p", { class: "empty" }, gettext("No tools yet. Tools let the agent look something up or change something.")),
       ...shown.map(({ tool, index }) => this.tool(tool, index, tools.length, shown.length === 1)),

@@ -1,4 +1,4 @@
-"""A first form for a tool: a field for each argument, a button that calls the tool, sample data that it would take.
+"""A first form for a tool: a field for each argument and a button that calls the tool; it begins empty.
 
 What cannot be entered in a form (a value whose type the schema leaves open) is left out where it is not required, and
 refused where it is. The result is an entry of ui_schemas.json that can be published as it is.
@@ -19,6 +19,13 @@ from registry.validation.a2ui.surface import dict_or_empty
 CATALOG: Final = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
 FIELDS_MAX: Final = 60
 _DEPTH_MAX: Final = 4
+# With which the names of tools end, and the titles of forms begin.
+_VERBS: Final = frozenset(
+    (
+        *("add", "book", "cancel", "change", "close", "create", "delete", "log", "open", "order"),
+        *("remove", "request", "save", "send", "set", "start", "stop", "submit", "update"),
+    )
+)
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -103,7 +110,7 @@ def _entry(tool: dict[str, Any], schema_id: str) -> tuple[dict[str, Any], list[s
     children, sample = _fields(schema, "", making, 0)
     if len(making.components) > FIELDS_MAX:
         raise InvalidRequest(f"The tool has too many arguments for one form: at most {FIELDS_MAX} fields")
-    title = _label(str(tool.get("name", "")))
+    title = _title(str(tool.get("name", "")))
     context = {name: {"path": f"/{_escaped(name)}"} for name in sample}
     event: dict[str, Any] = {"name": "send", **({"context": context} if context else {})}
     send = _button("send", event, "primary")
@@ -137,7 +144,7 @@ def _button(name: str, event: dict[str, Any], variant: str) -> dict[str, Any]:
 
 
 def _fields(schema: dict[str, Any], at: str, making: _Making, depth: int) -> tuple[list[str], dict[str, Any]]:
-    """Fields for the properties of an object, and its sample."""
+    """Fields for the properties of an object, and the data that they begin with."""
     needed = schema.get("required") if isinstance(schema.get("required"), list) else []
     children: list[str] = []
     sample: dict[str, Any] = {}
@@ -157,13 +164,13 @@ def _fields(schema: dict[str, Any], at: str, making: _Making, depth: int) -> tup
 def _field(
     name: str, schema: dict[str, Any], path: str, making: _Making, depth: int, *, is_needed: bool
 ) -> tuple[list[str], Any] | None:
-    """The components for one value with its sample; None where there is no field for it."""
+    """The components for one value with what it begins with; None where there is no field for it."""
     if depth > _DEPTH_MAX or {"$ref", "anyOf", "oneOf", "allOf", "not", "if", "const", "pattern"} & set(schema):
         return None
     kind, label = schema.get("type"), _label(name) + ("" if is_needed else " (optional)")
     bound = {"label": label, "value": {"path": path}, "accessibility": {"label": label}}
     if isinstance(schema.get("enum"), list):
-        return _choice(name, schema["enum"], bound, making, several=False)
+        return _choice(name, schema, bound, making, is_needed=is_needed)
     if kind == "object":
         heading = making.add(f"{name}_title", component="Text", text=label, variant="h4")
         children, sample = _fields(schema, path, making, depth + 1)
@@ -180,13 +187,26 @@ def _field(
 
 
 def _choice(
-    name: str, words: list[Any], bound: dict[str, Any], making: _Making, *, several: bool
+    name: str,
+    schema: dict[str, Any],
+    bound: dict[str, Any],
+    making: _Making,
+    *,
+    is_needed: bool,
+    several: bool = False,
 ) -> tuple[list[str], Any] | None:
+    words = schema["enum"]
     if not words or not all(isinstance(one, str) and one for one in words) or len(set(words)) != len(words):
         return None
     options = [{"label": _label(one), "value": one} for one in words]
     variant = "multipleSelection" if several else "mutuallyExclusive"
-    return [making.add(name, component="ChoicePicker", variant=variant, options=options, **bound)], [words[0]]
+    made = making.add(name, component="ChoicePicker", variant=variant, options=options, **bound)
+    if is_needed:
+        making.required.append(bound["value"]["path"])
+    if several or is_needed:
+        return [made], [schema["default"]] if schema.get("default") in words else []
+    # Where nothing is chosen an empty list is sent, which an argument that takes one of these refuses.
+    return [made], [schema["default"] if schema.get("default") in words else words[0]]
 
 
 def _list(
@@ -195,7 +215,7 @@ def _list(
     """A choice of several, or the first entry of a list of anything."""
     items = dict_or_empty(schema.get("items"))
     if isinstance(items.get("enum"), list):
-        return _choice(name, items["enum"], bound, making, several=True)
+        return _choice(name, items, bound, making, is_needed=False, several=True)
     if not items or (isinstance(schema.get("minItems"), int) and schema["minItems"] > 1):
         return None
     made = _field(name, items, f"{bound['value']['path']}/0", making, depth + 1, is_needed=True)
@@ -209,7 +229,7 @@ def _moment(
     if is_needed:
         making.required.append(bound["value"]["path"])
     made = making.add(name, component="DateTimeInput", enableDate=True, enableTime=has_time, **bound)
-    return [made], _sample(schema, "2026-01-15T09:00:00" if has_time else "2026-01-15")
+    return [made], _initial(schema)
 
 
 def _text(
@@ -222,20 +242,24 @@ def _text(
     checks = []
     if is_needed:
         making.required.append(path)
-        checks.append(_check("required", path, f"Enter {_label(name).lower()}."))
     if is_number:
         bounds = {"min": schema.get("minimum"), "max": schema.get("maximum")}
         given = {key: value for key, value in bounds.items() if isinstance(value, int | float)}
         if given:
             words = " and ".join(f"at {'least' if key == 'min' else 'most'} {value}" for key, value in given.items())
-            checks.append(_check("numeric", path, f"{_label(name)} must be {words}.", **given))
+            checks.append(_within(path, f"{_label(name)} must be {words}.", **given))
     more = {"checks": checks} if checks else {}
-    return [making.add(name, component="TextField", variant=variant, **bound, **more)], _example_string(schema)
+    return [making.add(name, component="TextField", variant=variant, **bound, **more)], _initial(schema)
 
 
-def _check(call: str, path: str, message: str, **args: Any) -> dict[str, Any]:
-    given = {"value": {"path": path}, **args}
-    return {"condition": {"call": call, "args": given, "returnType": "boolean"}, "message": message}
+def _within(path: str, message: str, **bounds: Any) -> dict[str, Any]:
+    """A check of a number that says nothing while there is none: a form begins empty, and not in red."""
+    value = {"value": {"path": path}}
+    entered = {"call": "required", "args": value, "returnType": "boolean"}
+    is_empty = {"call": "not", "args": {"value": entered}, "returnType": "boolean"}
+    fits = {"call": "numeric", "args": {**value, **bounds}, "returnType": "boolean"}
+    condition = {"call": "or", "args": {"values": [is_empty, fits]}, "returnType": "boolean"}
+    return {"condition": condition, "message": message}
 
 
 def _all_given(paths: list[str]) -> dict[str, Any]:
@@ -244,23 +268,16 @@ def _all_given(paths: list[str]) -> dict[str, Any]:
     return {"condition": condition, "message": "Fill in what is needed first."}
 
 
-def _sample(schema: dict[str, Any], otherwise: Any) -> Any:
-    examples = schema.get("examples")
-    given = [*(examples if isinstance(examples, list) else []), schema.get("default")]
-    return next((one for one in given if isinstance(one, type(otherwise)) and not isinstance(one, bool)), otherwise)
+def _initial(schema: dict[str, Any]) -> str:
+    """What a text field begins with: the default of the argument, or nothing."""
+    default = schema.get("default")
+    return str(default) if isinstance(default, str | int | float) and not isinstance(default, bool) else ""
 
 
-def _example_string(schema: dict[str, Any]) -> str:
-    """A string that the schema accepts: fields contain strings, and numbers are parsed from them."""
-    if schema.get("type") == "string":
-        least = schema.get("minLength") if isinstance(schema.get("minLength"), int) else 1
-        most = schema.get("maxLength") if isinstance(schema.get("maxLength"), int) else 200
-        return str(_sample(schema, ("example" * (max(1, least or 1) // 7 + 1))[: max(least or 1, min(7, most or 7))]))
-    examples = schema.get("examples")
-    given = [*(examples if isinstance(examples, list) else []), schema.get("default")]
-    least = next((schema[key] for key in ("minimum", "maximum") if isinstance(schema.get(key), int | float)), 1)
-    number = next((one for one in given if isinstance(one, int | float) and not isinstance(one, bool)), least)
-    return str(number)
+def _title(name: str) -> str:
+    """What the form does: leave_request_create asks to create a leave request."""
+    *rest, last = name.split("_") or [""]
+    return _label(" ".join([last, *rest]) if rest and last in _VERBS else name)
 
 
 def _label(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from registry.bundles.skill_document import SkillDocument
 from registry.catalog import drafts
 from registry.core.queries import build_load_response
 from registry.validation import Finding, Report
+from registry.validation.a2ui.data_paths import parse_path, resolve
+from registry.validation.a2ui.samples import with_samples
 from registry.validation.a2ui.surface import dict_or_empty
 
 _NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
@@ -25,12 +28,16 @@ _NOT_CHECKED: Final = frozenset({"CHECK_FAILED", "FINDINGS_CUT"})
 
 @dataclass(frozen=True)
 class FormPreview:
-    """A form of ui_schemas.json. `messages` draw it; None where it has errors, and `why` says so."""
+    """A form of ui_schemas.json. `messages` draw it; None where it has errors, and `why` says so.
+
+    `sample_messages` draw it with samples wherever it begins with nothing: for its author alone.
+    """
 
     schema_id: str
     title: str
     messages: list[dict[str, Any]] | None
     why: str = ""
+    sample_messages: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,13 +86,24 @@ def _forms(report: Report) -> list[FormPreview]:
     entries = [{"schema_id": key, "definition": one} for key, one in written.items()] if is_map else written
     if not isinstance(entries, list):
         return []
-    found = []
+    found, tools = [], _tools(report)
     for index, entry in enumerate(entries[:50]):
         if not isinstance(entry, dict) or not isinstance(entry.get("schema_id"), str):
             continue
         step = entry["schema_id"].replace("~", "~0").replace("/", "~1") if is_map else str(index)
-        found.append(_form(entry, [one for one in errors if _concerns(one, f"/{step}")]))
+        found.append(_form(entry, [one for one in errors if _concerns(one, f"/{step}")], tools))
     return found
+
+
+def _tools(report: Report) -> dict[str, dict[str, Any]]:
+    """The arguments of each tool by its name, as far as they can be read."""
+    try:
+        written = json.loads(report.files.get("tools.json") or "[]")
+    except (ValueError, RecursionError):
+        return {}
+    tools = written.get("tools") if isinstance(written, dict) else written
+    named = [dict_or_empty(one) for one in (tools if isinstance(tools, list) else [])]
+    return {one["name"]: dict_or_empty(one.get("args_schema")) for one in named if isinstance(one.get("name"), str)}
 
 
 def _concerns(finding: Finding, pointer: str) -> bool:
@@ -94,7 +112,7 @@ def _concerns(finding: Finding, pointer: str) -> bool:
     return is_whole or finding.pointer == pointer or finding.pointer.startswith(f"{pointer}/")
 
 
-def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
+def _form(entry: dict[str, Any], errors: list[Finding], tools: Mapping[str, dict[str, Any]]) -> FormPreview:
     """Never drawn with an error: a renderer hangs on a component that contains itself."""
     title = entry.get("title") if isinstance(entry.get("title"), str) else ""
     if errors:
@@ -102,12 +120,32 @@ def _form(entry: dict[str, Any], errors: list[Finding]) -> FormPreview:
         return FormPreview(
             entry["schema_id"], title or "", None, f"It is drawn once its {count} are fixed. {errors[0].message}."
         )
-    return FormPreview(entry["schema_id"], title or "", _messages(entry))
-
-
-def _messages(entry: dict[str, Any]) -> list[dict[str, Any]]:
     definition = dict_or_empty(entry.get("definition"))
-    return surface_messages(definition, entry["schema_id"], version=entry.get("a2ui_version", VERSION))
+    version, schema_id = entry.get("a2ui_version", VERSION), entry["schema_id"]
+    filled = _filled(entry, definition, tools)
+    return FormPreview(
+        schema_id,
+        title or "",
+        surface_messages(definition, schema_id, version=version),
+        sample_messages=surface_messages(definition, schema_id, data=filled, version=version),
+    )
+
+
+def _filled(entry: dict[str, Any], definition: dict[str, Any], tools: Mapping[str, dict[str, Any]]) -> Any:
+    """The data of a form with samples for what its buttons send to tools."""
+    data = copy.deepcopy(definition.get("dataModel", {}))
+    for component in definition.get("components", ()):
+        event = dict_or_empty(dict_or_empty(dict_or_empty(component).get("action")).get("event"))
+        action = dict_or_empty(dict_or_empty(entry.get("actions")).get(str(event.get("name"))))
+        properties = dict_or_empty(tools.get(str(action.get("tool")), {}).get("properties"))
+        for name, value in dict_or_empty(event.get("context")).items():
+            path = value.get("path") if isinstance(value, dict) else None
+            steps = parse_path(path) if isinstance(path, str) and path.startswith("/") else ()
+            holder = resolve(data, steps[:-1])[0] if steps else None
+            if isinstance(holder, dict) and steps[-1] in holder:
+                last = steps[-1]
+                holder[last] = with_samples(properties.get(name), holder[last])
+    return data
 
 
 def check_action(

@@ -13,6 +13,7 @@ from registry.bundles.problem import Path, RawFinding
 from registry.validation.a2ui.arguments import ArgsSchema, Arguments, evaluate
 from registry.validation.a2ui.budget import Budget, build_finding, component_name, join_words, quote_value
 from registry.validation.a2ui.data_paths import MISSING
+from registry.validation.a2ui.samples import with_samples
 from registry.validation.a2ui.scopes import ComponentVisit, DataScope
 from registry.validation.a2ui.surface import Component, Surface, dict_or_empty
 
@@ -150,6 +151,10 @@ def _refusals(
     for scope in scopes:
         sample = evaluate(surface, scope, value)
         verdict = None if sample is MISSING else arguments.judge(args, key, sample)
+        if verdict is not None:
+            # What the user has yet to enter says nothing about what would be sent.
+            entered = with_samples(args.properties.get(key), sample)
+            verdict = verdict if entered == sample else arguments.judge(args, key, entered)
         if verdict is not None:
             yield verdict
             return

@@ -20,7 +20,7 @@ from studio.pages.views.draft import get_submitted_files
 @author_required
 @require_POST
 def draft_preview(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """`{skill_html, forms: [{schema_id, title, messages, why}], agent, load, load_bytes}` for the texts given."""
+    """`{skill_html, forms, agent, load, load_bytes}` for the texts given; each form is a `FormPreview`."""
     found = preview.build_preview(capability_id=capability_id, files=get_submitted_files(request))
     load = found.load.decode() if found.load is not None else None
     answer: dict[str, Any] = {

@@ -28,6 +28,8 @@ export class Findings {
       if (texts) this.checked = texts;
       this.draw();
       this.say();
+      // A message that counts what is to be done is no longer true.
+      if (texts && !this.root.querySelector(".issue")) for (const toast of document.querySelectorAll(".messages [data-toast]")) toast.remove();
     });
   }
 

@@ -89,7 +89,8 @@ def _title(same: Sequence[Finding]) -> str:
         return first.message
     if first.code == "FIELD_MISSING":
         return _("Missing required field '%(key)s'") % {"key": first.subject}
-    return known.cause
+    # Its first sentence says what is wrong.
+    return known.cause.partition(". ")[0].rstrip(".") + "."
 
 
 def _as_json(fix: QuickFix, files: Mapping[str, str]) -> str:

@@ -117,7 +117,7 @@ def test_a_bundle_with_two_tools_and_a_form_is_made_by_the_forms_alone(editor: P
     assert written["policy"] == {"kind": "write", "requires_approval": True}
     form.get_by_role("button", name="Generate form").click()
     frame = editor.frame_locator("iframe.preview-form")
-    expect(frame.get_by_text("Sleep save")).to_be_visible()
+    expect(frame.get_by_text("Save sleep")).to_be_visible()
     form = open_form(editor, "tools.json")
     form.get_by_role("button", name="Add read tool").click()
     tool = form.locator("details.tool").last

@@ -101,8 +101,18 @@ def _comment_on_a_line(publisher: Page, studio: Studio, address: str) -> None:
     publisher.get_by_role("main").get_by_role("link", name="Sleep Log").click()
     assert publisher.url == address
     publisher.get_by_role("link", name="Comment on line 9 of skill.md").click()
-    publisher.get_by_label("Comment on skill.md:9").fill("Once a night?")
-    publisher.get_by_role("button", name="Comment", exact=True).click()
+    # Below the line, with the focus, and without a page load.
+    assert publisher.url == address
+    words = publisher.get_by_label("Comment on skill.md:9")
+    expect(words).to_be_focused()
+    line = publisher.get_by_role("link", name="Comment on line 9 of skill.md")
+    assert words.bounding_box()["y"] > line.bounding_box()["y"]
+    words.press("Escape")
+    expect(words).to_have_count(0)
+    expect(line).to_be_focused()
+    publisher.keyboard.press("Enter")
+    words.fill("Once a night?")
+    publisher.locator("tr.composer").get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text("Once a night?")
     _answer_and_resolve(publisher)
 

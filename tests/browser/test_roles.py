@@ -176,7 +176,7 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     line = publisher.locator("tr").filter(has_text="Save what was watered, once.").get_by_role("link").last
     line.click()
     publisher.get_by_label(re.compile(r"Comment on skill.md:\d+")).fill(QUESTION)
-    publisher.get_by_role("button", name="Comment", exact=True).click()
+    publisher.locator("tr.composer").get_by_role("button", name="Comment", exact=True).click()
     expect(publisher.locator("tr.is-said")).to_contain_text(QUESTION)
     # Words on a line do not squeeze a text that has nothing to stand beside.
     said = publisher.locator("tr.is-said").evaluate("row => row.cells[0].getBoundingClientRect().right")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,6 +32,7 @@ from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
+from studio.pages.playground_session import MESSAGE_LENGTH_MAX
 from studio.pages.undo import Undo
 from studio.pages.views.capability import get_capability_or_404
 
@@ -79,17 +81,27 @@ def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[
 
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
-    outline = build_outline(report)
+    outline, example = build_outline(report), _first_example(files)
     return {
         "capability_id": capability_id,
         "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
         "panels": _panels(files),
         "outline": outline,
+        "test_query": urlencode({"drafts": "yes"} | ({"m": example} if example else {})),
         "kinds": group_findings(report, capability_id, files, outline),
         "findings_left_out": max(0, len(report.findings) - FINDINGS_SHOWN),
         "report": report,
         "based_on": based_on,
     }
+
+
+def _first_example(files: Mapping[str, str]) -> str:
+    """The first message that the author says the capability is for: *Test* opens the playground with it said."""
+    try:
+        found = json.loads(files.get("capability.json", ""))["utterances"]["should_match"][0]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return ""
+    return found[:MESSAGE_LENGTH_MAX] if isinstance(found, str) else ""
 
 
 @author_required

@@ -152,9 +152,11 @@ def test_every_moment_is_told_in_the_readers_zone_with_its_name() -> None:
     check_each(PAGES, check, name=_in_templates)
 
 
-# Keys, names of nodes and what a file holds: Do, Check and Say are words of a playbook, in every language.
+# Keys, names of nodes, of components of a form and what a file holds: Do, Check and Say are words of a playbook, in
+# every language.
 NO_WORDS_OF_SCRIPTS = {
     "Array",
+    "Button",
     "Check",
     "Do",
     "Escape",
@@ -164,8 +166,10 @@ NO_WORDS_OF_SCRIPTS = {
     "Object",
     "Property",
     "Say",
+    "Slider",
     "Steps",
     "String",
+    "Text",
     "True",
     "input, select, textarea",
     "(prefers-color-scheme: dark)",

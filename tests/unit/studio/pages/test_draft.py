@@ -316,3 +316,17 @@ def test_a_finding_names_the_field_that_writes_it_or_the_row_that_holds_it(clien
         assert 'data-field="/0/args_schema/properties/limit/type"><span class="issue__where">Tools · alpha_list' in text
         assert 'data-field="/0" data-unwritten><span class="issue__where">Tools · alpha_list' in text
         assert '<span class="issue__file">tools.json:' in text
+
+
+@pytest.mark.parametrize(
+    ("utterances", "query"),
+    [
+        ({"should_match": ["I slept & woke", "b"], "should_not_match": []}, "drafts=yes&amp;m=I+slept+%26+woke"),
+        ({"should_match": []}, "drafts=yes"),
+        ({"should_match": [1]}, "drafts=yes"),
+        (3, "drafts=yes"),
+    ],
+)
+def test_the_playground_is_opened_with_the_first_example_said(utterances: Any, query: str, client: Client) -> None:
+    _save(bundle() | {"capability.json": to_json({"capability_id": "alpha", "utterances": utterances})})
+    assert f'href="/playground/?{query}"' in client.get(EDIT).content.decode()

@@ -1,0 +1,66 @@
+// A comment is written below the line that it is about: the link of a line number opens the form there, without a page load.
+// Without this script the link leads to the form beside the texts.
+(() => {
+  const say = document.querySelector("form#say");
+  if (!say) return;
+
+  const element = (tag, attributes, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    made.append(...children);
+    return made;
+  };
+
+  // The form beside the texts, for a line.
+  function composer(file, line, close) {
+    const kept = ["csrfmiddlewaretoken", "round"].map((name) => [name, say.elements[name].value]);
+    const hidden = [...kept, ["file", file], ["line", line]].map(([name, value]) => element("input", { type: "hidden", name, value }));
+    const id = `words-${file}-${line}`;
+    const words = element("textarea", { id, name: "words", class: "textarea", rows: 3, maxlength: 4000, required: "" });
+    const label = element("label", { for: id, class: "field__label" }, interpolate(gettext("Comment on %(file)s:%(line)s"), { file, line }, true));
+    const send = element("button", { type: "submit", class: "btn btn--sm btn--primary" }, gettext("Comment"));
+    const cancel = element("button", { type: "button", class: "btn btn--sm btn--ghost" }, gettext("Cancel"));
+    cancel.addEventListener("click", close);
+    const form = element("form", { class: "composer__form", method: "post", action: say.action },
+      ...hidden, label, words, element("div", { class: "row" }, send, cancel));
+    form.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !words.value.trim()) close();
+    });
+    return form;
+  }
+
+  function open(link) {
+    const row = link.closest("tr");
+    const given = new URL(link.href).searchParams;
+    // Below what was said on that line already.
+    const after = row.nextElementSibling?.matches(".is-said:not(.composer)") ? row.nextElementSibling : row;
+    let place = after.nextElementSibling;
+    if (!place?.matches(".composer")) {
+      place = element("tr", { class: "is-said composer" });
+      const close = () => {
+        place.remove();
+        link.focus();
+      };
+      const cell = place.insertCell();
+      cell.colSpan = link.closest(".sides").classList.contains("is-whole") ? 2 : 4;
+      cell.append(composer(given.get("file"), given.get("line"), close));
+      after.after(place);
+    }
+    place.querySelector("textarea").focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".sides-no a[href*='line=']");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+    event.preventDefault();
+    open(link);
+  });
+  // What is typed is not sent yet.
+  addEventListener("beforeunload", (event) => {
+    const isTyped = [...document.querySelectorAll(".composer textarea")].some((area) => area.value.trim() && !area.form.dataset.sent);
+    if (isTyped) event.preventDefault();
+  });
+  document.addEventListener("submit", ({ target }) => {
+    if (target.closest(".composer")) target.dataset.sent = "yes";
+  });
+})();

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,6 +22,7 @@ from registry.common.errors import DraftConflict, RegistryError
 from registry.common.schema_loader import read_schema
 from registry.models import Capability
 from registry.publishing import reviews
+from registry.selectors.example_messages import read_first_example
 from registry.validation import BUNDLE_FILES, Report
 from registry.validation.rules.sections import list_sections
 from studio.pages.actions import run_action
@@ -32,7 +32,6 @@ from studio.pages.draft_findings import FINDINGS_SHOWN, group_findings
 from studio.pages.draft_outline import LABELS, build_outline
 from studio.pages.form_data import get_int, get_text
 from studio.pages.permissions import StudioRequest, actor_of, author_required, post_only_from
-from studio.pages.playground_session import MESSAGE_LENGTH_MAX
 from studio.pages.undo import Undo
 from studio.pages.views.capability import get_capability_or_404
 
@@ -81,7 +80,7 @@ def _unchanged_as_stored(capability: Capability, files: dict[str, str]) -> dict[
 
 
 def _context(capability_id: str, files: Mapping[str, str], based_on: int | None, report: Report) -> dict[str, Any]:
-    outline, example = build_outline(report), _first_example(files)
+    outline, example = build_outline(report), read_first_example(files.get("capability.json"))
     return {
         "capability_id": capability_id,
         "capability_name": list_facets(files.get("capability.json")).name_or(capability_id),
@@ -93,15 +92,6 @@ def _context(capability_id: str, files: Mapping[str, str], based_on: int | None,
         "report": report,
         "based_on": based_on,
     }
-
-
-def _first_example(files: Mapping[str, str]) -> str:
-    """The first message that the author says the capability is for: *Test* opens the playground with it said."""
-    try:
-        found = json.loads(files.get("capability.json", ""))["utterances"]["should_match"][0]
-    except (ValueError, RecursionError, LookupError, TypeError):
-        return ""
-    return found[:MESSAGE_LENGTH_MAX] if isinstance(found, str) else ""
 
 
 @author_required

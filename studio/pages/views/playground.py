@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from agent_client.environment.probe import KINDS, Environment, Kind
 from registry.common.errors import RegistryError
 from registry.core import queries
+from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
 from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
 from studio.pages.permissions import StudioRequest, operator_required, post_only_from
@@ -65,6 +66,10 @@ def _conversation(given: QueryDict) -> dict[str, Any]:
         "query_anew": urlencode(set_up),
         "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
     }
+    if not messages:
+        context["suggestions"] = [
+            {"words": words, "query": urlencode({**set_up, "m": words})} for words in list_example_messages()
+        ]
     if messages:
         environment = _environment(system, there, get_text_at(given, "has", most=2000))
         context |= _spoken(messages, environment, with_drafts=with_drafts)

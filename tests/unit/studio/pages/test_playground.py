@@ -292,3 +292,12 @@ def test_the_environment_is_open_only_where_it_was_set_up(client: Client, query:
     page = _page(client, m="weigh-in", **query)
     before, _, _ = page.partition("Agent environment")
     assert before.rpartition("<details")[2].startswith(" open") is is_open
+
+
+def test_an_empty_conversation_suggests_what_published_capabilities_are_for(client: Client) -> None:
+    publish("naps", utterances={"should_match": ["I napped & woke", "b"], "should_not_match": []})
+    publish("plain")
+    page = client.get("/playground/?os=win32").content.decode()
+    assert "I napped &amp; woke" in page
+    assert 'href="/playground/?os=win32&amp;m=I+napped+%26+woke"' in page
+    assert "I napped &amp; woke</bdi>" not in client.get("/playground/?m=hello").content.decode()

@@ -28,6 +28,7 @@ PORT = ENVIRONMENT.port
 DATA_DIR = ENVIRONMENT.data_dir
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = ENVIRONMENT.secret_key or get_stored_secret_key(DATA_DIR)
+SECRET_KEY_FALLBACKS = list(ENVIRONMENT.secret_key_fallbacks)
 # None where none is given: then absolute links follow the request's own address.
 PUBLIC_URL = ENVIRONMENT.public_url
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)

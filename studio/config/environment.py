@@ -38,6 +38,7 @@ from studio.config.parsers import (
     parse_rate_limits,
     parse_redis_url,
     parse_secret_key,
+    parse_secret_keys,
     whole_number,
 )
 
@@ -110,6 +111,9 @@ class StudioEnvironment:
         purpose="Celery's broker; without it the embedded worker polls the database ([jobs.md](jobs.md))")
     secret_key: str | None = _setting("SECRET_KEY", parse_secret_key, None,
         default_text="generated once, stored in `DATA_DIR`", purpose="signs sessions; required with `DATABASE_URL`")
+    secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (),
+        purpose="comma-separated former values of `SECRET_KEY`: what they signed is still valid, so that nobody "
+                "is signed out by a new key")
     debug: bool = _setting("DEBUG", parse_boolean, default=False,
         purpose="developers only; on with a `HOST` that is not loopback stops the start")
     host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")

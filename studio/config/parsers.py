@@ -152,6 +152,11 @@ def parse_secret_key(text: str) -> str:
     return text
 
 
+def parse_secret_keys(text: str) -> tuple[str, ...]:
+    """Former keys, comma separated."""
+    return tuple(parse_secret_key(item) for item in _items(text))
+
+
 def _split_url(text: str, expected: str) -> SplitResult:
     """Split a URL; its port is checked here, because `urlsplit` complains only when it is asked."""
     try:

@@ -260,6 +260,14 @@ def test_secret_key() -> None:
     assert read(SECRET_KEY="hunter2hunter2").warnings[0].startswith("SECRET_KEY has 14 characters")
 
 
+def test_former_secret_keys() -> None:
+    assert read().secret_key_fallbacks == ()
+    assert read(SECRET_KEY_FALLBACKS=f"{KEY}1, {KEY}2").secret_key_fallbacks == (f"{KEY}1", f"{KEY}2")
+    message = problem(SECRET_KEY_FALLBACKS=f"{KEY},hunter2")
+    assert message.startswith("SECRET_KEY_FALLBACKS has 7 characters")
+    assert "hunter2" not in message
+
+
 def test_allowed_hosts() -> None:
     hosts = read(ALLOWED_HOSTS="a.example.com, .example.org,::1,[::2],*,").allowed_hosts
     assert hosts == ("a.example.com", ".example.org", "[::1]", "[::2]", "*")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -81,6 +82,17 @@ def test_a_deactivated_member_with_the_right_password_is_told() -> None:
 def test_a_page_that_asked_for_a_sign_in_echoes_its_next_escaped() -> None:
     page = Client().get("/sign-in/", {"next": '"><script>alert(1)</script>'}).content.decode()
     assert "<script>alert" not in page
+
+
+def test_a_new_secret_key_signs_nobody_out_while_the_former_one_is_named(signed_in: SignIn, settings: Any) -> None:
+    client = signed_in("author")
+    former = settings.SECRET_KEY
+    settings.SECRET_KEY = "another-key-of-at-least-thirty-two-characters"
+    settings.SECRET_KEY_FALLBACKS = [former]
+    assert client.get("/").status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    settings.SECRET_KEY = "a-third-key-of-at-least-thirty-two-characters"
+    assert client.get("/").status_code == 302
 
 
 def test_signing_out_ends_the_session_and_takes_a_form(signed_in: SignIn) -> None:

@@ -135,10 +135,11 @@ def _revision(capability: Capability, number: int, groups: int) -> Revision:
 
 def main(count: int) -> None:
     call_command("migrate", verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
     publish_each(min(count, PUBLISHED_MAX))
     if count > PUBLISHED_MAX:
         store_in_bulk(range(PUBLISHED_MAX, count))
-    key = agent_keys.create_key(name="bench", by=SYSTEM)[1]
+    key = agent_keys.create_key(name="bench", by=SYSTEM, scopes=agent_keys.SCOPES)[1]
     (Path(settings.DATA_DIR) / "key").write_text(key)
 
 

@@ -1,12 +1,14 @@
-"""The hot path against the bare server and against a plain build, in one run of less than three minutes.
+"""The hot path by CPU, against bare granian, nginx and a plain build, in one run of about four minutes.
 
-    python bench/hot_path.py [--seconds 2] [--rounds 5] [--json FILE]
+    python bench/hot_path.py [--seconds 1] [--rounds 5] [--large 10000] [--json FILE] [--write]
 
-Three servers answer the same questions with the same bytes: the product, granian with a function that returns those
-bytes (`bare`), and what one would write first (`plain`): a Django project as `startproject` makes it, with REST
-framework's token authentication, serializers and the ORM. A fourth is the product with 10,000 capabilities. Rounds are
-interleaved and compared in pairs, so that a machine whose speed drifts moves all of them. The answers are compared
-before anything is measured. Needs wrk (apt install wrk).
+Servers answer the same questions: the product as `serve` starts it; granian's WSGI with one thread and a function that
+returns bytes it holds (`bare`, granian at its best); nginx with the same bytes as files; and what one would write first
+(`plain`): a Django project as `startproject` makes it, with REST framework's token authentication, serializers and the
+ORM. What is measured is the CPU time of a server's whole process tree by the scheduler's counters: on a machine that is
+shared, the clock says little. Rounds are interleaved and compared in pairs. A cell is marked where other work took more
+than a third of a core in most rounds, or where the client was the limit. `--write` puts the tables into
+docs/performance.md and the raw data into bench/results/. Needs wrk and nginx.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ import argparse
 import json
 import os
 import platform
+import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,11 +31,23 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measuring import PRODUCT, ROOT, Sample, Server, measure, paired_ratios, quartiles, serve
+from measuring import PRODUCT, ROOT, Sample, Server, free_port, measure, paired_ratios, quartiles, run, serve
+from references import nginx
 
 LOAD = "/api/v1/capability_skill_load?capability_id=bench_000"
 LIST = "/api/v1/capability_registry_list"
-LARGE = 10_000
+RESULTS = ROOT / "bench" / "results" / "hot_path.json"
+PAGE = ROOT / "docs" / "performance.md"
+# As the nginx of `deploy/` says it, with an address of somebody else.
+FORWARDED = {
+    "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Proto": "http",
+    "X-Request-ID": "0123456789abcdef0123456789abcdef",
+}  # fmt: skip
+TWO_SLOW = ["schema", "reload"]
+FIFTEEN_BUSY = ["publish"] * 3 + ["match"] * 6 + ["unknown"] * 4 + ["sign_in"] * 2
+NEIGHBORS = {"two clients that ask for the schema and for reloads": TWO_SLOW, "15 busy clients": FIFTEEN_BUSY}
+BUSY_CORES = 1 / 3
+CLIENT_SHARE = 0.9
 
 
 @dataclass
@@ -43,61 +58,94 @@ class Cell:
     path: str
     servers: list[Server]
     headers: dict[str, str] = field(default_factory=dict)
+    # A server's own ETag, where the question is whether its answer has changed.
+    etags: dict[str, str] = field(default_factory=dict)
     samples: dict[str, list[Sample]] = field(default_factory=dict)
 
     def run(self, rounds: int, seconds: int) -> None:
-        """A round to warm up, then interleaved rounds."""
+        """A round to warm up, then interleaved rounds in random order."""
         for server in self.servers:
-            measure(server, self.path, self.headers, 1)
+            self._measure(server, 1)
+            self.samples[server.name] = []
         for _ in range(rounds):
-            for server in self.servers:
-                sample = measure(server, self.path, self.headers, seconds)
-                self.samples.setdefault(server.name, []).append(sample)
+            for server in random.sample(self.servers, len(self.servers)):
+                self.samples[server.name].append(self._measure(server, seconds))
+
+    def _measure(self, server: Server, seconds: int) -> Sample:
+        tag = {"If-None-Match": self.etags[server.name]} if self.etags else {}
+        return measure(server, self.path, {**self.headers, **tag}, seconds)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=2)
+    parser.add_argument("--seconds", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--large", type=int, default=10_000)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    if shutil.which("wrk") is None:
-        raise SystemExit("needs wrk: apt install wrk")
+    for program in ("wrk", "nginx"):
+        if shutil.which(program) is None:
+            raise SystemExit(f"needs {program}: apt install {program}")
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         result = _run(Path(name), stack, options)
     result["machine"] = {
-        "cores": os.cpu_count(), "python": platform.python_version(), "load_average": os.getloadavg()[0],
-        "seconds": round(time.monotonic() - began),
+        "cores": os.cpu_count(), "python": platform.python_version(), "load_average": round(os.getloadavg()[0], 1),
+        "seconds": round(time.monotonic() - began), "rounds": options.rounds, "seconds_a_round": options.seconds,
     }  # fmt: skip
-    _report(result)
+    report = "\n".join(_report(result))
+    print(report)
+    if options.write:
+        RESULTS.write_text(_compact(result))
+        _write_page(report)
     if options.json is not None:
-        options.json.write_text(json.dumps(result, indent=1) + "\n")
+        options.json.write_text(_compact(result))
+
+
+def _compact(result: dict[str, Any]) -> str:
+    """A line a sample."""
+    rounded = json.loads(json.dumps(result), parse_float=lambda text: round(float(text), 3))
+    return json.dumps(rounded, indent=1).replace("\n     ", " ") + "\n"
+
+
+def _write_page(report: str) -> None:
+    begin, end = "<!-- hot_path.py: begin -->\n", "<!-- hot_path.py: end -->"
+    before, _, rest = PAGE.read_text().partition(begin)
+    PAGE.write_text(f"{before}{begin}\n{report}\n\n{end}{rest.partition(end)[2]}")
 
 
 def _run(folder: Path, stack: ExitStack, options: argparse.Namespace) -> dict[str, Any]:
-    published = {count: _fill(folder / str(count), count) for count in (150, LARGE)}
-    small, large = (stack.enter_context(_product(folder / str(count), count)) for count in (150, LARGE))
-    etags = {server.name: _warm(server) for server in (small, large)}
+    published = {count: _fill(folder / str(count), count) for count in (150, options.large)}
+    small, large = (stack.enter_context(_product(folder / str(count), count)) for count in (150, options.large))
+    proxied = stack.enter_context(_product(folder / "150", 150, TRUSTED_PROXIES="127.0.0.1"))
+    etags = {server.name: _warm(server) for server in (small, large, proxied)}
     _save_answers(small, folder)
     references = {"BENCH_FOLDER": str(folder), "PYTHONPATH": str(ROOT / "bench" / "references")}
-    bare = stack.enter_context(serve("bare", "bare:application", references, small.headers))
+    bare = stack.enter_context(serve("bare", "bare:application", references, small.headers, threads=1))
     plain = stack.enter_context(serve("plain", "plain:application", references, {"Authorization": "Token bench"}))
-    _check([small, bare, plain])
-    poll = {"If-None-Match": etags[small.name]}
+    port = free_port()
+    static = stack.enter_context(run("nginx", nginx.command(folder, port), port, dict(os.environ), small.headers))
+    _check([small, bare, static, plain])
+    etags |= {bare.name: '"bare"', static.name: _etag(static.fetch(LIST).headers)}
+    gzip = {"Accept-Encoding": "gzip"}
     cells = [
-        Cell("load of 10 KB", LOAD, [small, bare, plain]),
-        Cell("list of 150", LIST, [small, bare, plain]),
-        Cell("304 poll at 150", LIST, [small, bare], poll),
+        Cell("load of 10 KB", LOAD, [small, bare, static, plain]),
+        Cell("list of 150", LIST, [small, bare, static, plain]),
+        Cell("load, gzip", LOAD, [small, bare, static], gzip),
+        Cell("304 poll", LIST, [small, bare, static], etags=etags),
+        Cell("load behind a trusted proxy", LOAD, [proxied, bare], FORWARDED),
+        Cell(f"load of 10 KB, {options.large:,} published", LOAD, [large, bare]),
+        Cell(f"304 poll, {options.large:,} published", LIST, [large, bare], etags=etags),
     ]
     for cell in cells:
         cell.run(options.rounds, options.seconds)
+    memory = {server.name: round(server.proportional_megabytes()) for server in (small, large)}
     return {
         "cells": {cell.name: _samples(cell) for cell in cells},
-        "poll": _polls(small, large, etags, options),
-        "neighbours": _neighbours(large, options),
+        "neighbors": {name: _neighbors(small, folder / "150", kinds, options) for name, kinds in NEIGHBORS.items()},
         "publish": published[150],
-        "resident_megabytes": {server.name: round(server.resident_megabytes()) for server in (small, large)},
+        "web_processes_megabytes": memory,
     }
 
 
@@ -115,42 +163,45 @@ def _fill(folder: Path, count: int) -> dict[str, float]:
 
 
 @contextmanager
-def _product(folder: Path, count: int) -> Iterator[Server]:
+def _product(folder: Path, count: int, **settings: str) -> Iterator[Server]:
     headers = {"Authorization": f"Bearer {(folder / 'key').read_text()}"}
-    env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off"}
-    with serve(f"product, {count}", PRODUCT, env, headers) as server:
+    env = {"DATA_DIR": str(folder), "EXAMPLES": "off", "RATE_LIMITS": "off", **settings}
+    name = f"product, {count}" + (", proxied" if settings else "")
+    with serve(name, PRODUCT, env, headers) as server:
         yield server
 
 
 def _warm(server: Server) -> str:
-    """The first answers of a kind are made by Django and teach the fast path; the list's ETag."""
+    """The first answers of a kind are not warm; the list's ETag."""
     etag = ""
     for path in (LOAD, LIST):
-        answers = [server.fetch(path) for _ in range(3)]
-        answer = answers[-1]
+        for _ in range(3):
+            answer = server.fetch(path)
+            time.sleep(0.2)
         if answer.status != 200:
             raise SystemExit(f"{server.name} answered {answer.status} for {path}")
-        etag = {name.lower(): value for name, value in answer.headers.items()}["etag"]
+        etag = _etag(answer.headers)
         if server.fetch(path, {"If-None-Match": etag}).status != 304:
             raise SystemExit(f"{server.name} does not know its own ETag for {path}")
     return etag
 
 
+def _etag(headers: dict[str, str]) -> str:
+    return {name.lower(): value for name, value in headers.items()}["etag"]
+
+
 def _save_answers(product: Server, folder: Path) -> None:
-    """The product's own headers and bytes are what the bare server sends back."""
+    """The product's own bytes are what the references send back."""
     for path in (LOAD, LIST):
-        answer = product.fetch(path)
-        kept = {k: v for k, v in answer.headers.items() if k.lower() not in ("server", "date", "content-length")}
         name = path.split("/")[-1].split("?")[0]
-        saved = {"headers": sorted(kept.items()), "body": answer.body.decode()}
-        (folder / f"{name}.json").write_text(json.dumps(saved))
+        (folder / f"{name}.json").write_text(json.dumps({"body": product.fetch(path).body.decode()}))
 
 
 def _check(servers: list[Server]) -> None:
-    """All three say the same: bare the same bytes, plain the same values."""
+    """All say the same: the last one the same values, the others the same bytes."""
     for path in (LOAD, LIST):
-        ours, bare, plain = (server.fetch(path) for server in servers)
-        if ours.body != bare.body or not _holds(ours.json(), plain.json()):
+        ours, *others, plain = (server.fetch(path) for server in servers)
+        if any(other.body != ours.body for other in others) or not _holds(ours.json(), plain.json()):
             raise SystemExit(f"the servers do not answer the same for {path}")
 
 
@@ -163,83 +214,77 @@ def _holds(ours: Any, plain: Any) -> bool:
     return bool(plain == ours)
 
 
-def _polls(small: Server, large: Server, etags: dict[str, str], options: argparse.Namespace) -> dict[str, Any]:
-    """The 304 poll of the small and of the large registry, round by round."""
-    found: dict[str, list[float]] = {small.name: [], large.name: []}
+def _neighbors(server: Server, folder: Path, kinds: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    """A load alone and beside clients that keep the registry busy, round by round, and what these got."""
+    alone, beside, counts = [], [], []
     for _ in range(options.rounds):
-        for server in (small, large):
-            sample = measure(server, LIST, {"If-None-Match": etags[server.name]}, options.seconds)
-            found[server.name].append(sample.cpu_us)
-    return found
-
-
-def _neighbours(server: Server, options: argparse.Namespace) -> dict[str, list[float]]:
-    """The p50 of a load, in ms: alone, and beside two clients that ask for what Django has to work out."""
-    alone, beside = [], []
-    for _ in range(options.rounds):
-        alone.append(measure(server, LOAD, {}, options.seconds).p50_ms)
-        with _two_slow_clients(server):
-            beside.append(measure(server, LOAD, {}, options.seconds).p50_ms)
-    return {"alone_p50_ms": alone, "beside_two_slow_p50_ms": beside}
+        alone.append(asdict(measure(server, LOAD, {}, options.seconds)))
+        with _busy_clients(server, folder, kinds) as told:
+            beside.append(asdict(measure(server, LOAD, {}, 2 * options.seconds)))
+        counts.append(told)
+    return {"alone": alone, "beside": beside, "answers_to_the_others": counts}
 
 
 @contextmanager
-def _two_slow_clients(server: Server) -> Iterator[None]:
-    """One asks for ever new unknown ids, one for ever new pages of 1,000: neither is kept by anybody."""
-    stop = threading.Event()
-
-    def ask(path: str) -> None:
-        number = 0
-        while not stop.is_set():
-            number += 1
-            server.fetch(path.format(number, 500 + number % 500))
-
-    paths = ("/api/v1/capability_skill_load?capability_id=unknown_{0}", LIST + "?updated_since_revision={0}&limit={1}")
-    clients = [threading.Thread(target=ask, args=(path,)) for path in paths]
-    for client in clients:
-        client.start()
+def _busy_clients(server: Server, folder: Path, kinds: list[str]) -> Iterator[dict[str, int]]:
+    """Clients in a process of their own; what they were answered, filled in at the end."""
+    key = server.headers["Authorization"].removeprefix("Bearer ")
+    command = [sys.executable, str(ROOT / "bench" / "neighbors.py"), str(server.port), key, *kinds]
+    env = {**os.environ, "DATA_DIR": str(folder), "EXAMPLES": "off"}
+    clients = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    told: dict[str, int] = {}
     try:
-        yield
+        time.sleep(2)
+        yield told
     finally:
-        stop.set()
-        for client in clients:
-            client.join()
+        clients.send_signal(signal.SIGTERM)
+        told.update(json.loads(clients.communicate(timeout=60)[0]))
 
 
-def _report(result: dict[str, Any]) -> None:
-    """Markdown, as docs/benchmarks.md holds it."""
-    print(
-        "| cell | server | CPU µs a request (quartiles) | requests a second (quartiles) | product, by CPU (quartiles) |"
+def _report(result: dict[str, Any]) -> Iterator[str]:
+    """Markdown, as docs/performance.md holds it."""
+    machine = result["machine"]
+    yield (
+        f"{machine['cores']} cores, Python {machine['python']}, load average {machine['load_average']} at the end; "
+        f"median of {machine['rounds']} rounds (lower and upper quartile)."
     )
-    print("| --- | --- | ---: | ---: | ---: |")
+    yield "\n| cell | server | CPU, µs a request | CPU of the server divided by the product's | marks |"
+    yield "| --- | --- | ---: | ---: | --- |"
     for name, by_server in result["cells"].items():
         ours = next(iter(by_server.values()))
         for server, samples in by_server.items():
-            cpu, rate = ([sample[key] for sample in samples] for key in ("cpu_us", "requests_per_second"))
-            words = "" if samples is ours else _against(server, [s["cpu_us"] for s in ours], cpu)
-            print(f"| {name} | {server} | {_spread(cpu)} | {_spread(rate)} | {words} |")
-    small, large = result["poll"].values()
-    print(f"\n304 at {LARGE:,} against 150, by CPU: {_ratio(small, large)}")
-    alone, beside = result["neighbours"].values()
-    print(f"p50 of a load alone {statistics.median(alone):.3f} ms, beside two slow: {_ratio(alone, beside)} times")
-    print(f"publish: {result['publish']}; MB: {result['resident_megabytes']}; {result['machine']}")
+            cpu = [sample["cpu_us"] for sample in samples]
+            words = "" if samples is ours else _ratio([s["cpu_us"] for s in ours], cpu)
+            yield f"| {name} | {server} | {_spread(cpu)} | {words} | {_marks(samples)} |"
+    yield "\n| a load beside | p50, times that alone | p99, ms | throughput, share of that alone | marks |"
+    yield "| --- | ---: | ---: | ---: | --- |"
+    for name, found in result["neighbors"].items():
+        alone, beside = found["alone"], found["beside"]
+        p50 = _ratio([one["p50_ms"] for one in alone], [one["p50_ms"] for one in beside])
+        p99 = _spread([one["p99_ms"] for one in beside])
+        rate = _ratio(*([one["requests_per_second"] for one in side] for side in (alone, beside)))
+        yield f"| {name} | {p50} | {p99} | {rate} | {_marks(alone)} |"
+    megabytes = ", ".join(f"{name}: {held} MB" for name, held in result["web_processes_megabytes"].items())
+    yield f"\nMemory of all web processes together (PSS): {megabytes}."
 
 
-def _against(server: str, ours: list[float], other: list[float]) -> str:
-    low, middle, high = paired_ratios(ours, other)
-    if server == "bare":
-        return f"{middle:.2f} ({low:.2f}-{high:.2f}) of bare"
-    return f"{middle:.0f} ({low:.0f}-{high:.0f}) times"
+def _marks(samples: list[dict[str, float]]) -> str:
+    """What to keep in mind: by the median round."""
+    other, client = (statistics.median(sample[key] for sample in samples) for key in ("other_cores", "client_share"))
+    marks = [f"busy ({other:.1f} cores)"] if other > BUSY_CORES else []
+    return ", ".join([*marks, "client is the limit"] if client > CLIENT_SHARE else marks)
 
 
 def _ratio(ours: list[float], other: list[float]) -> str:
     low, middle, high = paired_ratios(ours, other)
-    return f"{middle:.2f} ({low:.2f}-{high:.2f})"
+    digits = 0 if middle >= 20 else 2
+    return f"{middle:.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
 
 
 def _spread(values: list[float]) -> str:
     low, middle, high = quartiles(values)
-    return f"{middle:,.0f} ({low:,.0f}-{high:,.0f})"
+    digits = 0 if middle >= 1000 else 1
+    return f"{middle:,.{digits}f} ({low:,.{digits}f}-{high:,.{digits}f})"
 
 
 if __name__ == "__main__":

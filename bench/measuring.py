@@ -26,8 +26,7 @@ from studio.launcher.serving import server_command, server_environment
 
 # What `serve` starts as an operator does.
 PRODUCT = "studio.rsgi:application"
-CONNECTIONS = 4
-_WRK = re.compile(r"50%\s+([\d.]+)(us|ms|s)")
+CONNECTIONS = 16
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0}
 
 
@@ -44,17 +43,13 @@ class Server:
         return f"http://127.0.0.1:{self.port}{path}"
 
     def cpu_seconds(self) -> float:
-        """User and system time of all its processes."""
-        total = 0.0
-        for pid in family(self.process.pid):
-            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-        return total
+        """CPU time of all its processes and their threads, by the scheduler's counters (nanoseconds, not ticks)."""
+        return sum(_thread_nanoseconds(pid) for pid in family(self.process.pid)) / 1e9
 
-    def resident_megabytes(self) -> float:
-        """Of its largest process: the one that answers."""
-        pages = max(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in family(self.process.pid))
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    def proportional_megabytes(self) -> float:
+        """Memory of all its processes; what several share is divided among them (PSS)."""
+        rollups = (Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in family(self.process.pid))
+        return sum(int(_found(r"Pss:\s+(\d+) kB", rollup)) for rollup in rollups) / 1e3
 
     def fetch(self, path: str, headers: dict[str, str] | None = None, body: bytes | None = None) -> Answer:
         """One request: status, headers, body."""
@@ -78,41 +73,73 @@ class Answer:
 
 @dataclass(frozen=True)
 class Sample:
-    """One round of wrk: CPU of the server a request, requests a second, the median time of an answer."""
+    """One round of wrk: CPU of the server a request, its pace, and what disturbed the round."""
 
     cpu_us: float
     requests_per_second: float
     p50_ms: float
+    p99_ms: float
+    # Cores that neither the server nor the client used.
+    other_cores: float
+    # Of the one core that the client has.
+    client_share: float
 
 
 def family(pid: int) -> list[int]:
-    """The process and all that it started."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [pid, *(one for child in children for one in family(int(child)))]
+    """The process and all that it started, from whichever of its threads."""
+    children = (file.read_text().split() for file in Path(f"/proc/{pid}/task").glob("*/children"))
+    return [pid, *(one for found in children for child in found for one in family(int(child)))]
 
 
-@contextmanager
-def serve(name: str, target: str, env: dict[str, str], headers: dict[str, str]) -> Iterator[Server]:
-    """The product as it is started, or another target under granian's WSGI with four threads, on a free port."""
+def _thread_nanoseconds(pid: int) -> int:
+    return sum(int(file.read_text().split()[0]) for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+def _busy_seconds() -> float:
+    """What all cores have worked since the machine started."""
+    fields = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    idle, waiting = fields[3], fields[4]
+    return (sum(fields) - idle - waiting) / os.sysconf("SC_CLK_TCK")
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    command = [sys.executable, "-m", "granian", "--interface", "wsgi", target, "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--workers", "1", "--blocking-threads", "4", "--no-ws", "--log-level", "error"]
+    return port
+
+
+@contextmanager
+def serve(name: str, target: str, env: dict[str, str], headers: dict[str, str], threads: int = 4) -> Iterator[Server]:
+    """The product as it is started, or another target under granian's WSGI with so many threads, on a free port."""
+    port = free_port()
+    command = [sys.executable, "-m", "granian", "--interface", "wsgi", target, "--host", "127.0.0.1", "--http", "1"]
+    command += ["--port", str(port), "--blocking-threads", str(threads), "--no-ws", "--log-level", "error"]
     if target == PRODUCT:
         command = server_command(Path(sys.executable), address="127.0.0.1", port=port)
         env = {**server_environment(ROOT), **env}
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **env, "PORT": str(port)})
+    with run(name, command, port, {**os.environ, **env, "PORT": str(port)}, headers) as server:
+        yield server
+
+
+@contextmanager
+def run(name: str, command: list[str], port: int, env: dict[str, str], headers: dict[str, str]) -> Iterator[Server]:
+    """A server until the block ends."""
+    process = subprocess.Popen(command, cwd=ROOT, env=env)
     try:
         _wait(port)
         yield Server(name, port, process, headers)
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(20)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            for pid in family(process.pid):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _wait(port: int) -> None:
-    for _ in range(400):
+    for _ in range(1200):
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
@@ -122,20 +149,38 @@ def _wait(port: int) -> None:
     raise SystemExit("a server did not start")
 
 
-def measure(server: Server, path: str, headers: dict[str, str], seconds: int) -> Sample:
-    """Ask for `path` with four connections for so long. Ends the run where an answer was neither 2xx nor 304."""
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency"]
+def measure(server: Server, path: str, headers: dict[str, str], seconds: int, connections: int = CONNECTIONS) -> Sample:
+    """Ask for `path` for so long. Ends the run where an answer was neither 2xx nor 304."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     for name, value in {**server.headers, **headers}.items():
         command += ["-H", f"{name}: {value}"]
-    before = server.cpu_seconds()
-    printed = subprocess.run([*command, server.url(path)], capture_output=True, text=True, check=True).stdout
-    spent = server.cpu_seconds() - before
+    before, busy_before, began = server.cpu_seconds(), _busy_seconds(), time.monotonic()
+    client = subprocess.Popen([*command, server.url(path)], stdout=subprocess.PIPE, text=True)
+    assert client.stdout is not None
+    printed = client.stdout.read()
+    _, status, used = os.wait4(client.pid, 0)
+    client.returncode = status
+    elapsed, spent = time.monotonic() - began, server.cpu_seconds() - before
+    busy = _busy_seconds() - busy_before
     requests = int(_found(r"(\d+) requests in", printed))
     if "If-None-Match" not in headers and "Non-2xx" in printed:
         raise SystemExit(f"{server.name} answered errors: {printed}")
-    value, unit = _WRK.search(printed).groups()  # type: ignore[union-attr]
-    p50_ms = float(value) * _MILLISECONDS[unit]
-    return Sample(spent / requests * 1e6, float(_found(r"Requests/sec:\s+([\d.]+)", printed)), p50_ms)
+    client_seconds = used.ru_utime + used.ru_stime
+    return Sample(
+        cpu_us=spent / max(requests, 1) * 1e6,
+        requests_per_second=float(_found(r"Requests/sec:\s+([\d.]+)", printed)),
+        p50_ms=_latency(printed, 50),
+        p99_ms=_latency(printed, 99),
+        other_cores=max(busy - spent - client_seconds, 0.0) / elapsed,
+        client_share=client_seconds / elapsed,
+    )
+
+
+def _latency(printed: str, percent: int) -> float:
+    found = re.search(rf"{percent}%\s+([\d.]+)(us|ms|s)", printed)
+    if found is None:
+        raise SystemExit(f"wrk printed something else: {printed}")
+    return float(found[1]) * _MILLISECONDS[found[2]]
 
 
 def _found(pattern: str, printed: str) -> str:

@@ -8,6 +8,7 @@ comes from the application, and the headers that it adds to the entity's own are
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 import threading
@@ -23,7 +24,7 @@ from agent_api.http.representations import entity_tag, response_form
 from agent_api.v1.registry_list import LIMIT_MAX, ListQuery, list_response
 from registry.access.agent_keys import hash_key
 from registry.snapshot import PUBLIC, STORE, Principal, Snapshot, SnapshotEntry
-from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse, response_key
+from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse, get_load_response, response_key
 from registry.snapshot.visibility import find_entry
 from registry.usage import usage_counters
 
@@ -48,6 +49,8 @@ _OF_THE_ENTITY: Final = frozenset({"etag", "content-length", "content-encoding",
 _REASONS: Final = {200: "200 OK", 304: "304 Not Modified"}
 # In the environ of a read that could be answered here, were its headers known.
 _UNKNOWN_KIND: Final = "agent_api.unknown_kind"
+# In the environ of a load whose body is not cached here: what renders and caches it.
+_MISSING_BODY: Final = "agent_api.missing_body"
 # What is not held is worked out by one thread at a time: the interpreter runs one at a time anyway, and each more that
 # wants it holds up the reads that need it for a moment. Nobody waits longer than this: the first may wait for a
 # database.
@@ -57,6 +60,27 @@ _READY_MAX: Final = 10_000
 _READY_BYTES_MAX: Final = 64 * 1024 * 1024
 # How many were answered here, by path and whether the client had the bytes already.
 SERVED_COUNTS: Final[dict[tuple[str, bool], int]] = dict.fromkeys(itertools.product((LIST, LOAD), (False, True)), 0)
+# The counts of the gateway, which sends warm reads in a process of its own, at its last scrape.
+_gateway_counts: Final[list[int]] = []
+
+
+def list_counts() -> list[int]:
+    """The counts of this process as numbers: warm reads, all loads, responses found in the cache."""
+    usage_counters.collect()
+    return [*SERVED_COUNTS.values(), usage_counters.TOTALS.loads, RESPONSE_CACHE.hits]
+
+
+def set_gateway_counts(counts: list[int]) -> None:
+    """Store what `list_counts` returned in the gateway."""
+    _gateway_counts[:] = counts
+
+
+def get_totals() -> tuple[dict[tuple[str, bool], int], int, int]:
+    """`(warm reads by path and whether the client had them, loads, cache hits)` of this process and the gateway."""
+    counts = list_counts()
+    if _gateway_counts:
+        counts = [ours + theirs for ours, theirs in zip(counts, _gateway_counts, strict=True)]
+    return dict(zip(SERVED_COUNTS, counts, strict=False)), counts[-2], counts[-1]
 
 
 class PreparedResponse:
@@ -66,7 +90,11 @@ class PreparedResponse:
     another thread run, so that no count is lost.
     """
 
-    __slots__ = ("body", "counted", "entry", "headers", "is_known", "key_name", "path", "sent", "status", "until")
+    __slots__ = (
+        *("body", "counted", "entry", "headers", "is_known", "key_name", "path", "sent", "status", "until"),
+        # Its form on the wire, which a server may keep here, and the Date in it.
+        *("wire", "wire_date"),
+    )
 
     def __init__(
         self, *, kind: Kind, headers: Headers, body: bytes, reader: Principal, entry: SnapshotEntry | None
@@ -79,6 +107,7 @@ class PreparedResponse:
         self.until = reader.until
         self.entry = entry
         self.sent = self.counted = 0
+        self.wire = self.wire_date = b""
 
     def collect(self) -> None:
         """Count what was sent since the last time."""
@@ -109,6 +138,8 @@ class FastPath:
         self._snapshot: Snapshot | None = None
         self._ready: dict[Hashable, PreparedResponse] = {}
         self._ready_bytes = 0
+        # Moves when all that was prepared is dropped: nothing of an earlier one may be sent.
+        self.generation = 0
         # Of snapshots that were replaced, and of requests that are not found again.
         self._uncollected: list[PreparedResponse] = []
 
@@ -134,6 +165,15 @@ class FastPath:
         ready.sent += 1
         return ready
 
+    def send_again(self, ready: PreparedResponse) -> bool:
+        """Whether a response of this generation may still be sent, counted as sent then."""
+        if STORE.snapshot is not self._snapshot or STORE.failed_at is not None:
+            return False
+        if ready.until is not None and time.time() >= ready.until:
+            return False
+        ready.sent += 1
+        return True
+
     def prepare(self, environ: Environ, key: Hashable = None) -> PreparedResponse | None:
         """The response to a warm read, counted as sent, without a query and without waiting; None for all else.
 
@@ -150,6 +190,17 @@ class FastPath:
             self._keep(ready, snapshot, key)
         return ready
 
+    def learn(self, environ: Environ, status: int, headers: Headers) -> None:
+        """Learn from a response that another process gave, after `prepare` returned None for its request."""
+        kind = environ.pop(_UNKNOWN_KIND, None)
+        if kind is not None and status == (304 if kind[2] else 200):
+            self._learning(kind, lambda *_: None)(_REASONS[status], headers)
+
+    def find_missing(self, environ: Environ) -> Callable[[], object] | None:
+        """What would render and cache the body for lack of which `prepare` returned None."""
+        missing: Callable[[], object] | None = environ.pop(_MISSING_BODY, None)
+        return missing
+
     def collect(self) -> None:
         """Add what was sent since the last time to the counts that are written to the database."""
         uncollected, self._uncollected = self._uncollected, []
@@ -157,15 +208,17 @@ class FastPath:
             ready.collect()
 
     def _keep(self, ready: PreparedResponse, snapshot: Snapshot, key: Hashable) -> None:
-        is_full = len(self._ready) >= _READY_MAX or self._ready_bytes + len(ready.body) > _READY_BYTES_MAX
+        is_full = len(self._ready) >= _READY_MAX or self._ready_bytes + 2 * len(ready.body) > _READY_BYTES_MAX
         if snapshot is not self._snapshot or is_full:
             self._uncollected.extend(self._ready.values())
             self._ready, self._ready_bytes, self._snapshot = {}, 0, snapshot
+            self.generation += 1
         if key is None:
             self._uncollected.append(ready)
         else:
             self._ready[key] = ready
-            self._ready_bytes += len(ready.body)
+            # The body may be there a second time, as it is sent.
+            self._ready_bytes += 2 * len(ready.body)
 
     def _in_turn(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         if (kind := environ.pop(_UNKNOWN_KIND, None)) is not None:
@@ -189,6 +242,10 @@ class FastPath:
         else:
             entry = _entry(snapshot, reader, query)
             rendered = RESPONSE_CACHE.peek(_body_key(snapshot, entry)) if entry is not None else None
+            if rendered is None and entry is not None:
+                environ[_MISSING_BODY] = functools.partial(
+                    get_load_response, entry, snapshot.confidence(entry), revision_id=entry.revision_id
+                )
         return self._render(environ, rendered, reader, entry) if rendered is not None else None
 
     def _render(

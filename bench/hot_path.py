@@ -176,8 +176,9 @@ def _warm(server: Server) -> str:
     etag = ""
     for path in (LOAD, LIST):
         for _ in range(3):
-            answer = server.fetch(path)
+            server.fetch(path)
             time.sleep(0.2)
+        answer = server.fetch(path)
         if answer.status != 200:
             raise SystemExit(f"{server.name} answered {answer.status} for {path}")
         etag = _etag(answer.headers)

@@ -5,10 +5,13 @@ from __future__ import annotations
 # First: it sets Django up, without which no model can be imported.
 from studio import wsgi  # isort: skip
 
+import os
+
 from django.conf import settings
 
 from registry.usage import usage_counters
 from studio.server.application import Application
+from studio.server.gateway_scope import SECRET_VARIABLE
 from studio.server.warm_reads import WarmReads
 
 application = Application(
@@ -16,4 +19,6 @@ application = Application(
     warm_reads=WarmReads(wsgi.FAST_PATH, settings.TRUSTED_PROXIES),
     threads=settings.WEB_THREADS,
     on_stop=usage_counters.flush,
+    gateway_secret=os.environ.pop(SECRET_VARIABLE, ""),
+    on_counts=wsgi.set_gateway_counts,
 )

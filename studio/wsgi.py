@@ -22,16 +22,17 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from agent_api.fast_path import FastPath
+from agent_api.fast_path import FastPath, set_gateway_counts
 from registry.common.postgresql.circuit_breaker import CIRCUIT_BREAKER
 from registry.snapshot import watcher
 from registry.usage import usage_counters
 from studio.middleware.proxies import apply_forwarding
 
 # A thread that works something out holds the interpreter for 5 ms at a time by default, and a read that needs a
-# twentieth of a millisecond waits for that at each turn. Measured beside two busy clients: docs/benchmarks.md.
+# twentieth of a millisecond waits for that at each turn.
 sys.setswitchinterval(0.0002)
 FAST_PATH: Final = FastPath(_django)
+__all__ = ["FAST_PATH", "application", "set_gateway_counts"]
 usage_counters.add_source(FAST_PATH.collect)
 
 

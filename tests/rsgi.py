@@ -81,3 +81,19 @@ def scope_of(environ: dict[str, Any]) -> MadeScope:
         client=f"{environ['REMOTE_ADDR']}:4711",
         scheme=environ["wsgi.url_scheme"],
     )
+
+
+def raw_head(scope: MadeScope) -> bytes:
+    """The head of the request as a client sends it."""
+    target = scope.path + (f"?{scope.query_string}" if scope.query_string else "")
+    lines = [f"{scope.method} {target} HTTP/{scope.http_version}"]
+    lines += [f"{name}: {value}" for name, value in scope.headers.pairs]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+def parse_wire(wire: bytes) -> tuple[int, HeaderList, bytes]:
+    """Status, headers and body of a whole response."""
+    head, _, body = wire.partition(b"\r\n\r\n")
+    line, *fields = head.decode("latin-1").split("\r\n")
+    pairs = [(name, value) for name, _, value in (field.partition(": ") for field in fields)]
+    return int(line.split()[1]), pairs, body

@@ -28,7 +28,7 @@ BANNED = {
     "agent_api": ("studio",),
     "studio": ("agent_api",),
 }
-CROSSINGS = {"studio/wsgi.py", "studio/urls.py", "studio/settings.py"}
+CROSSINGS = {"studio/wsgi.py", "studio/gateway/__main__.py", "studio/urls.py", "studio/settings.py"}
 
 
 def _modules(room: str) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from django.conf import settings
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from agent_api.fast_path import SERVED_COUNTS
+from agent_api.fast_path import get_totals
 from registry.common.rate_limits import LIMIT_DESCRIPTIONS, RATE_LIMITER
 from registry.operations.metrics import StoredMetrics, read_snapshot_metrics, read_stored_metrics
 from registry.snapshot.response_cache import RESPONSE_CACHE
@@ -40,14 +40,14 @@ class StudioCollector(Collector):
 
 
 def _answers() -> Iterator[Metric]:
-    usage_counters.collect()
+    served, loads, _ = get_totals()
     warm = CounterMetricFamily(
         "studio_fast_path_responses", "Warm reads, answered before Django is entered.", labels=["route", "status"]
     )
-    for (path, is_known), count in SERVED_COUNTS.copy().items():
+    for (path, is_known), count in served.items():
         warm.add_metric([path.rpartition("/")[2], _STATUS[is_known]], count)
     yield warm
-    yield _count("studio_capability_loads", "Capabilities handed out by load or reload.", usage_counters.TOTALS.loads)
+    yield _count("studio_capability_loads", "Capabilities handed out by load or reload.", loads)
     yield _count("studio_demand_misses", "Asked for and not published.", usage_counters.TOTALS.misses)
     yield _count(
         "studio_malformed_answers", "Refused because the stored bundle is malformed.", RESPONSE_CACHE.malformed
@@ -60,7 +60,7 @@ def _bodies() -> Iterator[Metric]:
     yield _gauge("studio_bodies_bytes", "Size of the load responses cached in memory.", RESPONSE_CACHE.bytes_held)
     yield _gauge("studio_bodies_limit_bytes", "Their maximum size.", RESPONSE_CACHE.bytes_max)
     yield _gauge("studio_bodies_entries", "Load responses cached in memory.", len(RESPONSE_CACHE))
-    yield _count("studio_bodies_hits", "Load responses found in the cache.", RESPONSE_CACHE.hits)
+    yield _count("studio_bodies_hits", "Load responses found in the cache.", get_totals()[2])
     yield _count("studio_bodies_misses", "Load responses that had to be rendered.", RESPONSE_CACHE.misses)
 
 

@@ -26,7 +26,7 @@ STEADY_SECONDS = 120.0
 
 def run_to_end(command: Sequence[str], *, env: Mapping[str, str]) -> int:
     """The exit code of a command that shares our output; when we are interrupted it is stopped first."""
-    process = subprocess.Popen(command, env=dict(env), **_under_us())
+    process = subprocess.Popen(command, env=dict(env), **child_options())
     try:
         return process.wait()
     finally:
@@ -65,13 +65,13 @@ class Processes:
         self._revive()
 
     def start(self, name: str, command: Sequence[str]) -> None:
-        self.running[name] = subprocess.Popen(command, env=dict(self.env), cwd=self.cwd, **_under_us())
+        self.running[name] = subprocess.Popen(command, env=dict(self.env), cwd=self.cwd, **child_options())
 
     def ended(self) -> str | None:
         """A sentence about the first process that is no longer there and is not kept, or None."""
         for name, process in self.running.items():
             if name not in self._kept and process.poll() is not None:
-                return f"The {name} {_how_ended(process)}; see its last lines above."
+                return f"The {name} {how_ended(process)}; see its last lines above."
         return None
 
     def wait_for_end(self, stop: threading.Event) -> str | None:
@@ -88,8 +88,8 @@ class Processes:
             process = self.running.get(name)
             if process is not None and process.poll() is not None:
                 del self.running[name]
-                _kill_group(process)
-                self._put_off(name, kept, _how_ended(process))
+                kill_group(process)
+                self._put_off(name, kept, how_ended(process))
             elif process is None and time.monotonic() >= kept.due_at:
                 try:
                     self.start(name, kept.command)
@@ -115,16 +115,18 @@ class Processes:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(deadline - time.monotonic(), 0.1))
             # What is left: a process that does not stop, or the children of one that was killed.
-            _kill_group(process)
+            kill_group(process)
         self.running.clear()
 
 
-def _how_ended(process: subprocess.Popen[bytes]) -> str:
+def how_ended(process: subprocess.Popen[bytes]) -> str:
+    """As the end of a sentence about it."""
     code = process.returncode
     return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End it with all that it started, and wait for it."""
     if os.name == "nt":
         process.kill()
     else:
@@ -133,7 +135,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _under_us() -> dict[str, Any]:
+def child_options() -> dict[str, Any]:
     """For `subprocess.Popen`: no input, and a session of its own: a Ctrl-C reaches us alone, and we stop each."""
     preexec = _die_with(os.getpid()) if sys.platform == "linux" else None
     return {"stdin": subprocess.DEVNULL, "start_new_session": True, "preexec_fn": preexec}

@@ -6,6 +6,7 @@ import errno
 import http.client
 import os
 import socket
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -59,33 +60,55 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
 
 
 def server_command(python: Path, *, address: str, port: int, workers: int = 1) -> list[str]:
+    """The command of the gateway, which starts the application behind it (ADR 16).
+
+    Windows has no Unix sockets: there the application listens itself.
+    """
+    listen = ["--host", address, "--port", str(port)]
+    _raise_file_limit()
+    if os.name == "nt":
+        return application_command(listen, workers=workers, python=python)
+    return [str(python), "-m", "studio.gateway", *listen, "--workers", str(workers)]
+
+
+def application_command(listen: list[str], *, workers: int, python: Path | None = None) -> list[str]:
     """The command of granian, which takes no names, and itself says warnings and errors alone.
 
     With HTTP/1 alone a connection that says nothing is closed as late as one whose head does not end; waiting for the
     first bytes of HTTP/2, granian never closes it.
     """
     return [
-        *[str(python), "-m", "granian", "--interface", "rsgi", "studio.rsgi:application"],
-        *["--host", address, "--port", str(port), "--workers", str(workers), "--loop", "asyncio", "--http", "1"],
-        *["--backlog", "4096", "--backpressure", str(_connections_max()), "--no-ws"],
+        *[str(python or sys.executable), "-m", "granian", "--interface", "rsgi", "studio.rsgi:application", *listen],
+        *["--workers", str(workers), "--loop", "asyncio", "--http", "1"],
+        *["--backlog", "4096", "--backpressure", str(connections_max()), "--no-ws"],
         *["--log-level", "warning", "--no-access-log", "--workers-kill-timeout", str(KILL_SECONDS)],
     ]
 
 
-def _connections_max() -> int:
-    """How many connections a web process takes at once: each is an open file. Raises this process's soft limit."""
+def connections_max() -> int:
+    """How many clients a server takes at once: each is an open file, and another one on its way to the application."""
     try:
         import resource
     except ImportError:
         # Windows counts no open files.
         return CONNECTIONS_MAX
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS_MAX
+    return min(CONNECTIONS_MAX, max(soft - _OTHER_FILES, soft // 2) // 2)
+
+
+def _raise_file_limit() -> None:
+    """This process's soft limit, which what it starts inherits."""
+    try:
+        import resource
+    except ImportError:
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS_MAX + _OTHER_FILES
+    wanted = 2 * CONNECTIONS_MAX + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        return max(soft - _OTHER_FILES, soft // 2)
-    return CONNECTIONS_MAX
 
 
 def has_command(root: Path, name: str) -> bool:

@@ -16,7 +16,8 @@ from types import FrameType
 from typing import Final
 
 from studio.server.environ import Environ, build_environ
-from studio.server.refusals import RequestRefused, TooManyRequests
+from studio.server.gateway_scope import open_scope
+from studio.server.refusals import NotFromGateway, RequestRefused, TooManyRequests
 from studio.server.request_body import BodyReceiver
 from studio.server.rsgi import HttpProtocol, RequestScope
 from studio.server.warm_reads import WarmReads
@@ -35,7 +36,8 @@ _FILE_SECONDS: Final = 60.0
 class Application:
     """An RSGI application in front of a WSGI one.
 
-    `on_stop` is called in a thread when the process is asked to end, while requests at work are still answered.
+    `on_stop` is called in a thread when the process is asked to end, while requests at work are still answered. With a
+    `gateway_secret` only requests that the gateway has sent are answered, and what it has counted goes to `on_counts`.
     """
 
     def __init__(
@@ -45,10 +47,14 @@ class Application:
         warm_reads: WarmReads,
         threads: int,
         on_stop: Callable[[], None],
+        gateway_secret: str = "",
+        on_counts: Callable[[list[int]], None] = lambda _: None,
     ) -> None:
         self._application = application
         self._warm_reads = warm_reads
         self._on_stop = on_stop
+        self._gateway_secret = gateway_secret
+        self._on_counts = on_counts
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="request")
         # A probe that waits behind the requests that it is about to judge would call a busy process dead.
         self._probes = ThreadPoolExecutor(1, thread_name_prefix="probe")
@@ -70,6 +76,14 @@ class Application:
         asyncio.get_running_loop().run_in_executor(self._probes, self._on_stop)
 
     async def __rsgi__(self, scope: RequestScope, protocol: HttpProtocol) -> None:
+        if self._gateway_secret:
+            opened, counts = open_scope(scope, self._gateway_secret)
+            if opened is None:
+                _send(protocol, NotFromGateway().response())
+                return
+            scope = opened
+            if counts:
+                self._on_counts(counts)
         if self._warm_reads.send_ready(scope, protocol):
             return
         environ = build_environ(scope)

@@ -88,3 +88,13 @@ class ServerStopping(RequestRefused):
 
     def __init__(self) -> None:
         super().__init__("This process is stopping; send the request again")
+
+
+class NotFromGateway(RequestRefused):
+    """Sent past the gateway, or after a request whose end it saw elsewhere."""
+
+    status = 400
+    code = "INVALID_REQUEST"
+
+    def __init__(self) -> None:
+        super().__init__("The request did not come through the gateway")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from studio.config.parsers import Network
 from studio.middleware.proxies import apply_forwarding, forwarded, is_request_id
@@ -46,14 +46,22 @@ class WarmReads:
 
     def send_ready(self, scope: RequestScope, protocol: HttpProtocol) -> bool:
         """Send the response that is kept for such a request. False where there is none."""
-        key, request_id = self._request(scope)
-        return _send(protocol, self._responses.find(key), request_id)
+        return _send(protocol, *self.find(scope))
 
     def send_prepared(self, scope: RequestScope, environ: Environ, protocol: HttpProtocol) -> bool:
         """Prepare the response, keep it for the next such request, and send it. False for what is not a warm read."""
+        return _send(protocol, *self.prepare(scope, environ))
+
+    def find(self, scope: RequestScope) -> tuple[Any, str | None]:
+        """The response that is kept for such a request, or None; and the id that a trusted proxy set."""
+        key, request_id = self._request(scope)
+        return self._responses.find(key), request_id
+
+    def prepare(self, scope: RequestScope, environ: Environ) -> tuple[Any, str | None]:
+        """The response, prepared and kept for the next such request; None for what is not a warm read."""
         apply_forwarding(environ, self._trusted)
         key, request_id = self._request(scope)
-        return _send(protocol, self._responses.prepare(environ, key), request_id)
+        return self._responses.prepare(environ, key), request_id
 
     def _request(self, scope: RequestScope) -> tuple[Hashable, str | None]:
         """Everything that distinguishes the request from another one, and the id that a trusted proxy set."""

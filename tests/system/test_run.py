@@ -321,7 +321,7 @@ def test_a_server_that_dies_ends_the_rest(again: Tree) -> None:
     run = again.start()
     run.await_answer()
     children = children_of(run.process.pid)
-    os.kill(child_with(run, "granian"), signal.SIGKILL)
+    os.kill(child_with(run, "studio.gateway"), signal.SIGKILL)
     assert run.wait(60) == 1
     assert_gone(children)
     assert "The server was ended by signal 9" in run.text

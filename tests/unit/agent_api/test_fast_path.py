@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import astuple
 from datetime import timedelta
 from http import HTTPStatus
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
@@ -29,13 +29,15 @@ from registry.publishing import publication
 from registry.snapshot import STORE
 from registry.snapshot.response_cache import RESPONSE_CACHE
 from registry.usage import feedback
+from studio.gateway.framing import parse_request_head
+from studio.gateway.warm_responses import Clock, WarmResponses
 from studio.middleware.proxies import apply_forwarding
 from studio.server.environ import build_environ
 from studio.server.warm_reads import WarmReads
 from studio.server.wsgi_call import call_wsgi
 from tests.cases import valid_bundle
 from tests.factories import unlisted
-from tests.rsgi import SentProtocol, scope_of
+from tests.rsgi import MadeScope, SentProtocol, parse_wire, raw_head, scope_of
 
 pytestmark = pytest.mark.django_db
 
@@ -104,13 +106,56 @@ class InLoop:
         return [body]
 
 
+class InGateway:
+    """The fast path as the gateway asks it: by the bytes of a head, and the application in another process."""
+
+    def __init__(self, fast: FastPath) -> None:
+        self.fast = fast
+        self.collect = fast.collect
+        warm_reads = WarmReads(fast, settings.TRUSTED_PROXIES)
+        self._responses = {
+            is_proxy: WarmResponses(fast, warm_reads, Clock(), is_proxy=is_proxy) for is_proxy in (False, True)
+        }
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        scope = scope_of(environ)
+        client = scope.client.rpartition(":")[0]
+        responses = self._responses[any(ip_address(client) in network for network in settings.TRUSTED_PROXIES)]
+        raw = raw_head(scope)
+        wire = responses.find(raw)
+        built = None
+        if wire is None:
+            head = parse_request_head(raw)
+            wire, built = responses.answer(head, scope.client)
+        if wire is None:
+            status, headers, body = self._pass_on(environ, scope, built)
+        else:
+            status, headers, body = parse_wire(wire)
+            headers = [pair for pair in headers if pair[0] != "date"]
+        start_response(f"{status} {HTTPStatus(status).phrase}", headers)
+        return [body]
+
+    def _pass_on(self, environ: dict[str, Any], scope: MadeScope, built: dict[str, Any] | None) -> Any:
+        passed = build_environ(scope)
+        apply_forwarding(passed, settings.TRUSTED_PROXIES)
+        passed["wsgi.input"] = environ["wsgi.input"]
+        status, headers, body = astuple(call_wsgi(self.fast.application, passed))
+        if built is not None:
+            self.fast.learn(built, status, headers)
+            render = self.fast.find_missing(built)
+            if render is not None:
+                render()
+        return status, headers, body
+
+
 Through = Callable[[FastPath], Any]
+THROUGH: dict[str, Through] = {"wsgi": lambda fast: fast, "event loop": InLoop, "gateway": InGateway}
 
 
-@pytest.fixture(params=["wsgi", "event loop"])
+@pytest.fixture(params=THROUGH)
 def through(request: pytest.FixtureRequest) -> Through:
-    """The fast path behind either interface."""
-    return InLoop if request.param == "event loop" else lambda fast: fast
+    """The fast path behind each interface."""
+    return THROUGH[request.param]
 
 
 @pytest.fixture(autouse=True)

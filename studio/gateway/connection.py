@@ -1,0 +1,429 @@
+"""A client's connection, and the application's end of it.
+
+Each client has a connection to the application of its own. Bytes of two clients never share one, so that a message
+whose end the two sides saw in different places could only ever harm who sent it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from studio.gateway import refusals
+from studio.gateway.framing import (
+    END,
+    HEAD_BYTES_MAX,
+    MalformedMessage,
+    RequestHead,
+    ResponseHead,
+    parse_request_head,
+    parse_response_head,
+)
+from studio.gateway.warm_responses import WarmResponses
+from studio.server.environ import Environ
+
+# What a client that is refused may still send before its connection is cut.
+_LINGER_SECONDS: Final = 2.0
+# Of all bytes in one header that only the gateway may set.
+RESERVED: Final = b"x-gateway-"
+
+
+class Host(Protocol):
+    """What a connection needs of the gateway."""
+
+    now: float
+    is_stopping: bool
+
+    def opened(self, connection: ClientConnection) -> bool: ...
+
+    def closed(self, connection: ClientConnection) -> None: ...
+
+    def responses_for(self, address: str) -> WarmResponses: ...
+
+    def local_response(self, head: RequestHead) -> bytes | None: ...
+
+    def added_fields(self, head: RequestHead, client: str, server: str) -> bytes: ...
+
+    def connect(self, upstream: Upstream) -> Awaitable[object]: ...
+
+    def responded(self, request: Relayed, response: ResponseHead) -> Awaitable[object] | None: ...
+
+
+@dataclass
+class Relayed:
+    """A request that was passed on, and its response has not ended: `left` bytes of its body are still to come, None
+    where only the application knows."""
+
+    head: RequestHead
+    environ: Environ | None
+    message: bytes
+    left: int | None
+    has_response: bool = False
+    is_repeated: bool = False
+
+
+# What was received is taken out of it in the same call, so that all connections share one. `asyncio.Protocol` would get
+# a new one of 256 KiB for each piece, which is a call to the kernel with the allocator's settings that we serve with.
+_RECEIVED: Final = bytearray(64 * 1024)
+
+
+class BufferedConnection(asyncio.BufferedProtocol):
+    """A protocol with `data_received`, without an allocation for each piece."""
+
+    def get_buffer(self, _sizehint: int) -> bytearray:
+        return _RECEIVED
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(memoryview(_RECEIVED)[:nbytes]))
+
+    def data_received(self, data: bytes) -> None:
+        raise NotImplementedError
+
+
+class ClientConnection(BufferedConnection):
+    """Answers what is warm, relays the rest, one request at a time."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._buffer = b""
+        self._upstream: Upstream | None = None
+        self._relayed: Relayed | None = None
+        self._is_closing = False
+        # Nothing is under way: what comes next is a head.
+        self._is_idle = True
+        # Since when a head is waited for, and since when the client has not read.
+        self.idle_since = host.now
+        self.stalled_since: float | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport: asyncio.Transport = transport
+        self._client = _address(transport.get_extra_info("peername"))
+        self._server = _address(transport.get_extra_info("sockname"))
+        self._responses = self._host.responses_for(self._client)
+        if not self._host.opened(self):
+            transport.abort()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._is_closing = True
+        self._is_idle = False
+        self._host.closed(self)
+        if self._upstream is not None:
+            self._upstream.close()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_idle:
+            self.idle_since = self._host.now
+            ready = self._responses.find(data)
+            if ready is not None:
+                self.transport.write(ready)
+                return
+        if not self._is_closing:
+            self._buffer += data
+            self._advance()
+
+    def pause_writing(self) -> None:
+        """The client does not read: nobody makes more for it."""
+        self.stalled_since = self._host.now
+        if self._upstream is not None:
+            self._upstream.pause()
+        self._pause_reading()
+
+    def resume_writing(self) -> None:
+        self.stalled_since = None
+        if self._upstream is not None:
+            self._upstream.resume()
+        self.resume_reading()
+
+    def _pause_reading(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Go on with what the client sends, unless it is in the way still."""
+        if not self.transport.is_closing() and self.stalled_since is None:
+            self.transport.resume_reading()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way."""
+        return self._relayed is None
+
+    def close_idle_upstream(self) -> None:
+        """The application would close it by itself soon, perhaps while a request is on its way."""
+        if self._relayed is None and self._upstream is not None:
+            self._upstream.close()
+            self._upstream = None
+
+    def close(self) -> None:
+        """At the end of what was sent."""
+        self._is_closing, self._is_idle = True, False
+        self.transport.close()
+
+    # The request
+
+    def _advance(self) -> None:
+        """Take what has been received as far as it goes."""
+        while not self._is_closing:
+            if self._relayed is not None:
+                self._relay_body(self._relayed)
+                return
+            if self._buffer.startswith(b"\r\n"):
+                self._buffer = self._buffer[2:]
+            end = self._buffer.find(END)
+            if end < 0 and len(self._buffer) <= HEAD_BYTES_MAX:
+                self._is_idle = not self._buffer
+                return
+            if not 0 <= end <= HEAD_BYTES_MAX:
+                self._refuse(refusals.HeadTooLarge())
+                return
+            raw, self._buffer = self._buffer[: end + 4], self._buffer[end + 4 :]
+            self._begin(raw)
+
+    def _begin(self, raw: bytes) -> None:
+        try:
+            head = parse_request_head(raw)
+        except MalformedMessage:
+            self._refuse(refusals.BadRequest())
+            return
+        if any(name.startswith(RESERVED) for name, _ in head.fields):
+            self._refuse(refusals.BadRequest())
+            return
+        self._is_idle = not self._buffer
+        self.idle_since = self._host.now
+        ready, environ = self._responses.answer(head, self._client)
+        ready = ready or self._host.local_response(head)
+        if ready is not None and not self._host.is_stopping:
+            self.transport.write(ready)
+            return
+        self._is_idle = False
+        self._relay(head, environ)
+
+    def _relay(self, head: RequestHead, environ: Environ | None) -> None:
+        added = self._host.added_fields(head, self._client, self._server)
+        if head.body_bytes is None:
+            # Where its body ends is seen by the application alone: nothing may come after it.
+            added += b"Connection: close\r\n"
+        message = head.raw[:-2] + added + b"\r\n"
+        self._relayed = Relayed(head, environ, message, head.body_bytes)
+        upstream = self._upstream or self._connect()
+        upstream.begin(self._relayed)
+
+    def _connect(self) -> Upstream:
+        upstream = self._upstream = Upstream(self)
+        upstream.connecting = asyncio.ensure_future(self._open(upstream))
+        return upstream
+
+    async def _open(self, upstream: Upstream) -> None:
+        try:
+            await self._host.connect(upstream)
+        except OSError:
+            self.upstream_lost(upstream)
+
+    def _relay_body(self, relayed: Relayed) -> None:
+        if self._upstream is None:
+            return
+        count = len(self._buffer) if relayed.left is None else min(relayed.left, len(self._buffer))
+        if count:
+            self._upstream.send(self._buffer[:count])
+            self._buffer = self._buffer[count:]
+            if relayed.left is not None:
+                relayed.left -= count
+        if self._buffer:
+            # The next request waits for its turn in the client's own buffers.
+            self._pause_reading()
+
+    # The response
+
+    def response_began(self, response: ResponseHead) -> Awaitable[object] | None:
+        """Returns what has to end before the response is passed on."""
+        if self._relayed is None:
+            return None
+        self._relayed.has_response = True
+        return self._host.responded(self._relayed, response)
+
+    def response_ended(self, *, closes: bool) -> None:
+        relayed, self._relayed = self._relayed, None
+        if relayed is None:
+            return
+        if relayed.left:
+            self._linger()
+        elif closes or relayed.left is None or self._host.is_stopping:
+            self.close()
+        else:
+            self._is_idle = not self._buffer
+            self.idle_since = self._host.now
+            self.resume_reading()
+            self._advance()
+
+    def upstream_lost(self, upstream: Upstream) -> None:
+        """The application's end was closed, or could not be opened."""
+        if upstream is not self._upstream:
+            return
+        self._upstream = None
+        relayed = self._relayed
+        if relayed is None or self._is_closing:
+            return
+        if relayed.has_response:
+            # It is cut where it is: its length or its chunks tell the client.
+            self.close()
+        elif upstream.was_used and relayed.head.body_bytes == 0 and not relayed.is_repeated and _is_safe(relayed.head):
+            relayed.is_repeated = True
+            self._connect().begin(relayed)
+        else:
+            self._refuse(refusals.ApplicationAway())
+
+    def _refuse(self, refusal: refusals.RequestRefused) -> None:
+        self._relayed = None
+        self.transport.write(refusals.wire(refusal))
+        self._linger()
+
+    def _linger(self) -> None:
+        """End what is sent, and let the client read it: a connection that is cut while it sends loses the response."""
+        self._is_closing, self._is_idle = True, False
+        self._buffer = b""
+        with contextlib.suppress(OSError):
+            self.transport.write_eof()
+        self.resume_reading()
+        asyncio.get_running_loop().call_later(_LINGER_SECONDS, self.transport.abort)
+
+
+class Upstream(BufferedConnection):
+    """A connection to the application, for one client."""
+
+    def __init__(self, client: ClientConnection) -> None:
+        self._client = client
+        self._transport: asyncio.Transport | None = None
+        self._unsent: list[bytes] = []
+        self._relayed: Relayed | None = None
+        self._received = b""
+        # Of the response's body; None before its head is there.
+        self._left: int | None = None
+        self._is_endless = self._closes = self._is_held = False
+        self.was_used = False
+        self.connecting: asyncio.Future[None] | None = None
+
+    def begin(self, relayed: Relayed) -> None:
+        """Pass a request on, after the response to the last one has ended."""
+        self._relayed, self._left = relayed, None
+        self.send(relayed.message)
+
+    def send(self, data: bytes) -> None:
+        if self._transport is None:
+            self._unsent.append(data)
+            self._client.transport.pause_reading()
+        else:
+            self._transport.write(data)
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+        transport.writelines(self._unsent)
+        self._unsent.clear()
+        if self._client.transport.is_closing():
+            transport.abort()
+        self._client.resume_reading()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        if self._is_endless:
+            self._client.response_ended(closes=True)
+        else:
+            self._client.upstream_lost(self)
+
+    def pause_writing(self) -> None:
+        if not self._client.transport.is_closing():
+            self._client.transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._client.resume_reading()
+
+    def pause(self) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._transport is not None and not self._transport.is_closing() and not self._is_held:
+            self._transport.resume_reading()
+
+    def close(self) -> None:
+        if self.connecting is not None and self._transport is None:
+            self.connecting.cancel()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_endless:
+            self._client.transport.write(data)
+            return
+        self._received += data
+        if not self._is_held:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Pass on what has been received of the response, as far as it goes."""
+        while self._relayed is not None:
+            if self._left is None:
+                end = self._received.find(END)
+                if end < 0:
+                    return
+                try:
+                    head = parse_response_head(self._received[: end + 4], self._relayed.head.method)
+                except MalformedMessage:
+                    self.close()
+                    return
+                if self._take_head(head, end + 4):
+                    return
+            elif self._received or not self._left:
+                self._take_body(self._left)
+                if self._left:
+                    return
+            else:
+                return
+
+    def _take_head(self, head: ResponseHead, length: int) -> bool:
+        """Whether to wait: the response is held back, or goes on to the end of the connection."""
+        if head.status < 200:
+            self._client.transport.write(self._received[:length])
+            self._received = self._received[length:]
+            return False
+        wait = None if self._is_held else self._client.response_began(head)
+        if wait is not None:
+            self._is_held = True
+            self.pause()
+            asyncio.ensure_future(wait).add_done_callback(self._release)
+            return True
+        self._closes = head.closes
+        if head.body_bytes is None:
+            self._is_endless = True
+            self._client.transport.write(self._received)
+            self._received = b""
+            return True
+        # Head and body in one piece, where they came in one.
+        self._left = head.body_bytes + length
+        return False
+
+    def _release(self, _done: object) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        # `_is_held` says that the head has been seen, until it is taken.
+        self._advance()
+        self._is_held = False
+        self.resume()
+
+    def _take_body(self, left: int) -> None:
+        piece, self._received = self._received[:left], self._received[left:]
+        self._left = left - len(piece)
+        self._client.transport.write(piece)
+        if not self._left:
+            self._relayed, self._left, self.was_used = None, None, True
+            self._client.response_ended(closes=self._closes)
+
+
+def _is_safe(head: RequestHead) -> bool:
+    return head.method in (b"GET", b"HEAD")
+
+
+def _address(name: Any) -> str:
+    host, port = (str(part) for part in name[:2])
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -1,0 +1,85 @@
+"""Where a message of HTTP/1 ends (RFC 9112): as much as a gateway must know to pass messages on."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+HEAD_BYTES_MAX: Final = 64 * 1024
+END: Final = b"\r\n\r\n"
+_REQUEST_LINE: Final = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) ([!-~]+) HTTP/1\.([01])")
+_FIELD: Final = re.compile(rb"\r\n([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*)")
+_STATUS_LINE: Final = re.compile(rb"HTTP/1\.[01] ([0-9]{3})[ \r]")
+
+
+class MalformedMessage(Exception):
+    """A head whose end, or whose body's end, two readers could see in different places."""
+
+
+class RequestHead(NamedTuple):
+    """`body_bytes` is None where the body ends by itself (chunked). Names of `fields` are in lower case."""
+
+    raw: bytes
+    method: bytes
+    target: bytes
+    is_http_11: bool
+    fields: list[tuple[bytes, bytes]]
+    body_bytes: int | None
+
+    def values(self, name: bytes) -> list[bytes]:
+        return [value for found, value in self.fields if found == name]
+
+
+class ResponseHead(NamedTuple):
+    """`body_bytes` is None where the body ends with the connection, or by itself."""
+
+    status: int
+    fields: list[tuple[bytes, bytes]]
+    body_bytes: int | None
+    closes: bool
+
+
+def parse_request_head(raw: bytes) -> RequestHead:
+    """The head of a request, its empty line included. Raises `MalformedMessage`."""
+    line, fields = _split(raw)
+    found = _REQUEST_LINE.fullmatch(line)
+    if found is None:
+        raise MalformedMessage("request line")
+    codings = [value for name, value in fields if name == b"transfer-encoding"]
+    length = _length(fields)
+    if codings and length is not None:
+        raise MalformedMessage("two lengths")
+    return RequestHead(raw, found[1], found[2], found[3] == b"1", fields, None if codings else length or 0)
+
+
+def parse_response_head(raw: bytes, method: bytes) -> ResponseHead:
+    """The head of the response to a request with `method`. Raises `MalformedMessage`."""
+    line, fields = _split(raw)
+    found = _STATUS_LINE.match(line + b"\r")
+    if found is None:
+        raise MalformedMessage("status line")
+    status = int(found[1])
+    closes = any(name == b"connection" and value.lower() == b"close" for name, value in fields)
+    if method == b"HEAD" or status < 200 or status in (204, 304):
+        return ResponseHead(status, fields, 0, closes)
+    return ResponseHead(status, fields, _length(fields), closes)
+
+
+def _split(raw: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """The first line and the fields. Lines that do not end in CRLF, or that go on in the next one, are refused."""
+    line, _, _ = raw.partition(b"\r\n")
+    fields = [(name.lower(), value.rstrip(b" \t")) for name, value in _FIELD.findall(raw, len(line))]
+    lines = raw.count(b"\r\n")
+    if lines != len(fields) + 2 or raw.count(b"\n") != lines or raw.count(b"\r") != lines or b"\0" in raw:
+        raise MalformedMessage("header lines")
+    return line, fields
+
+
+def _length(fields: list[tuple[bytes, bytes]]) -> int | None:
+    found = {value for name, value in fields if name == b"content-length"}
+    if not found:
+        return None
+    value = found.pop()
+    if found or not value.isdigit() or len(value) > 18:
+        raise MalformedMessage("length")
+    return int(value)

@@ -1,0 +1,48 @@
+"""What the gateway refuses by itself."""
+
+from __future__ import annotations
+
+from email.utils import formatdate
+
+from studio.gateway.warm_responses import head_bytes
+from studio.server.refusals import RequestRefused
+
+__all__ = ["ApplicationAway", "BadRequest", "HeadTooLarge", "RequestRefused", "wire"]
+
+
+class BadRequest(RequestRefused):
+    """A head of which it is not clear what it says."""
+
+    status = 400
+    code = "INVALID_REQUEST"
+
+    def __init__(self) -> None:
+        super().__init__("The request's head is not valid HTTP/1")
+
+
+class HeadTooLarge(RequestRefused):
+    """More than any client has to say before a body."""
+
+    status = 431
+    code = "INVALID_REQUEST"
+
+    def __init__(self) -> None:
+        super().__init__("The request's headers are too large; at most 64 KiB are accepted")
+
+
+class ApplicationAway(RequestRefused):
+    """The application ended and is being started again, or closed the connection."""
+
+    status = 503
+    code = "REGISTRY_UNAVAILABLE"
+
+    def __init__(self) -> None:
+        super().__init__("The registry is restarting; try again in a few seconds")
+
+
+def wire(refusal: RequestRefused) -> bytes:
+    """The whole response."""
+    response = refusal.response()
+    date = formatdate(usegmt=True).encode()
+    body = response.body if isinstance(response.body, bytes) else b""
+    return head_bytes(response.status, response.headers, date) + b"\r\n" + body

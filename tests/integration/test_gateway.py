@@ -1,0 +1,179 @@
+"""The gateway in front of the application: what it passes on arrives whole, and reads go on without the application."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.factories import bundle
+from tests.servers import Studio, descendants, run_manage, start_studio
+
+pytestmark = pytest.mark.slow
+
+LOAD = "/api/v1/capability_skill_load?capability_id=weights"
+LIST = "/api/v1/capability_registry_list"
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+    studio = start_studio(tmp_path_factory.mktemp("studio"), EXAMPLES="on")
+    yield studio
+    studio.stop()
+
+
+@pytest.fixture
+def publisher(studio: Studio) -> Iterator[httpx.Client]:
+    name = f"pipeline-{time.monotonic_ns()}"
+    created = run_manage("agent_key", "create", name, "--scopes", "read,publish", env=studio.env)
+    headers = {"Authorization": f"Bearer {created.stdout.strip()}"}
+    with httpx.Client(base_url=studio.url, headers=headers, timeout=30) as client:
+        yield client
+
+
+def _port(studio: Studio) -> int:
+    return int(studio.env["PORT"])
+
+
+def _exchange(studio: Studio, sent: bytes) -> bytes:
+    """Everything that comes back until the other end closes."""
+    with socket.create_connection(("127.0.0.1", _port(studio)), timeout=20) as connection:
+        connection.sendall(sent)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+def _request(path: str, *fields: str, method: str = "GET", body: bytes = b"") -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *fields, "", ""]).encode() + body
+
+
+def _warm(studio: Studio) -> None:
+    for _ in range(4):
+        assert httpx.get(studio.url + LOAD).status_code == 200
+        time.sleep(0.1)
+
+
+def _application_pids(studio: Studio) -> list[int]:
+    pids = descendants(studio.server.process.pid)
+    return [pid for pid in pids if b"granian" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_pipelined_requests_are_answered_in_order(studio: Studio) -> None:
+    _warm(studio)
+    match = b'{"message": "my weight"}'
+    posted = _request(
+        "/api/v1/capability_match",
+        *("Content-Type: application/json", f"Content-Length: {len(match)}"),
+        method="POST",
+        body=match,
+    )
+    sent = _request(LOAD) + _request("/nowhere") + posted + _request(LOAD) + _request("/healthz", "Connection: close")
+    received = _exchange(studio, sent)
+    assert re.findall(rb"HTTP/1\.1 (\d+)", received) == [b"200", b"404", b"200", b"200", b"200"]
+
+
+def test_a_request_in_single_bytes_is_answered(studio: Studio) -> None:
+    with socket.create_connection(("127.0.0.1", _port(studio)), timeout=20) as connection:
+        for byte in _request(LOAD):
+            connection.sendall(bytes([byte]))
+        assert connection.recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/1.1\r\nHost: a\n\nGET / HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nX-Gateway-Client: x 10.0.0.1:1 a:1\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 70_000,
+    ],
+)
+def test_what_is_doubtful_is_refused_and_closed(studio: Studio, sent: bytes) -> None:
+    received = _exchange(studio, sent)
+    assert received.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 "))
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_a_chunked_body_arrives_and_ends_the_connection(studio: Studio) -> None:
+    chunks = b'b\r\n{"message":\r\nc\r\n "my weight"\r\n1\r\n}\r\n0\r\n\r\n'
+    fields = ("Content-Type: application/json", "Transfer-Encoding: chunked")
+    hidden = _request("/healthz")
+    received = _exchange(studio, _request("/api/v1/capability_match", *fields, method="POST", body=chunks + hidden))
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_who_has_published_reads_it_at_once(studio: Studio, publisher: httpx.Client) -> None:
+    for number in range(5):
+        path = f"at_once_{number}"
+        body = {"bundles": [{"path": path, "files": bundle(capability_id=path)}]}
+        [row] = publisher.post("/api/v1/operator/bundle_publish", json=body).json()["results"]
+        assert row["status"] == "published", row
+        assert path in publisher.get(LIST).text
+
+
+def test_warm_reads_are_counted_in_a_scrape(studio: Studio) -> None:
+    _warm(studio)
+
+    def count() -> float:
+        page = httpx.get(studio.url + "/metrics").text
+        found = re.search(r'fast_path_responses_total\{route="capability_skill_load",status="200"\} (\S+)', page)
+        assert found is not None
+        return float(found[1])
+
+    before = count()
+    for _ in range(7):
+        httpx.get(studio.url + LOAD)
+    assert count() == before + 7
+
+
+def test_reads_and_probes_do_not_wait_for_the_application(studio: Studio) -> None:
+    _warm(studio)
+    pids = _application_pids(studio)
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        with httpx.Client(base_url=studio.url, timeout=5) as client:
+            for path in (LOAD, "/healthz"):
+                assert client.get(path).status_code == 200, path
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_an_application_that_is_killed_is_started_again_and_reads_go_on(studio: Studio) -> None:
+    _warm(studio)
+    stop, failures = threading.Event(), []
+
+    def read() -> None:
+        with httpx.Client(base_url=studio.url, timeout=5) as client:
+            while not stop.is_set():
+                if client.get(LOAD).status_code != 200:
+                    failures.append(time.monotonic())
+                time.sleep(0.005)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for pid in _application_pids(studio):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        answer = httpx.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10)
+        assert answer.status_code == 503
+        assert answer.headers["Retry-After"]
+        studio.server.wait_until(lambda: httpx.get(studio.url + "/readyz", timeout=10).status_code == 200)
+        assert httpx.get(studio.url + "/api/v1/capability_search?q=weight", timeout=10).status_code == 200
+    finally:
+        stop.set()
+        reader.join()
+    assert failures == []

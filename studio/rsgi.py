@@ -9,6 +9,7 @@ import os
 
 from django.conf import settings
 
+from registry.matching import warm_up
 from registry.usage import usage_counters
 from studio.server.application import Application
 from studio.server.gateway_scope import SECRET_VARIABLE
@@ -22,3 +23,5 @@ application = Application(
     gateway_secret=os.environ.pop(SECRET_VARIABLE, ""),
     on_counts=wsgi.set_gateway_counts,
 )
+# The first message after a start would wait for it; warm reads are sent by the gateway meanwhile.
+warm_up.start()

@@ -146,10 +146,12 @@ class MatchIndexCache:
     _pause: float = _POLL_SECONDS
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, *, may_lag: bool = False) -> MatchIndex:
+    def get(self, *, may_lag: bool = False, vector_seconds: float = _SECONDS_AT_ONCE) -> MatchIndex:
         """The index of what is published now. Raises `RegistryUnavailable` where nothing was ever read.
 
         With `may_lag` it is the one before while the next is made, where that takes long: no caller waits for it.
+        Vectors that are not stored are made for `vector_seconds`; with a negative number none are, and no model is
+        loaded.
         """
         snapshot = current_snapshot()
         held = self.index
@@ -160,9 +162,9 @@ class MatchIndexCache:
             return held
         with self._lock:
             held = self.index
-            return held if held is not None and self._is_good(held, snapshot) else self._renew(snapshot)
+            return held if held is not None and self._is_good(held, snapshot) else self._renew(snapshot, vector_seconds)
 
-    def _renew(self, snapshot: Snapshot) -> MatchIndex:
+    def _renew(self, snapshot: Snapshot, vector_seconds: float = _SECONDS_AT_ONCE) -> MatchIndex:
         """The next index; the caller holds the lock."""
         held, began = self.index, time.monotonic()
         may_have_grown = held is not None and self._may_have_grown(held)
@@ -175,7 +177,7 @@ class MatchIndexCache:
         elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
             self.index = replace(held, revisions=_revisions(snapshot))
             return self.index
-        self.index = self.build(snapshot, seconds=_SECONDS_AT_ONCE)
+        self.index = self.build(snapshot, seconds=vector_seconds)
         self._took = time.monotonic() - began
         self._pause = min(max(_POLL_SECONDS, self._took / _POLL_SHARE), _POLL_SECONDS_MAX)
         return self.index

@@ -31,7 +31,8 @@ def _run() -> None:
         time.sleep(0.1)
     try:
         if STORE.snapshot.entries:
-            PUBLISHED.get()
+            # The model takes 200 MB, which a process that is never asked shall not pay.
+            PUBLISHED.get(vector_seconds=-1)
     except Exception:
         # The first message meets it as well, and reports it.
         logger.debug("the matching index was not built ahead", exc_info=True)

@@ -136,6 +136,7 @@ class ClientConnection(BufferedConnection):
         if self._upstream is not None:
             self._upstream.resume()
         self.resume_reading()
+        self._advance()
 
     def _pause_reading(self) -> None:
         if not self.transport.is_closing():
@@ -169,6 +170,9 @@ class ClientConnection(BufferedConnection):
         while not self._is_closing:
             if self._relayed is not None:
                 self._relay_body(self._relayed)
+                return
+            if self.stalled_since is not None:
+                # What was asked for is not read: no more is made.
                 return
             if self._buffer.startswith(b"\r\n"):
                 self._buffer = self._buffer[2:]

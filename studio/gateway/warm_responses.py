@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 from studio.gateway.framing import RequestHead
-from studio.middleware.proxies import is_request_id
+from studio.middleware.proxies import REQUEST_ID_BYTES
 from studio.server.environ import Environ, build_environ
 from studio.server.rsgi import HeaderList
 from studio.server.warm_reads import WarmReads
@@ -77,24 +77,21 @@ class WarmResponses:
 
     def find(self, head: bytes) -> bytes | None:
         """What to send in answer to a head that is remembered; None for any other bytes."""
+        if self.is_proxy and (at := head.find(_REQUEST_ID)) > 0:
+            return self._find_with_id(head, at)
         ready = self._remembered.get(head)
-        if ready is None:
-            return self._find_with_id(head) if self.is_proxy else None
-        if not self._is_current(ready):
+        if ready is None or not self._is_current(ready):
             return None
         return ready.wire if ready.wire_date is self.clock.date else _wire(ready, self.clock.date)
 
-    def _find_with_id(self, head: bytes) -> bytes | None:
+    def _find_with_id(self, head: bytes, at: int) -> bytes | None:
         """As `find`, for a request whose id is its own: what is remembered has none."""
-        at = head.find(_REQUEST_ID)
-        if at < 0:
-            return None
         end = head.find(b"\r\n", at + 2)
         ready = self._remembered.get(head[:at] + head[end:])
-        request_id = head[at + len(_REQUEST_ID) : end].decode("latin-1")
-        if ready is None or not is_request_id(request_id) or not self._is_current(ready):
+        start = at + len(_REQUEST_ID)
+        if ready is None or not REQUEST_ID_BYTES.fullmatch(head, start, end) or not self._is_current(ready):
             return None
-        return _wire_with_id(ready, self.clock.date, request_id)
+        return _wire_with_id(ready, self.clock.date, head[start:end])
 
     def _is_current(self, ready: Sendable) -> bool:
         if self._generation != self.responses.generation:
@@ -120,7 +117,7 @@ class WarmResponses:
             return None, environ
         self._remember(head.raw, ready)
         if request_id:
-            return _wire_with_id(ready, self.clock.date, request_id), None
+            return _wire_with_id(ready, self.clock.date, request_id.encode()), None
         return _wire(ready, self.clock.date), None
 
     def _remember(self, raw: bytes, ready: Sendable) -> None:
@@ -188,11 +185,11 @@ def _wire(ready: Sendable, date: bytes) -> bytes:
     return ready.wire
 
 
-def _wire_with_id(ready: Sendable, date: bytes, request_id: str) -> bytes:
+def _wire_with_id(ready: Sendable, date: bytes, request_id: bytes) -> bytes:
     wire = ready.wire if ready.wire_date is date else _wire(ready, date)
     # Behind the status line.
     end = wire.index(b"\r\n") + 2
-    return b"".join((wire[:end], b"x-request-id: ", request_id.encode(), b"\r\n", memoryview(wire)[end:]))
+    return b"".join((wire[:end], b"x-request-id: ", request_id, b"\r\n", memoryview(wire)[end:]))
 
 
 def head_bytes(status: int, headers: HeaderList, date: bytes) -> bytes:

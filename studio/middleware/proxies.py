@@ -28,6 +28,8 @@ FORWARDING_HEADERS = (
     "HTTP_X_REQUEST_ID",
 )
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+# The same in a head that has not been decoded.
+REQUEST_ID_BYTES = re.compile(_REQUEST_ID.pattern.encode())
 # Their answers hold nothing that depends on the name under which they were asked.
 PROBES = frozenset({"/healthz", "/readyz"})
 METRICS = "/metrics"

@@ -31,7 +31,7 @@ class RequestHead(NamedTuple):
 
 
 class ResponseHead(NamedTuple):
-    """`body_bytes` is None where the body ends with the connection, or by itself."""
+    """`body_bytes` is None where the body ends with the connection."""
 
     status: int
     fields: list[tuple[bytes, bytes]]
@@ -62,7 +62,11 @@ def parse_response_head(raw: bytes, method: bytes) -> ResponseHead:
     closes = any(name == b"connection" and value.lower() == b"close" for name, value in fields)
     if method == b"HEAD" or status < 200 or status in (204, 304):
         return ResponseHead(status, fields, 0, closes)
-    return ResponseHead(status, fields, _length(fields), closes)
+    length = _length(fields)
+    if length is None and not closes:
+        # Nobody but its sender would know where it ends.
+        raise MalformedMessage("no length")
+    return ResponseHead(status, fields, length, closes)
 
 
 def _split(raw: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:

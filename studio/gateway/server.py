@@ -37,8 +37,14 @@ STALL_SECONDS: Final = 60.0
 _UPSTREAM_IDLE_SECONDS: Final = 10.0
 _REFRESH_SECONDS: Final = 0.5
 _HANGING_SECONDS: Final = 60.0
-# They change nothing that a warm read shows.
-_READING_PREFIXES: Final = (b"/api/v1/capability_", b"/api/v1/prompt_render", b"/mcp")
+# They change nothing that a warm read shows, or, as feedback, only after a moment anyway.
+_READING_PATHS: Final = frozenset(
+    b"/api/v1/" + name
+    for name in (
+        *(b"capability_feedback", b"capability_file_load", b"capability_match", b"capability_registry_list"),
+        *(b"capability_search", b"capability_skill_load", b"capability_skill_reload", b"prompt_render"),
+    )
+) | {b"/mcp"}
 # Of one response or one connection.
 _OF_THE_SERVER: Final = frozenset({"date", "server", "x-request-id", "connection"})
 
@@ -255,7 +261,7 @@ class Gateway:
         has published asks for it next."""
         if request.environ is not None:
             self._learn(request.environ, response)
-        if request.head.method in (b"GET", b"HEAD") or request.head.target.startswith(_READING_PREFIXES):
+        if request.head.method in (b"GET", b"HEAD") or request.head.target.partition(b"?")[0] in _READING_PATHS:
             return None
         refreshing = asyncio.get_running_loop().run_in_executor(None, self._refresh)
         return asyncio.wait([refreshing], timeout=_REFRESH_SECONDS)

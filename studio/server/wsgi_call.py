@@ -46,7 +46,14 @@ def call_wsgi(application: WsgiApplication, environ: Environ) -> WsgiResponse:
     finally:
         if hasattr(result, "close"):
             result.close()
-    return WsgiResponse(started.status, started.headers, body)
+    return WsgiResponse(started.status, _with_length(started.headers, body), body)
+
+
+def _with_length(headers: HeaderList, body: bytes | Path) -> HeaderList:
+    """A file would be sent in chunks of unknown number otherwise, which the gateway does not read."""
+    if isinstance(body, bytes) or any(name.lower() == "content-length" for name, _ in headers):
+        return headers
+    return [*headers, ("Content-Length", str(body.stat().st_size))]
 
 
 def _join(chunks: Iterator[bytes]) -> bytes | Path:

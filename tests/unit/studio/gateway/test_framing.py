@@ -69,3 +69,5 @@ def test_a_response_without_a_length_ends_with_the_connection() -> None:
     head = parse_response_head(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n", b"GET")
     assert head.body_bytes is None
     assert head.closes
+    with pytest.raises(MalformedMessage):
+        parse_response_head(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", b"GET")

@@ -122,6 +122,8 @@ def test_the_file_of_a_large_response_is_removed(monkeypatch: pytest.MonkeyPatch
     class Protocol(SentProtocol):
         def response_file(self, status: int, headers: Any, file: str) -> None:
             files.append(file)
+            # Without it the gateway would not know where the response ends.
+            assert ("Content-Length", str(Path(file).stat().st_size)) in headers
 
     async def ask() -> None:
         await _application().__rsgi__(

@@ -25,8 +25,7 @@ export class ScreensForm extends JsonForm {
     ].filter(Boolean);
   }
 
-  entries() {
-    const written = this.tree && this.get([]);
+  entries(written = this.tree && this.get([])) {
     const entries = isObject(written)
       ? Object.entries(written).map(([schema_id, definition]) => ({ schema_id, definition, path: [schema_id] }))
       : listOfAll(written).map((one, index) => ({ ...(isObject(one) ? one : {}), path: [index] }));
@@ -40,7 +39,7 @@ export class ScreensForm extends JsonForm {
 
   // The id of the form that the outline names.
   idOf(part) {
-    return this.entries().find((entry) => entry.part === part)?.schema_id;
+    return this.entries(this.editor.value(this.document.name, [])).find((entry) => entry.part === part)?.schema_id;
   }
 
   make() {

@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.steps import AUTOSAVE_OFF, choose, create, put, texts_of
+from tests.browser.steps import AUTOSAVE_OFF, caret, choose, create, put, texts_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,6 +70,11 @@ def test_the_outline_leads_to_each_part_and_the_preview_follows(editor: Page) ->
     expect(editor.get_by_text("ui_schemas.json", exact=True)).to_be_hidden()
     editor.get_by_role("button", name="Code", exact=True).click()
     expect(editor.get_by_text("ui_schemas.json", exact=True)).to_be_visible()
+    editor.reload()
+    outline.get_by_role("link", name="Review weigh-ins").click()
+    expect(drawn).to_have_attribute("title", "Form WeightBatchEditor.v1")
+    line, _ = caret(editor, "ui_schemas.json")
+    assert line > 100
 
 
 def test_the_outline_marks_where_something_is_wrong_and_keeps_the_focus(editor: Page) -> None:

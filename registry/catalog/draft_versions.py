@@ -1,8 +1,9 @@
 """Earlier versions of drafts: what a save replaced is kept for a while, so that a removal can be taken back.
 
 Autosaves come every few seconds, so not every one keeps a version: the first save of an author in five minutes does,
-and every save that removes much or replaces the text of another author. Drafts that were discarded, published or
-replaced by an import are kept whole as drafts (`registry.catalog.drafts.discard`); the lists here contain both.
+and every save that removes much, replaces the text of another author, or changes what was submitted for review.
+Drafts that were discarded, published or replaced by an import are kept whole as drafts
+(`registry.catalog.drafts.discard`); the lists here contain both.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from registry.bundles.skill_document import SkillDocument
 from registry.bundles.supporting_files import find_supporting_files
 from registry.common.actors import Actor
 from registry.common.errors import DraftNotFound
-from registry.models import Capability, Draft, DraftVersion
+from registry.models import Capability, Draft, DraftVersion, Review
 
 KEPT: Final = timedelta(days=30)
 VERSIONS_MAX: Final = 50
@@ -62,7 +63,8 @@ def keep_version(draft: Draft, texts: Mapping[str, str], by: Actor, *, always: b
     if before == texts:
         return
     change = count_changes(before, texts)
-    if not (always or _begins_period(draft, by) or _removes_much(before, texts, change)):
+    is_wanted = always or _begins_period(draft, by) or _removes_much(before, texts, change) or _is_submitted(draft)
+    if not is_wanted:
         return
     kept = DraftVersion(
         capability=draft.capability,
@@ -85,6 +87,11 @@ def _begins_period(draft: Draft, by: Actor) -> bool:
         return True
     since = timezone.now() - PERIOD
     return not draft.capability.draft_versions.filter(replaced_by=str(by), replaced_at__gt=since).exists()
+
+
+def _is_submitted(draft: Draft) -> bool:
+    """Whether a review is about this version: its next round is compared with it."""
+    return Review.objects.filter(capability=draft.capability, draft_version=draft.version).exists()
 
 
 def _removes_much(before: Mapping[str, str], after: Mapping[str, str], change: Mapping[str, int]) -> bool:

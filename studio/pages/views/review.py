@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from registry.bundles.text_diff import FileDiff, diff_files
 from registry.catalog import drafts
 from registry.catalog.facets import list_facets
 from registry.common.errors import (
@@ -28,7 +30,7 @@ from registry.common.errors import (
     SelfApprovalForbidden,
 )
 from registry.models import Review
-from registry.publishing import publication, review_comments, reviews
+from registry.publishing import publication, review_comments, review_rounds, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
@@ -156,7 +158,18 @@ def _page(
         # That somebody has to approve is why this page is open.
         findings = tuple(finding for finding in gate.findings if finding.code != "APPROVAL_REQUIRED")
         context |= build_gate_context(request, replace(gate, findings=findings), can_confirm=False)
+        context |= _compared(request, review, gate.diffs)
     return render(request, "studio/review/show.html", context, status=status)
+
+
+def _compared(request: StudioRequest, review: Review, since_live: Sequence[FileDiff]) -> dict[str, Any]:
+    """The changes since the round before, which the reviewer has read, or those since what is live."""
+    earlier = review_rounds.get_previous_round(review)
+    if earlier is None:
+        return {"diffs": since_live}
+    is_since_round = request.GET.get("since") != "live"
+    diffs = diff_files(earlier, review.files) if is_since_round else since_live
+    return {"diffs": diffs, "earlier_round": review.round - 1, "is_since_round": is_since_round}
 
 
 def _by_line(threads: list[CommentThread], review: Review) -> dict[str, dict[int, list[CommentThread]]]:

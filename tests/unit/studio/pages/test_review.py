@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -414,3 +415,23 @@ def test_a_line_that_somebody_spoke_about_is_not_folded_away(signed_in: SignIn) 
     page = client.get(address).content.decode()
     assert '<details class="sides-fold" open>' in page
     assert '<details class="sides-fold" >' not in page
+
+
+def test_a_second_round_shows_what_changed_since_the_first_and_since_what_is_live(signed_in: SignIn) -> None:
+    publish()
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft(body="First words.\n\nOther words.")
+    address = _asked(author)
+    assert "Changes since live" not in author.get(address).content.decode()
+    _say(publisher, address, "send-back", words="Shorter")
+    _draft(version=1, body="First words.\n\nShort words.")
+    assert _asked(author) == address
+    page = publisher.get(address).content.decode()
+    assert f'href="{address}?since=live#diff"' in page
+    since_round, since_live = (
+        publisher.get(f"{address}{query}").content.decode().split('id="diff"')[1] for query in ("", "?since=live")
+    )
+    assert "Changes since round 1" in since_round
+    assert not re.search(r"<ins>.*First", since_round)
+    assert re.search(r"<ins>.*Short", since_round)
+    assert re.search(r"<ins>.*First", since_live)

@@ -83,7 +83,11 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=10_000)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--render", action="store_true", help="the page alone, from the raw data of the last --write")
     options = parser.parse_args()
+    if options.render:
+        _write_page("\n".join(_report(json.loads(RESULTS.read_text()))))
+        return
     for program in ("wrk", "nginx"):
         if shutil.which(program) is None:
             raise SystemExit(f"needs {program}: apt install {program}")
@@ -257,12 +261,12 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
             cpu = [sample["cpu_us"] for sample in samples]
             words = "" if samples is ours else _ratio([s["cpu_us"] for s in ours], cpu)
             yield f"| {name} | {server} | {_spread(cpu)} | {words} | {_marks(samples)} |"
-    yield "\n| a load beside | p50, times that alone | p99, ms | throughput, share of that alone | marks |"
-    yield "| --- | ---: | ---: | ---: | --- |"
+    yield "\n| a load beside | p50, times alone | p99 alone, ms | p99 beside, ms | throughput, of that alone | marks |"
+    yield "| --- | ---: | ---: | ---: | ---: | --- |"
     for name, found in result["neighbors"].items():
         alone, beside = found["alone"], found["beside"]
         p50 = _ratio([one["p50_ms"] for one in alone], [one["p50_ms"] for one in beside])
-        p99 = _spread([one["p99_ms"] for one in beside])
+        p99 = " | ".join(_spread([one["p99_ms"] for one in side]) for side in (alone, beside))
         rate = _ratio(*([one["requests_per_second"] for one in side] for side in (alone, beside)))
         yield f"| {name} | {p50} | {p99} | {rate} | {_marks(alone)} |"
     megabytes = ", ".join(f"{name}: {held} MB" for name, held in result["web_processes_megabytes"].items())

@@ -147,7 +147,7 @@ def _run(folder: Path, stack: ExitStack, options: argparse.Namespace) -> dict[st
     memory = {server.name: round(server.proportional_megabytes()) for server in (small, large)}
     return {
         "cells": {cell.name: _samples(cell) for cell in cells},
-        "neighbors": {name: _neighbors(small, folder / "150", kinds, options) for name, kinds in NEIGHBORS.items()},
+        "neighbors": {name: _neighbors(small, kinds, options) for name, kinds in NEIGHBORS.items()},
         "publish": published[150],
         "web_processes_megabytes": memory,
     }
@@ -219,27 +219,27 @@ def _holds(ours: Any, plain: Any) -> bool:
     return bool(plain == ours)
 
 
-def _neighbors(server: Server, folder: Path, kinds: list[str], options: argparse.Namespace) -> dict[str, Any]:
+def _neighbors(server: Server, kinds: list[str], options: argparse.Namespace) -> dict[str, Any]:
     """A load alone and beside clients that keep the registry busy, round by round, and what these got."""
     alone, beside, counts = [], [], []
     for _ in range(options.rounds):
         alone.append(asdict(measure(server, LOAD, {}, options.seconds)))
-        with _busy_clients(server, folder, kinds) as told:
+        with _busy_clients(server, kinds) as told:
             beside.append(asdict(measure(server, LOAD, {}, 2 * options.seconds)))
         counts.append(told)
     return {"alone": alone, "beside": beside, "answers_to_the_others": counts}
 
 
 @contextmanager
-def _busy_clients(server: Server, folder: Path, kinds: list[str]) -> Iterator[dict[str, int]]:
+def _busy_clients(server: Server, kinds: list[str]) -> Iterator[dict[str, int]]:
     """Clients in a process of their own; what they were answered, filled in at the end."""
     key = server.headers["Authorization"].removeprefix("Bearer ")
     command = [sys.executable, str(ROOT / "bench" / "neighbors.py"), str(server.port), key, *kinds]
-    env = {**os.environ, "DATA_DIR": str(folder), "EXAMPLES": "off"}
-    clients = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
+    clients = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     told: dict[str, int] = {}
     try:
-        time.sleep(2)
+        assert clients.stdout is not None
+        clients.stdout.readline()
         yield told
     finally:
         clients.send_signal(signal.SIGTERM)

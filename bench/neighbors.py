@@ -1,7 +1,7 @@
 """Clients that keep a registry busy until they are killed: `python bench/neighbors.py PORT KEY KIND...`.
 
-Each KIND is a client in a thread of its own that asks again as soon as it is answered. Prints a count per kind at
-SIGTERM, as JSON.
+Each KIND is a client in a thread of its own that asks again as soon as it is answered. Prints a line when each kind was
+answered once, and at SIGTERM what was answered since, as JSON.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import re
 import signal
 import sys
 import threading
+import time
 import urllib.parse
 from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 
-from fill import bundle
+from bundles import bundle
 
 Call = Callable[[http.client.HTTPConnection, dict[str, str], int], int]
 COUNTS: Counter[str] = Counter()
@@ -103,6 +104,10 @@ def main(port: int, key: str, kinds: list[str]) -> None:
     signal.signal(signal.SIGTERM, stop)
     for kind in kinds:
         threading.Thread(target=_client, args=(kind, port, key), daemon=True).start()
+    while {name.split()[0] for name in list(COUNTS)} != set(kinds):
+        time.sleep(0.01)
+    COUNTS.clear()
+    print("ready", flush=True)
     while True:
         signal.pause()
 

@@ -1,7 +1,6 @@
-"""How fast one receiver gets the events of releases, and whether in order: `python bench/webhooks.py`.
+"""How fast one receiver of a webhook gets its events, in order: `python bench/webhooks.py [EVENTS]`.
 
-A new data directory (SQLite), a receiver on loopback that answers at once, a worker of its own; counted from the first
-event that arrives to the last. Prints a line of JSON.
+Publishes bundles while no worker runs, then starts one and counts what arrives.
 """
 
 from __future__ import annotations
@@ -11,72 +10,75 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-EVENTS = 200
-SECONDS_MAX = 300
+from measuring import ROOT, Server
+
+ARRIVED: list[tuple[float, str]] = []
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory(prefix="bench-webhooks-") as directory:
-        environment = os.environ | {
-            "DATA_DIR": directory, "EMBEDDER": "none", "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
-        }  # fmt: skip
-        arrived: list[tuple[float, int]] = []
-        receiver = ThreadingHTTPServer(("127.0.0.1", 0), _handler(arrived))
-        threading.Thread(target=receiver.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{receiver.server_port}/"
-        subprocess.run([sys.executable, __file__, "--fill", url], check=True, env=environment)
-        worker = subprocess.Popen([sys.executable, str(ROOT / "manage.py"), "worker"], env=environment)
+class Receiver(BaseHTTPRequestHandler):
+    """Answers 200, and keeps what came when."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        ARRIVED.append((time.monotonic(), json.dumps(body)))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+def main(events: int) -> None:
+    receiver = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    Thread(target=receiver.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "DATA_DIR": folder, "EXAMPLES": "off", "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
+        manage = [sys.executable, str(ROOT / "manage.py")]
+        hook = ["webhook", "create", "bench", "--url", f"http://127.0.0.1:{receiver.server_port}/"]
+        for command in (["migrate", "--verbosity", "0"], [*hook, "--events", "capability.published"]):
+            subprocess.run([*manage, *command], env=env, check=True, capture_output=True)
+        fill = [sys.executable, str(Path(__file__).with_name("fill.py")), str(events)]
+        subprocess.run(fill, env=env, check=True, capture_output=True)
+        worker = subprocess.Popen([*manage, "worker"], env=env)
         try:
-            end = time.monotonic() + SECONDS_MAX
-            while len(arrived) < EVENTS and time.monotonic() < end:
-                time.sleep(0.1)
+            spent = _await_all(Server("worker", 0, worker, {}), events)
         finally:
             worker.terminate()
-            worker.wait()
-    seconds = arrived[-1][0] - arrived[0][0]
-    numbers = [number for _, number in arrived]
-    row = {"events": len(numbers), "in_order": numbers == sorted(numbers), "a_second": round(len(numbers) / seconds, 1)}
-    print(json.dumps(row | {"load": os.getloadavg()[0]}))
+            worker.wait(20)
+    receiver.shutdown()
+    _report(events, spent)
 
 
-def _handler(arrived: list[tuple[float, int]]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            arrived.append((time.monotonic(), event["data"]["registry_revision"]))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    return Handler
+def _await_all(worker: Server, events: int) -> float:
+    """The worker's CPU in seconds from the first event to the last."""
+    deadline = time.monotonic() + 20 + events
+    while not ARRIVED and time.monotonic() < deadline:
+        time.sleep(0.005)
+    began = worker.cpu_seconds()
+    while len(ARRIVED) < events and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return worker.cpu_seconds() - began
 
 
-def fill(url: str) -> None:
-    """In a process of its own, whose settings name the directory."""
-    import fill as capabilities
-    from django.core.management import call_command
-
-    from registry.common.actors import SYSTEM
-    from registry.notifications import webhooks
-    from registry.publishing import publication
-
-    call_command("migrate", verbosity=0)
-    webhooks.create_webhook(name="bench", url=url, events=["capability.published"], by=SYSTEM)
-    for number in range(EVENTS):
-        publication.publish(files=capabilities.bundle(number, 1), by=SYSTEM)
+def _report(events: int, cpu_seconds: float) -> None:
+    seconds = ARRIVED[-1][0] - ARRIVED[0][0]
+    named = [next(number for number in range(events) if f'"bench_{number:03}"' in text) for _, text in ARRIVED]
+    pace = (len(ARRIVED) - 1) / seconds
+    found = {
+        "told": len(ARRIVED),
+        "of": events,
+        "a_second": round(pace, 1),
+        "cpu_ms_each": round(cpu_seconds / len(ARRIVED) * 1000, 1),
+        "in_order": named == sorted(named),
+    }
+    print(json.dumps({**found, "load_average": os.getloadavg()[0]}))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--fill"]:
-        fill(sys.argv[2])
-    else:
-        main()
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)

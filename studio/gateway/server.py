@@ -154,7 +154,7 @@ class Gateway:
     def _start_application(self) -> None:
         env = {**os.environ, SECRET_VARIABLE: self._secret}
         Path(self._socket).unlink(missing_ok=True)
-        command = application_command(["--uds", self._socket, "--uds-permissions", "600"], workers=self._workers)
+        command = application_command(["--uds", self._socket, "--uds-permissions", "0600"], workers=self._workers)
         self._child = subprocess.Popen(command, env=env, **child_options())
 
     async def _keep_application(self) -> None:

@@ -32,6 +32,7 @@ def measure(size: int) -> None:
     """In a process of its own, whose settings name the directory."""
     sys.path.insert(0, str(HERE))
     import fill
+    from bundles import bundle
     from django.core.management import call_command
 
     from registry.common.actors import SYSTEM
@@ -41,7 +42,7 @@ def measure(size: int) -> None:
     fill.store_in_bulk(range(size), groups=50)
     cpu, wall = [], []
     for number in range(size, size + WARM_UP + COUNT):
-        files = fill.bundle(number, 8)
+        files = bundle(number, 8)
         facts = json.loads(files["capability.json"]) | {"intent_triggers": [f"bench {number}", f"question {number}"]}
         cpu_before, wall_before = time.process_time(), time.perf_counter()
         outcome = publication.publish(files=files | {"capability.json": json.dumps(facts)}, by=SYSTEM)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum, TextField
+from django.db.models.functions import Cast, Coalesce, Length
 from django.utils import timezone
 
 from registry.access.teams import require_edit_permission
@@ -33,6 +34,8 @@ from registry.validation import Report, validate_bundle
 
 # What one key may have open: a runaway agent must not bury the reviewers.
 OPEN_PROPOSALS_MAX: Final = 50
+# And their texts together, in characters: a key must not fill the disk either.
+OPEN_CHARACTERS_MAX: Final = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,8 @@ def propose(
 ) -> ProposalResult:
     """Take a bundle in for review: as the draft, or beside a draft that is not the proposer's own.
 
-    An earlier open proposal of the same key for the same capability is superseded. Of a capability that the proposer
-    may not know, by `is_visible`, no finding reveals. Raises `BundleRejected` where the
+    An earlier open proposal of the same key for the same capability is superseded, and its texts are not kept. Of a
+    capability that the proposer may not know, by `is_visible`, no finding reveals. Raises `BundleRejected` where the
     texts cannot be a draft of anything, `InvalidRequest` for an unknown file, `TooManyProposals`.
     """
     report = validate_bundle(files, published=get_validation_context())
@@ -67,11 +70,17 @@ def propose(
         _supersede(capability, by)
         if Proposal.objects.filter(key_name=by.name, status="draft").count() >= OPEN_PROPOSALS_MAX:
             raise TooManyProposals(f"'{by.name}' has {OPEN_PROPOSALS_MAX} proposals that have not been decided yet")
+        _require_room(by, sum(map(len, texts.values())))
         proposal = Proposal(capability=capability, key_name=by.name, note=note, near_duplicates=near)
         proposal.files = texts
         proposal.save(force_insert=True)
         current = get_active_draft(capability)
-        draft = _promote_to_draft(proposal, current, by, report) if current is None or _is_own(current, by) else None
+        draft = None
+        if current is None or _is_own(current, by):
+            if current is not None:
+                # Nobody has worked on it, and its key has sent another: it is not kept for 30 days.
+                current.delete()
+            draft = _promote_to_draft(proposal, None, by, report)
         _record(proposal, by, "proposal.create", draft_version=draft.version if draft else None, note=note)
     return ProposalResult(proposal, told, draft.version if draft else None)
 
@@ -91,9 +100,23 @@ def _texts_of(report: Report, files: Mapping[str, str]) -> dict[str, str]:
         raise BundleRejected(error.message, report.findings) from error
 
 
+def _require_room(by: Actor, characters: int) -> None:
+    texts = [Coalesce(Length(column), 0) for column in Proposal.COLUMNS.values()]
+    length = sum(texts, start=Length(Cast("supporting_files", TextField())))
+    held = Proposal.objects.filter(key_name=by.name, status="draft").aggregate(sum=Sum(length))["sum"] or 0
+    if held + characters > OPEN_CHARACTERS_MAX:
+        raise TooManyProposals(
+            f"The proposals of '{by.name}' that have not been decided yet would hold {held + characters:,} characters; "
+            f"at most {OPEN_CHARACTERS_MAX:,} are allowed"
+        )
+
+
 def _supersede(capability: Capability, by: Actor) -> None:
+    """Nobody decides on a superseded one: without its texts a key that proposes again and again takes no more room."""
     for earlier in Proposal.objects.filter(capability=capability, key_name=by.name, status="draft"):
         _decide(earlier, "superseded", by, note="Proposed again")
+        earlier.files = {}
+        earlier.save(update_fields=[*Proposal.COLUMNS.values(), "supporting_files"])
 
 
 def _is_own(draft: Draft, by: Actor) -> bool:
@@ -208,8 +231,11 @@ def list_proposals(
 
 
 def validate_proposal(proposal: Proposal, *, is_visible: VisibilityFilter | None = None) -> Report:
-    """The validation report of the texts in the registry's current state; `is_visible` as for `propose`."""
+    """The validation report of the texts in the registry's current state; `is_visible` as for `propose`. An empty one
+    where the texts are not kept."""
     own = proposal.capability.capability_id
+    if not proposal.files:
+        return Report({}, (), None, own)
     return validate_draft_files(own, proposal.files, published=_visible_context(is_visible, own))
 
 
@@ -235,6 +261,5 @@ def get_proposal_review(proposal: Proposal, *, against: str = "") -> ProposalRev
     choices = {"draft": other, "published": published}
     chosen = against if choices.get(against) is not None else "draft" if other else "published" if published else ""
     base = choices.get(chosen)
-    return ProposalReview(
-        validate_proposal(proposal), diff_files(base.files if base else {}, proposal.files), chosen, other, is_draft
-    )
+    diffs = diff_files(base.files if base else {}, proposal.files) if proposal.files else ()
+    return ProposalReview(validate_proposal(proposal), diffs, chosen, other, is_draft)

@@ -31,6 +31,8 @@ KIND: Final = "demand.prune"
 RETURNS_AFTER: Final = 5
 # This many are put into groups; the others were asked less, and come up as these are dealt with.
 GROUPED_MAX: Final = 300
+# An id that nobody asked for again is forgotten.
+ID_RETENTION_DAYS: Final = 90
 SIMILARITY_MIN: Final = 0.5
 EXAMPLES_SHOWN_MAX: Final = 5
 DemandKind = Literal["ids", "messages"]
@@ -186,6 +188,14 @@ def _audit(count: int, verb: str, what: DemandKind, chosen: Sequence[str], by: A
 
 
 def prune_messages(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a job without a payload)
-    """The handler: deletes messages that were not sent for `KEEP_UNMATCHED_DAYS`; all of them where that is 0."""
-    since = timezone.now() - timedelta(days=settings.KEEP_UNMATCHED_DAYS)
-    return UnmatchedMessage.objects.filter(last_seen_at__lt=since).delete
+    """The handler: deletes messages that were not sent for `KEEP_UNMATCHED_DAYS` (all of them where that is 0), and ids
+    that nobody asked for within `ID_RETENTION_DAYS`."""
+    now = timezone.now()
+    messages = UnmatchedMessage.objects.filter(last_seen_at__lt=now - timedelta(days=settings.KEEP_UNMATCHED_DAYS))
+    ids = UnknownCapabilityRequest.objects.filter(last_seen_at__lt=now - timedelta(days=ID_RETENTION_DAYS))
+
+    def prune() -> None:
+        messages.delete()
+        ids.delete()
+
+    return prune

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import logging
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,13 +15,13 @@ from django.utils import timezone
 
 from agent_client.text.tokenizer import tokenize
 from registry.common.stop_words import STOP_WORDS
-from registry.models import UnmatchedMessage
+from registry.models import UnknownCapabilityRequest, UnmatchedMessage
 from registry.usage.scrubbing import PLACEHOLDERS, scrub
 
 logger = logging.getLogger(__name__)
 
 # Anybody can say anything: past so many different ones between two flushes no more are held, and in the table the ones
-# that were asked longest ago give way.
+# that are least worth give way (`make_room`). Requests with a key have as much room again.
 BUFFERED_MAX: Final = 500
 STORED_MAX: Final = 5_000
 REQUESTERS_MAX: Final = 20
@@ -61,7 +63,7 @@ def buffer(
     held: dict[str, UnmatchedBuffer], said: BufferedMessage, *, decision: str, nearest: str, key_name: str
 ) -> None:
     """Count one message, where there is room."""
-    if said.form not in held and len(held) >= BUFFERED_MAX:
+    if said.form not in held and len(held) >= BUFFERED_MAX * (2 if key_name else 1):
         return
     one = held.setdefault(said.form, UnmatchedBuffer(said.text, decision, nearest))
     one.count += 1
@@ -96,6 +98,7 @@ def add_messages(held: dict[str, UnmatchedBuffer]) -> None:
         return
     now = timezone.now()
     rows = {row.form: row for row in UnmatchedMessage.objects.filter(form__in=held)}
+    make_room(UnmatchedMessage, most=STORED_MAX, adding=len(held) - len(rows), keep=[row.pk for row in rows.values()])
     for form, one in held.items():
         row = rows.get(form) or UnmatchedMessage(form=form, text=one.text, first_seen_at=now)
         # The newest wording and verdict: what is published may have moved since the first.
@@ -103,14 +106,26 @@ def add_messages(held: dict[str, UnmatchedBuffer]) -> None:
         row.count += one.count
         row.requested_by = merge_requesters(row.requested_by, one.requested_by)
         row.save()
-    _make_room()
 
 
-def _make_room() -> None:
-    over = UnmatchedMessage.objects.count() - STORED_MAX
-    if over > 0:
-        oldest = UnmatchedMessage.objects.order_by("last_seen_at", "pk").values_list("pk", flat=True)[:over]
-        UnmatchedMessage.objects.filter(pk__in=list(oldest)).delete()
+def make_room(
+    model: type[UnmatchedMessage] | type[UnknownCapabilityRequest],
+    *,
+    most: int,
+    adding: int,
+    keep: Collection[str | int],
+) -> None:
+    """Delete rows so that `adding` new ones fit into `most`; those of `keep` stay.
+
+    Requests without a key go first, then those that were made least, then the oldest: whoever fills the table with
+    made-up requests displaces their own before those of agents.
+    """
+    over = model.objects.count() + adding - most
+    if over <= 0:
+        return
+    found = model.objects.exclude(pk__in=keep).order_by("pk").values_list("pk", "requested_by", "count", "last_seen_at")
+    least = heapq.nsmallest(over, found.iterator(), key=lambda row: (any(row[1] or ()), row[2], row[3]))
+    model.objects.filter(pk__in=[row[0] for row in least]).delete()
 
 
 def merge_requesters(kept: dict[str, int] | None, counted: Counter[str]) -> dict[str, int]:

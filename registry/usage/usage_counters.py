@@ -22,7 +22,8 @@ from registry.usage.unmatched_messages import UnmatchedBuffer
 
 logger = logging.getLogger(__name__)
 
-# A caller can ask for anything: past these many different ids between two flushes, or in the table, no more are kept.
+# A caller can ask for anything: past these many different ids between two flushes no more are kept (twice as many for
+# calls with a key), and in the table the least wanted ones give way.
 BUFFERED_MISSES_MAX: Final = 1000
 STORED_MISSES_MAX: Final = 10_000
 
@@ -86,7 +87,7 @@ def count_miss(capability_id: str, *, key_name: str = "") -> None:
     with _lock:
         TOTALS.misses += 1
         wanted = capability_id[:64]
-        if wanted in _held.misses or len(_held.misses) < BUFFERED_MISSES_MAX:
+        if wanted in _held.misses or len(_held.misses) < BUFFERED_MISSES_MAX * (2 if key_name else 1):
             _held.misses[wanted] += 1
             _held.missed_by.setdefault(wanted, Counter())[key_name] += 1
 
@@ -165,15 +166,17 @@ def _add_matches(held: _Buffer) -> None:
 
 
 def _add_misses(held: _Buffer) -> None:
-    room = STORED_MISSES_MAX - UnknownCapabilityRequest.objects.count()
     rows = {row.capability_id: row for row in UnknownCapabilityRequest.objects.filter(capability_id__in=held.misses)}
-    for capability_id, count in held.misses.items():
-        row = rows.get(capability_id)
-        if row is None and room <= 0:
-            continue
+    # Should there be more than the table takes: those asked for with a key, and those asked for most.
+    new = [one for one in held.misses if one not in rows]
+    new.sort(key=lambda one: (any(held.missed_by.get(one, ())), held.misses[one]), reverse=True)
+    wanted = [*rows, *new][:STORED_MISSES_MAX]
+    adding = sum(one not in rows for one in wanted)
+    unmatched_messages.make_room(UnknownCapabilityRequest, most=STORED_MISSES_MAX, adding=adding, keep=list(rows))
+    for capability_id in wanted:
+        row, count = rows.get(capability_id), held.misses[capability_id]
         if row is None:
             row = UnknownCapabilityRequest(capability_id=capability_id)
-            room -= 1
         row.count += count
         row.last_seen_at = timezone.now()
         row.requested_by = unmatched_messages.merge_requesters(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
 from registry.access import agent_keys
+from registry.core.jobs.queue import Lease
 from registry.models import AgentKey, LoadCount, MatchCount, UnknownCapabilityRequest
-from registry.usage import usage_counters
+from registry.usage import demand, usage_counters
 from tests.factories import OLGA
 
 pytestmark = pytest.mark.django_db
@@ -87,10 +90,47 @@ def test_misses_in_the_table_are_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("a", "b", "c"):
         usage_counters.count_miss(name)
     usage_counters.flush()
+    assert _misses() == {"a": 1, "b": 1}
     usage_counters.count_miss("d")
     usage_counters.count_miss("a")
     usage_counters.flush()
-    assert _misses() == {"a": 2, "b": 1}
+    assert _misses() == {"a": 2, "d": 1}
+
+
+def test_made_up_ids_give_way_to_wanted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever filled the table kept every id out for good that agents asked for later."""
+    monkeypatch.setattr(usage_counters, "STORED_MISSES_MAX", 20)
+    usage_counters.count_miss("early", key_name="agent")
+    for number in range(20):
+        for _ in range(3):
+            usage_counters.count_miss(f"made_up_{number}")
+    usage_counters.flush()
+    usage_counters.count_miss("wanted", key_name="agent")
+    usage_counters.flush()
+    for number in range(20, 60):
+        usage_counters.count_miss(f"made_up_{number}")
+        usage_counters.flush()
+    assert {"early", "wanted"} <= set(_misses())
+    assert len(_misses()) == 20
+
+
+def test_a_flood_leaves_room_for_calls_with_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage_counters, "BUFFERED_MISSES_MAX", 5)
+    for number in range(50):
+        usage_counters.count_miss(f"made_up_{number}")
+    usage_counters.count_miss("wanted", key_name="agent")
+    usage_counters.flush()
+    assert "wanted" in _misses()
+
+
+def test_ids_that_nobody_asks_for_again_are_forgotten() -> None:
+    usage_counters.count_miss("old")
+    usage_counters.flush()
+    UnknownCapabilityRequest.objects.update(last_seen_at=timezone.now() - timedelta(days=91))
+    usage_counters.count_miss("new")
+    usage_counters.flush()
+    demand.prune_messages(Lease(1, demand.KIND, {}, 1, 1))()
+    assert _misses() == {"new": 1}
 
 
 def test_counts_are_kept_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,7 @@ class Command(SubcommandBase):
             "registry_revision": done.registry_revision,
             "damaged": list(done.damaged),
             "audit_broken_at": done.audit_broken_at,
+            "unrecorded": list(done.unrecorded),
         }
         made = done.manifest.created_at
         words = f"{done.manifest.rows} rows of {made} are back; registry revision {done.registry_revision}"
@@ -49,6 +50,8 @@ class Command(SubcommandBase):
         if options["format"] == "text":
             for name in done.damaged:
                 self.stderr.write(f"{name} was damaged when the backup was made: publish its texts again")
+            for name in done.unrecorded:
+                self.stderr.write(f"Not in the audit log of the backup: {name}. Check who made it, or take it away")
             if done.audit_broken_at is not None:
                 self.stderr.write(
                     f"The audit log does not hold from row {done.audit_broken_at} on: so it was backed up"

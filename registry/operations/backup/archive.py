@@ -23,6 +23,8 @@ FORMAT_VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
 _MANIFEST_BYTES_MAX: Final = 1024 * 1024
 _CHUNK_BYTES: Final = 1024 * 1024
+# The largest row has a few MiB of texts, up to six times as many bytes in ASCII. One line is in memory as a whole.
+LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +134,17 @@ def check_archive(path: Path) -> Manifest:
 
 
 def _check_table(archive: zipfile.ZipFile, table: TableEntry) -> None:
-    digest, rows = hashlib.sha256(), 0
+    digest, rows, line = hashlib.sha256(), 0, 0
     with _member(archive, table) as member:
         while chunk := member.read(_CHUNK_BYTES):
             digest.update(chunk)
             rows += chunk.count(b"\n")
+            first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+            if line + (len(chunk) if first < 0 else first) > LINE_BYTES_MAX:
+                raise BackupUnreadable(
+                    f"{table.member} has a row of more than {LINE_BYTES_MAX:,} bytes: no registry writes such a file"
+                )
+            line = line + len(chunk) if last < 0 else len(chunk) - last - 1
     if digest.hexdigest() != table.sha256 or rows != table.rows:
         raise BackupUnreadable(f"The file is damaged: {table.member} is not what the manifest says")
 
@@ -151,5 +159,7 @@ def _member(archive: zipfile.ZipFile, table: TableEntry) -> IO[bytes]:
 def read_table(archive: zipfile.ZipFile, table: TableEntry) -> Iterator[tuple[dict[str, Any], int]]:
     """Each row with the bytes that its line takes."""
     with _member(archive, table) as member:
-        for line in member:
+        while line := member.readline(LINE_BYTES_MAX + 1):
+            if len(line) > LINE_BYTES_MAX:
+                raise BackupUnreadable(f"{table.member} has a row of more than {LINE_BYTES_MAX:,} bytes")
             yield json.loads(line), len(line)

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 from django.core.management.color import no_style
@@ -21,8 +21,18 @@ from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit
 from registry.core.transactions import bump_access_revision, write_transaction
-from registry.models import Capability, Job, LoadCount, RegistryState, Release, Revision, UnknownCapabilityRequest
+from registry.models import (
+    Capability,
+    Job,
+    LoadCount,
+    Operator,
+    RegistryState,
+    Release,
+    Revision,
+    UnknownCapabilityRequest,
+)
 from registry.operations.backup import pre_release
+from registry.operations.backup.access_check import find_unrecorded_access
 from registry.operations.backup.archive import Manifest, TableEntry, check_archive, open_archive, read_table
 from registry.operations.backup.tables import (
     Model,
@@ -44,16 +54,18 @@ _COME_BY_THEMSELVES: Final = (RegistryState, Job, LoadCount, UnknownCapabilityRe
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
     """What was put back. `damaged` names revisions that were damaged when the backup was made, `audit_broken_at` the
-    first row of the audit log that was; what they were is what they are."""
+    first row of the audit log that was; what they were is what they are. `unrecorded` names people and keys that the
+    audit log does not account for: somebody may have added them to the file."""
 
     manifest: Manifest
     registry_revision: int
     damaged: tuple[str, ...]
     audit_broken_at: int | None
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
-        return not self.damaged and self.audit_broken_at is None
+        return not self.damaged and self.audit_broken_at is None and not self.unrecorded
 
 
 def restore_backup(*, path: Path, by: Actor, force: bool = False) -> RestoreResult:
@@ -111,10 +123,17 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         connection.check_constraints()
         _reset_sequences()
         damaged, broken = find_damaged_revisions(), audit.find_chain_break()
+        unrecorded = find_unrecorded_access()
         _begin_epoch(state, before)
-        detail = {"backup_created_at": manifest.created_at, "registry_revision": state.registry_revision}
+        detail: dict[str, Any] = {
+            "backup_created_at": manifest.created_at,
+            "registry_revision": state.registry_revision,
+            "admins": sorted(Operator.objects.filter(role="admin", is_active=True).values_list("username", flat=True)),
+        }
+        if unrecorded:
+            detail["unrecorded"] = list(unrecorded)[:100]
         audit.record(by=by, verb="registry.restore", subject="registry", detail=detail)
-    return RestoreResult(manifest, state.registry_revision, damaged, broken.pk if broken else None)
+    return RestoreResult(manifest, state.registry_revision, damaged, broken.pk if broken else None, unrecorded)
 
 
 def _lock_others_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -395,4 +396,60 @@ def test_an_empty_registry_goes_there_and_back(tmp_path: Path) -> None:
     assert done.is_sound
     assert current_snapshot().entries == {}
     publish()
+    assert list(current_snapshot().entries) == ["alpha"]
+
+
+def _changed(path: Path, to: Path, table: str, change: Callable[[list[bytes]], list[bytes]]) -> Path:
+    """A copy with the lines of a table changed, and the manifest made to fit."""
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as copy:
+        manifest = json.loads(archive.read("manifest.json"))
+        for entry in manifest["tables"]:
+            text = archive.read(f"tables/{entry['name']}.jsonl")
+            if entry["name"] == table:
+                lines = change(text.splitlines(keepends=True))
+                text = b"".join(lines)
+                entry |= {"rows": len(lines), "sha256": hashlib.sha256(text).hexdigest()}
+            copy.writestr(f"tables/{entry['name']}.jsonl", text)
+        copy.writestr("manifest.json", json.dumps(manifest))
+    return to
+
+
+def test_an_added_admin_and_a_raised_role_are_told_of(tmp_path: Path) -> None:
+    """A file with one more admin, and a manifest that fits, was restored without a word."""
+    operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
+    agent_keys.create_key(name="agent", by=OLGA)
+    path = _backup(tmp_path)
+    assert restore_backup(path=path, by=OLGA, force=True).unrecorded == ()
+
+    def add(lines: list[bytes]) -> list[bytes]:
+        vera = json.loads(lines[0])
+        mallory = vera | {"id": 999, "username": "mallory", "role": "admin"}
+        return [json.dumps(row).encode() + b"\n" for row in (vera | {"role": "publisher"}, mallory)]
+
+    done = restore_backup(path=_changed(path, tmp_path / "changed.zip", "operator", add), by=OLGA, force=True)
+    assert done.unrecorded == ("operator 'mallory' (admin)", "role 'publisher' of operator 'vera'")
+    assert not done.is_sound
+    detail = AuditEvent.objects.get(verb="registry.restore", detail__has_key="unrecorded").detail
+    assert (detail["unrecorded"], detail["admins"]) == (list(done.unrecorded), ["mallory"])
+
+    def rename(lines: list[bytes]) -> list[bytes]:
+        return [line.replace(b'"agent"', b'"other"') for line in lines]
+
+    done = restore_backup(path=_changed(path, tmp_path / "key.zip", "agentkey", rename), by=OLGA, force=True)
+    assert done.unrecorded == ("agent key 'other'",)
+
+
+def test_a_row_without_an_end_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 1 MB with one line of 600 MB took 1.2 GB of memory."""
+    publish()
+    path = _backup(tmp_path)
+    monkeypatch.setattr("registry.operations.backup.archive.LINE_BYTES_MAX", 3 * 1024 * 1024)
+
+    def lengthen(lines: list[bytes]) -> list[bytes]:
+        return [*lines, b'{"x":"' + b"a" * 5 * 1024 * 1024 + b'"}\n']
+
+    changed = _changed(path, tmp_path / "long.zip", "revision", lengthen)
+    for read in (lambda: check_archive(changed), lambda: restore_backup(path=changed, by=OLGA, force=True)):
+        with pytest.raises(BackupUnreadable, match="row of more than"):
+            read()
     assert list(current_snapshot().entries) == ["alpha"]

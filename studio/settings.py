@@ -15,7 +15,7 @@ from csp.constants import NONE, SELF
 from studio.config.environment import StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
-from studio.config.secret_key import get_stored_secret_key
+from studio.config.secret_key import DATABASE_NAME, get_stored_secret_key, protect_database
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT: StudioEnvironment = read_environment(os.environ, base_dir=BASE_DIR)
@@ -145,9 +145,10 @@ def postgresql_settings(database: Database) -> dict[str, Any]:
 
 
 def _sqlite(data_dir: Path) -> dict[str, Any]:
+    protect_database(data_dir)
     return {
         "ENGINE": "django.db.backends.sqlite3",
-        "NAME": data_dir / "studio.sqlite3",
+        "NAME": data_dir / DATABASE_NAME,
         "CONN_MAX_AGE": None,
         "OPTIONS": {
             # With four writers: Django's defaults 48 "locked" errors, WAL and IMMEDIATE none.

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
+from typing import Final
 
 from studio.config.environment import ConfigurationError
+
+DATABASE_NAME: Final = "studio.sqlite3"
+FIRST_START_MARK: Final = "first_start_done"
 
 
 def get_stored_secret_key(data_dir: Path) -> str:
@@ -27,6 +33,23 @@ def get_stored_secret_key(data_dir: Path) -> str:
             "Delete that file and a new one is made; everybody signs in again."
         )
     return key
+
+
+def protect_database(data_dir: Path) -> None:
+    """Make the SQLite file, where there has been none, and its journals unreadable for other users of the machine; a
+    group that an operator allowed keeps its right. What cannot be changed is left: the first connection says why."""
+    path = data_dir / DATABASE_NAME
+    with contextlib.suppress(OSError):
+        # A database that was there and is gone is not made again: the start names it.
+        if not path.exists() and not (data_dir / FIRST_START_MARK).exists():
+            data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Empty, as SQLite makes it; its journals get its mode.
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+    for each in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        with contextlib.suppress(OSError):
+            mode = stat.S_IMODE(each.stat().st_mode)
+            if mode & 0o007:
+                each.chmod(mode & ~0o007)
 
 
 def describe_unusable(data_dir: Path, error: Exception) -> str:

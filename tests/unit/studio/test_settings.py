@@ -22,7 +22,7 @@ from studio import settings as product  # noqa: TID251 (the product's own value,
 from studio.config.email_url import MailServer
 from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.config.parsers import DEFAULT_RATE_LIMITS, Rate
-from studio.config.secret_key import get_stored_secret_key
+from studio.config.secret_key import get_stored_secret_key, protect_database
 from tests.servers import ROOT
 from tests.sweeps import check_each
 
@@ -403,6 +403,39 @@ def test_kept_key_is_made_once(tmp_path: Path) -> None:
     assert len(keys.pop()) >= 50
     assert [path.name for path in data_dir.iterdir()] == ["secret_key"]
     assert stat.S_IMODE((data_dir / "secret_key").stat().st_mode) == 0o600
+
+
+def test_the_database_is_for_its_owner_alone(tmp_path: Path) -> None:
+    """Made as 0644 in a directory of 0755, another user of the machine read hashes and the secrets of webhooks."""
+    tmp_path.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        program = (
+            "import django; django.setup(); from django.db import connection as c;"
+            "c.cursor().execute('create table t (n)'); import os, pathlib, json;"
+            "found = pathlib.Path(os.environ['DATA_DIR']).glob('s*.sqlite3*');"
+            "print(json.dumps([oct(p.stat().st_mode) for p in found]))"
+        )
+        environ = {**os.environ, "DJANGO_SETTINGS_MODULE": "studio.settings", "DATA_DIR": str(tmp_path)}
+        environ.pop("DATABASE_URL", None)
+        made = subprocess.run([sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True)
+    finally:
+        os.umask(before)
+    assert set(json.loads(made.stdout)) == {"0o100600"}
+
+
+def test_a_database_of_before_is_closed_to_others(tmp_path: Path) -> None:
+    for name in ("studio.sqlite3", "studio.sqlite3-wal"):
+        (tmp_path / name).write_bytes(b"")
+        (tmp_path / name).chmod(0o644)
+    protect_database(tmp_path)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o640}
+    # A registry that was lost is not made again under its name.
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    (gone / "first_start_done").touch()
+    protect_database(gone)
+    assert not (gone / "studio.sqlite3").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 60])

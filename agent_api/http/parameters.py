@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -29,8 +30,24 @@ def query(request: HttpRequest | Request) -> QueryDict:
 
 
 def parse_json(raw: bytes) -> Any:
-    """JSON from the wire. Raises ValueError with the reason."""
-    return orjson.loads(raw)
+    """JSON from the wire. Raises ValueError with the reason, also where an object has a key twice: a proxy or a log
+    that takes the first one would have seen another call than the one that is made."""
+    value = orjson.loads(raw)
+    try:
+        json.loads(raw, object_pairs_hook=_require_distinct_keys, parse_int=str, parse_float=str)
+    except RecursionError:
+        raise ValueError("the body has too many levels of lists and objects") from None
+    return value
+
+
+def _require_distinct_keys(pairs: list[tuple[str, Any]]) -> None:
+    if len({name for name, _ in pairs}) == len(pairs):
+        return
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise ValueError(f"the key {json.dumps(name[:40])} appears twice in one object")
+        seen.add(name)
 
 
 def flag(values: Mapping[str, Any], name: str) -> bool:

@@ -165,3 +165,26 @@ def test_any_headers(key: str, headers: dict[str, str]) -> None:
 @given(st.binary(max_size=300))
 def test_any_bytes_as_a_zip(key: str, data: bytes) -> None:
     _call("POST", "/api/v1/operator/bundle_validate", key, data=data, content_type="application/zip")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"capability_id": "alpha", "outcome": "used", "outcome": "confirmed_failure"}',
+        b'{"capability_id": "alpha", "outcome": "used", "x": [{"a": 1, "\\u0061": 2}]}',
+    ],
+)
+def test_a_key_that_appears_twice_is_refused(client: Client, body: bytes) -> None:
+    """The last one was taken, whatever a proxy or a log before made of the first."""
+    publish()
+    bearer = {"Authorization": f"Bearer {agent_key()}"}
+    answer = client.post("/api/v1/capability_feedback", body, content_type="application/json", headers=bearer)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_REQUEST")
+    assert "twice" in answer.json()["error"]["message"]
+
+
+def test_a_body_of_very_many_levels_is_refused(client: Client) -> None:
+    body = b'{"x": ' * 1000 + b"1" + b"}" * 1000
+    bearer = {"Authorization": f"Bearer {agent_key()}"}
+    answer = client.post("/api/v1/capability_feedback", body, content_type="application/json", headers=bearer)
+    assert answer.status_code == 400

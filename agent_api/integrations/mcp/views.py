@@ -57,5 +57,7 @@ def _require_own_origin(request: Request) -> None:
     origin = request.headers.get("Origin")
     if origin is None or origin in settings.CORS_ALLOWED_ORIGINS or origin == settings.PUBLIC_URL:
         return
-    if urlsplit(origin).netloc != request.get_host():
+    parts = urlsplit(origin)
+    # https may end at a proxy in front; a page that came in the clear, or an extension, is another origin.
+    if parts.netloc != request.get_host() or parts.scheme not in {"https", request.scheme}:
         raise Forbidden("Pages of this origin may not use the registry; CORS_ALLOWED_ORIGINS names those that may")

@@ -422,6 +422,8 @@ def test_a_key_is_asked_for_where_reads_need_one(settings: Any) -> None:
         ("https://app.example.com", 200),
         ("https://evil.example", 403),
         ("null", 403),
+        ("moz-extension://testserver", 403),
+        ("https://testserver", 200),
         ("http://testserver.evil.example", 403),
     ],
 )

@@ -18,6 +18,20 @@ Network = IPv4Network | IPv6Network
 _CLOUD_METADATA_NETWORKS: Final = (ip_network("168.63.129.16/32"),)
 # NAT64: the last 32 bits are an IPv4 address behind a translator.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
+# Beside `is_global`, which differs by patch release of Python: what IANA lists as special-purpose addresses and does
+# not call globally reachable (2026), multicast, and deprecated ranges, which may be routed inside a network all the same.
+_NOT_PUBLIC: Final = tuple(
+    ip_network(each)
+    for each in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"),
+        *("192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+        *("224.0.0.0/4", "240.0.0.0/4"),
+        # IPv4 in IPv6 by four older forms: the address inside is not looked at, none of them is in use.
+        *("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "2001::/32"),
+        *("100::/64", "100:0:0:1::/64", "2001:2::/48", "2001:10::/28", "2001:db8::/32", "3fff::/20", "5f00::/16"),
+        *("fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8"),
+    )
+)
 
 
 class AddressNotAllowed(Exception):
@@ -86,7 +100,10 @@ def _is_in(address: Address, networks: Sequence[Network]) -> bool:
 def _is_public(address: Address) -> bool:
     """Whether it is a public address, and not a cloud metadata address."""
     innermost = _embedded_ipv4(address)
-    if any(innermost in network for network in _CLOUD_METADATA_NETWORKS):
+    if any(innermost in network for network in (*_CLOUD_METADATA_NETWORKS, *_NOT_PUBLIC)):
+        return False
+    if isinstance(address, IPv6Address) and any(address in network for network in _NOT_PUBLIC):
+        # Of Teredo the innermost address is another's; mapped and NAT64 ones are not in the table.
         return False
     return innermost.is_global and not innermost.is_multicast
 

@@ -19,6 +19,7 @@ _SECRETS: Final = re.compile(
     r"csk_[\w-]{8,}"  # an agent key
     r"|SKILL-[A-Z0-9]{4}(?:-[A-Z0-9]{4}){2,3}"  # an install code
     r"|(?<=/share/)[\w-]{8,}"  # a share link's token
+    r"|(?<=/welcome/)\d+/[\w-]{8,}"  # an invitation
     r"|(?<=://)[^\s/@:]*:[^\s/@]+(?=@)"  # user and password of an address
     r"|(?<=bearer )\S+"
     r"|(?<=cookie: )[^\n]+"

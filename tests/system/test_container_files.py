@@ -231,3 +231,17 @@ def test_scripts_of_the_deployment_can_be_started() -> None:
     for path in (ROOT / "deploy").rglob("*"):
         if path.is_file() and path.read_bytes()[:2] == b"#!":
             assert path.stat().st_mode & stat.S_IXUSR, path
+
+
+def test_a_process_that_was_started_again_is_used_at_once() -> None:
+    """With nginx's own max_fails=1 two processes restarted after each other were 502 for up to 10 s."""
+    upstreams = (ROOT / "deploy/nginx/parts/upstreams.conf").read_text("utf-8")
+    servers = re.findall(r"^ *server (.+);$", upstreams, re.MULTILINE)
+    assert len(servers) == 2
+    assert all("max_fails=0" in server for server in servers)
+
+
+def test_the_access_log_has_no_token() -> None:
+    shared = (ROOT / "deploy/nginx/parts/shared.conf").read_text("utf-8")
+    for prefix in ("share", "welcome"):
+        assert re.search(rf"^ *~\^/{prefix}/ /{prefix}/\.\.\.;$", shared, re.MULTILINE), prefix

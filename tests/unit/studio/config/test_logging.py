@@ -97,6 +97,7 @@ def test_work_within_work_and_its_end() -> None:
         "Authorization: Bearer s3cret-word",
         "SKILL-AB12-CD34-EF56",
         "/share/kXa93_jd-93kd/.well-known",
+        "Forbidden (CSRF token missing.): /welcome/7/d1kz2p-abc0123456789/",
         "postgresql://studio:s3cret@db/studio",
         "Cookie: studio_session=abc; a=b",
         "/install?code=SKILL-AB12-CD34-EF56&x=1",

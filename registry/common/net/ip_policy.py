@@ -19,7 +19,8 @@ _CLOUD_METADATA_NETWORKS: Final = (ip_network("168.63.129.16/32"),)
 # NAT64: the last 32 bits are an IPv4 address behind a translator.
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 # Beside `is_global`, which differs by patch release of Python: what IANA lists as special-purpose addresses and does
-# not call globally reachable (2026), multicast, and deprecated ranges, which may be routed inside a network all the same.
+# not call globally reachable (2026), multicast, and deprecated ranges that may be routed inside a network all the
+# same.
 _NOT_PUBLIC: Final = tuple(
     ip_network(each)
     for each in (

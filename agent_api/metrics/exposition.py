@@ -16,7 +16,7 @@ from agent_api.http.endpoint import endpoint
 from agent_api.metrics.collector import StudioCollector
 from agent_api.metrics.request_middleware import REQUESTS_REGISTRY
 from registry import snapshot
-from registry.common.errors import RegistryUnavailable
+from registry.common.errors import Forbidden, RegistryUnavailable
 from registry.snapshot import Snapshot
 
 
@@ -35,7 +35,9 @@ CONTENT_TYPES: Final = _registry()
 @endpoint("GET")
 def metrics(request: Request) -> HttpResponse:
     """The figures of this process, in the format that the client asks for."""
-    require_scope(request, _snapshot_with_keys(request), "read")
+    caller = require_scope(request, _snapshot_with_keys(request), "read")
+    if caller.principal.sight.groups is not None:
+        raise Forbidden("The figures are those of the whole registry; this key is limited to skill groups")
     encode, content_type = choose_encoder(request.headers.get("Accept", ""))
     body = encode(CONTENT_TYPES)
     return HttpResponse(body, content_type=content_type, headers={"Cache-Control": "no-store"})

@@ -68,6 +68,12 @@ def test_a_closed_registry_asks_for_a_key(client: Client, closed: None) -> None:
     assert client.get("/metrics", headers=bearer("read")).status_code == 200
 
 
+def test_a_key_limited_to_groups_gets_no_figures_of_the_rest(client: Client, closed: None) -> None:
+    """It read counts of capabilities and jobs, sign-ins and routes of the whole registry."""
+    answer = client.get("/metrics", headers=bearer("read", groups=["health"]))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "FORBIDDEN")
+
+
 def test_other_methods_are_refused(client: Client) -> None:
     answer = client.post("/metrics")
     assert (answer.status_code, answer.json()["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")

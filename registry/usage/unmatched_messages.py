@@ -117,7 +117,7 @@ def make_room(
 ) -> None:
     """Delete rows so that `adding` new ones fit into `most`; those of `keep` stay.
 
-    Requests without a key go first, then those that were made least, then the oldest: whoever fills the table with
+    Requests without a key go first, then those that were made least, then the oldest: a caller who fills the table with
     made-up requests displaces their own before those of agents.
     """
     over = model.objects.count() + adding - most

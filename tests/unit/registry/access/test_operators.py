@@ -47,7 +47,9 @@ def test_an_odd_role_is_refused(role: str) -> None:
         _create(role=role)
 
 
-@pytest.mark.parametrize("password", ["", "short", "123456789012", "password1234", "vera-vera-vera"])
+@pytest.mark.parametrize(
+    "password", ["", "short", "123456789012", "password1234", "vera-vera-vera", "1234VERA-vera-vera"]
+)
 def test_a_weak_password_is_refused(password: str) -> None:
     with pytest.raises(InvalidRequest):
         _create("vera-vera-vera", password=password)
@@ -80,3 +82,10 @@ def test_nobody_is_told() -> None:
         operators.disable_operator(username="nobody", by=OLGA)
     with pytest.raises(NotFound):
         operators.set_password(username="nobody", password=PASSWORD, by=OLGA)
+
+
+def test_a_password_with_the_username_is_refused() -> None:
+    """Similarity alone let `admin1234567` be the password of `admin`."""
+    with pytest.raises(InvalidRequest, match="username"):
+        _create("admin", password="admin1234567")
+    _create("bo", password="bo-and-a-long-one")

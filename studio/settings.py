@@ -83,6 +83,7 @@ MIDDLEWARE = [
     # The answer to a preflight needs nothing of what follows.
     "agent_api.http.cors.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "studio.middleware.resource_policy.ResourcePolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -174,7 +175,7 @@ LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = LOGIN_URL
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "registry.access.password_rules.AccountSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
@@ -186,8 +187,11 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _IS_HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 # Browsers keep cookies per host, not per port: two Studios on one machine must not sign each other out.
+# Behind https they have the prefix that keeps a site of the same domain from setting them (RFC 6265bis 4.1.3.2).
 SESSION_COOKIE_NAME = "studio_session" if PUBLIC_URL else f"studio_session_{PORT}"
 CSRF_COOKIE_NAME = "studio_csrf" if PUBLIC_URL else f"studio_csrf_{PORT}"
+if _IS_HTTPS:
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"__Host-{SESSION_COOKIE_NAME}", f"__Host-{CSRF_COOKIE_NAME}"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 

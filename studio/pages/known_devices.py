@@ -42,7 +42,8 @@ def remember_device(request: HttpRequest, response: HttpResponseBase, username: 
 
 def _cookie_name() -> str:
     # The session cookie's name has the port where several Studios may run on one machine.
-    return f"{settings.SESSION_COOKIE_NAME}_device"
+    # It has a path of its own, which that prefix does not allow.
+    return f"{settings.SESSION_COOKIE_NAME.removeprefix('__Host-')}_device"
 
 
 def _signer(username: str) -> signing.TimestampSigner:

@@ -148,7 +148,7 @@ def test_an_operator_signs_in(stack: Stack, connect: Connect) -> None:
     assert client.get("/capabilities/").headers["Location"].startswith("/sign-in/")
     answer = _post_sign_in(client, PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/")
-    for name in ("studio_session", "studio_csrf"):
+    for name in ("__Host-studio_session", "__Host-studio_csrf"):
         (cookie,) = [line for line in _set_cookies(client, answer) if line.startswith(f"{name}=")][:1]
         assert {"Secure", "HttpOnly", "SameSite=Lax"} <= set(cookie.split("; "))
     page = client.get("/capabilities/")

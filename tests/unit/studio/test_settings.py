@@ -468,6 +468,16 @@ def test_https_makes_cookies_secure(tmp_path: Path) -> None:
     assert in_django(tmp_path, expression) == [False, False, []]
 
 
+def test_https_keeps_cookies_to_the_host(tmp_path: Path) -> None:
+    """A site of the same domain could set the session's or the form's cookie."""
+    expression = "[settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME]"
+    names = ["__Host-studio_session", "__Host-studio_csrf"]
+    assert in_django(tmp_path, expression, PUBLIC_URL="https://studio.example.com") == names
+    assert not any(name.startswith("__") for name in in_django(tmp_path, expression, PUBLIC_URL="http://studio.lan"))
+    expression = "[settings.SESSION_COOKIE_PATH, settings.SESSION_COOKIE_DOMAIN, settings.CSRF_COOKIE_DOMAIN]"
+    assert in_django(tmp_path, expression, PUBLIC_URL="https://studio.example.com") == ["/", None, None]
+
+
 def test_what_the_url_says_of_waiting_wins(tmp_path: Path) -> None:
     url = "postgresql://u@db.example.com/studio?connect_timeout=30&keepalives_idle=60"
     found = in_django(tmp_path, "settings.DATABASES['default']['OPTIONS']", **{**PRODUCTION, "DATABASE_URL": url})

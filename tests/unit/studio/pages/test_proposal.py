@@ -145,3 +145,12 @@ def test_the_number_of_queries_does_not_grow(signed_in: SignIn) -> None:
             client.get("/proposals/")
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 9
+
+
+def test_a_superseded_one_says_that_its_texts_are_not_kept(signed_in: SignIn) -> None:
+    publish()
+    first = _propose()
+    _propose(body="Better.")
+    page = signed_in("viewer").get(_address(first)).content.decode()
+    assert "The texts of this one are not kept" in page
+    assert "No issues" not in page

@@ -22,13 +22,13 @@ def _assert_equal_to_database() -> None:
     listed = Capability.objects.filter(status__in=("published", "deprecated"))
     owners: dict[str, set[str]] = {}
     for capability_id, text in listed.values_list("capability_id", "published_revision__capability_json"):
-        for trigger in profile_from_text(text).triggers:
+        for trigger in profile_from_text(text or "").triggers:
             owners.setdefault(trigger_form(trigger), set()).add(capability_id)
     context = get_validation_context()
     assert set(context.capability_ids) == set(listed.values_list("capability_id", flat=True))
     assert dict(context.tool_owners) == dict(ToolName.objects.values_list("name", "capability__capability_id"))
     for text in Revision.objects.values_list("capability_json", flat=True):
-        for trigger in profile_from_text(text).triggers:
+        for trigger in profile_from_text(text or "").triggers:
             assert INDEX.owners_of_trigger(trigger) == owners.get(trigger_form(trigger), set())
 
 

@@ -118,7 +118,7 @@ def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
     """Measured at 0.9 s on words alone; the test holds that it is done, and how often it looked."""
     from registry.bundles.profile import CapabilityProfile
     from registry.matching.example_similarity import ExampleSimilarity, build_training_examples
-    from registry.matching.index import MatchIndex
+    from registry.matching.index import IndexRevisions, MatchIndex
     from registry.matching.matcher import Matcher
     from registry.matching.search import SearchIndex
 
@@ -129,7 +129,9 @@ def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
         for n in range(1000)
     ]
     evidence = ExampleSimilarity(build_training_examples([one.samples for one in known]), None)
-    index = MatchIndex((1, 0), Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None)
+    index = MatchIndex(
+        IndexRevisions(1, 0, ""), Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None
+    )
     candidate = profile_from_text(
         bundle("new", intent_triggers=["thing7"], utterances={"should_match": ["do 3 now"]})["capability.json"]
     )

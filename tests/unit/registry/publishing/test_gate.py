@@ -97,8 +97,8 @@ def test_another_name_is_no_way_around_an_approval() -> None:
 
 def test_another_name_is_no_way_around_a_role() -> None:
     publish(tools=[tool("save", "write", allowed_roles=["clerk"])])
-    for policy in ({}, {"allowed_roles": ["clerk", "guest"]}):
-        outcome = publication.publish(files=bundle(tools=[tool("store", "write", **policy)]), by=OLGA)
+    for store in (tool("store", "write"), tool("store", "write", allowed_roles=["clerk", "guest"])):
+        outcome = publication.publish(files=bundle(tools=[store]), by=OLGA)
         assert (outcome.status, outcome.gate.to_acknowledge if outcome.gate else ()) == (
             "refused",
             ("POLICY_LOOSENED",),

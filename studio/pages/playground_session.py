@@ -28,7 +28,7 @@ from studio.pages.html_forms import HtmlForm, build_html_form
 
 if TYPE_CHECKING:
     from registry.matching.index import MatchIndex
-    from registry.matching.matcher import Match, MatchResult
+    from registry.matching.matcher import Match, Matcher, MatchResult
 
 MESSAGES_MAX: Final = 20
 MESSAGE_LENGTH_MAX: Final = 2000
@@ -68,11 +68,26 @@ class CandidateView:
     than half of the score that a match has at least."""
 
     capability_id: str
+    name: str
     score: ScoreBar
     parts: tuple[ScoreBar, ...]
     triggers: tuple[str, ...]
     standing: str
     is_draft: bool
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """A capability that a message leads to: `percent` is how likely it is it, from 0 to 100, `how` says by what it was
+    found. `readiness` is None where it could not be loaded."""
+
+    capability_id: str
+    name: str
+    emoji: str
+    percent: int
+    how: str
+    is_draft: bool
+    readiness: Readiness | None
 
 
 @dataclass(frozen=True)
@@ -100,14 +115,15 @@ class PromptBudget:
 
 @dataclass(frozen=True)
 class TurnView:
-    """One message and what came of it. `readiness` is of what it needs, by capability_id; `events` are in words."""
+    """One message and what came of it. `answers` are what it needs or, with two readings, what fits equally; `events`
+    are in words."""
 
     message: str
     pieces: tuple[TextPart, ...]
     verdict: MatchResult
     candidates: tuple[CandidateView, ...]
     groups: tuple[str, ...]
-    readiness: Mapping[str, Readiness]
+    answers: tuple[AnswerView, ...]
     active: tuple[ActiveSkillView, ...]
     budget: PromptBudget
     events: tuple[str, ...]
@@ -191,23 +207,24 @@ def _step(session: Session, message: str, index: MatchIndex, snapshot: Snapshot)
     verdict = index.match(message, top=_SHOWN)
     turn = session.turn(message)
     events = [_event_text(event) for event in turn.events]
-    judged = {}
+    loaded: dict[str, Bundle] = {}
     for capability_id in verdict.needed:
         before = len(session.events)
         try:
-            judged[capability_id] = check_readiness(session.load(capability_id), session.environment)
+            loaded[capability_id] = session.load(capability_id)
         except (ClientError, RegistryError) as error:
             events.append(str(error))
         events += [_event_text(event) for event in session.events[before:]]
+    candidates = tuple(_candidate(one, verdict, snapshot, index.matcher) for one in verdict.matches)
     matched = [one.capability_id for one in verdict.matches if not one.is_below_threshold]
     groups = [group for name in dict.fromkeys([*verdict.needed, *matched]) for group in index.groups_of(name)]
     return TurnView(
         message=message,
         pieces=tuple(_pieces(message, verdict.matches)),
         verdict=verdict,
-        candidates=tuple(_candidate(one, verdict, snapshot, index.matcher.threshold) for one in verdict.matches),
+        candidates=candidates,
         groups=tuple(dict.fromkeys(groups + index.match_groups(message, top=_SHOWN))),
-        readiness=judged,
+        answers=tuple(_answers(candidates, verdict, loaded, session.environment)),
         active=tuple(
             ActiveSkillView(one.capability_id, one.turns_left(session.number), len(_text(one.bundle)))
             for one in session.active
@@ -224,15 +241,46 @@ def match_standing(one: Match, verdict: MatchResult, threshold: float) -> str:
     return "tie" if verdict.decision == "ambiguous" else "fits"
 
 
-def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot, threshold: float) -> CandidateView:
+def _candidate(one: Match, verdict: MatchResult, snapshot: Snapshot, matcher: Matcher) -> CandidateView:
     return CandidateView(
         one.capability_id,
+        matcher.known[matcher.places[one.capability_id]].name or one.capability_id,
         ScoreBar(_("Score"), one.score),
         tuple(ScoreBar(str(label), one.parts.get(part, 0.0)) for part, label in _PARTS),
         tuple(dict.fromkeys(hit.trigger for hit in one.triggers)),
-        match_standing(one, verdict, threshold),
+        match_standing(one, verdict, matcher.threshold),
         one.capability_id in snapshot.drafts,
     )
+
+
+def _answers(
+    candidates: Sequence[CandidateView],
+    verdict: MatchResult,
+    loaded: Mapping[str, Bundle],
+    environment: Environment,
+) -> Iterator[AnswerView]:
+    """In the order in which the message asks for them; with two readings, the better one first."""
+    by_id = {one.capability_id: one for one in candidates}
+    readings = [one.capability_id for one in candidates if one.standing == "tie"]
+    for capability_id in verdict.needed or readings:
+        bundle = loaded.get(capability_id)
+        if (one := by_id.get(capability_id)) is None:
+            continue
+        yield AnswerView(
+            capability_id,
+            one.name,
+            str(bundle.capability.get("emoji", "")) if bundle else "",
+            one.parts[-1].percent or one.score.percent,
+            _found_by(one),
+            one.is_draft,
+            check_readiness(bundle, environment) if bundle else None,
+        )
+
+
+def _found_by(one: CandidateView) -> str:
+    if one.triggers:
+        return _("trigger “%(trigger)s”") % {"trigger": one.triggers[0]}
+    return _("similar to its examples")
 
 
 def _budget(session: Session) -> PromptBudget:

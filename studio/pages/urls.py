@@ -169,6 +169,7 @@ urlpatterns = [
     path(f"{_WEBHOOK}rotate/", webhook.webhook_rotate, name="webhook_rotate"),
     path(f"{_WEBHOOK}delete/", webhook.webhook_delete, name="webhook_delete"),
     path("playground/", playground.playground_show, name="playground_show"),
+    path("playground/examples/", playground.playground_examples, name="playground_examples"),
     path("playground/action/", playground.playground_action, name="playground_action"),
     path("skill-groups/", skill_group.skill_group_list, name="skill_group_list"),
     path("new-skill-group/", skill_group.skill_group_new, name="skill_group_new"),

@@ -22,6 +22,12 @@ def _say(page: Page, words: str) -> None:
     expect(page.locator(".turn-said").last).to_contain_text(words)
 
 
+def _view(page: Page, name: str) -> None:
+    """Choose what the inspector shows."""
+    page.get_by_role("radiogroup", name="Inspector").get_by_text(name).click()
+    expect(page.get_by_role("region", name=name, exact=True)).to_be_visible()
+
+
 def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("viewer")
     page.goto(f"{studio.url}/playground/")
@@ -29,7 +35,7 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
     expect(page.locator("mark")).to_have_text("weighed")
     _say(page, "1 + 1")
     expect(page.locator(".turn")).to_have_count(2)
-    expect(page.locator(".turn").last).to_contain_text("weights (3 turns left")
+    expect(page.locator(".say__active")).to_contain_text("weights (3 turns left)")
     section = page.locator(".talk-form").first
     form = section.frame_locator("iframe")
     form.locator("input").nth(1).fill("81.5")
@@ -43,7 +49,7 @@ def test_a_conversation_goes_on_and_a_form_shows_its_call(as_role: Callable[[str
 def test_a_link_shows_another_person_the_same(as_role: Callable[[str], Page], studio: Studio) -> None:
     page = as_role("author")
     page.goto(f"{studio.url}/playground/")
-    page.get_by_text("Agent environment").click()
+    _view(page, "Environment")
     page.get_by_label("Operating system").select_option("macOS")
     _say(page, "open my spreadsheet")
     address = page.url
@@ -64,9 +70,45 @@ def test_a_draft_is_tried_and_a_sentence_is_kept(as_role: Callable[[str], Page],
     page.get_by_role("button", name="Add to draft").click()
     expect(page.get_by_text("Added to the draft of meals.")).to_be_visible()
     expect(page.locator(".turn-said")).to_contain_text("what did I have for lunch")
-    page.get_by_label("Use drafts instead").check()
+    page.get_by_label("Use drafts").check()
     _say(page, "what did I have for lunch")
-    expect(page.locator(".turn").last.get_by_role("row").nth(1)).to_contain_text("Draft")
+    answer = page.locator(".turn").last
+    expect(answer.locator(".bubble__head")).to_contain_text("Draft")
+    answer.get_by_text("Why").click()
+    expect(answer.get_by_role("row").nth(1)).to_contain_text("Draft")
+
+
+def test_enter_sends_and_the_inspector_shows_one_view_at_a_time(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("viewer")
+    page.goto(f"{studio.url}/playground/")
+    message = page.get_by_label("User message")
+    message.press_sequentially("I just weighed")
+    message.press("Shift+Enter")
+    message.press_sequentially("80 kg")
+    expect(message).to_have_value("I just weighed\n80 kg")
+    message.press("Enter")
+    expect(page.locator(".bubble__head")).to_contain_text("trigger “weigh-in”")
+    expect(page.get_by_label("User message")).to_be_focused()
+    expect(page.get_by_role("region", name="Form", exact=True)).to_be_visible()
+    for name in ("Prompt", "Session", "Environment"):
+        _view(page, name)
+        expect(page.get_by_role("region", name="Form", exact=True)).to_be_hidden()
+    page.get_by_label("User message").press("Enter")
+    expect(page.locator(".turn")).to_have_count(1)
+
+
+def test_drafts_stand_beside_what_is_live(as_role: Callable[[str], Page], studio: Studio) -> None:
+    page = as_role("author")
+    page.goto(f"{studio.url}/playground/?m=I+just+weighed+80+kg")
+    page.get_by_role("link", name="Compare with drafts").click()
+    sides = page.locator(".turn--compared .bubble--studio")
+    expect(sides).to_have_count(2)
+    left, right = sides.nth(0).bounding_box(), sides.nth(1).bounding_box()
+    assert left is not None
+    assert right is not None
+    assert left["x"] + left["width"] <= right["x"]
+    page.get_by_role("link", name="End comparison").click()
+    expect(page.locator(".bubble--studio")).to_have_count(1)
 
 
 def test_without_scripts_a_form_is_filled_in_plain_fields(as_role: Callable[[str], Page], studio: Studio) -> None:

@@ -7,8 +7,10 @@ from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from django.core.paginator import Paginator
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
@@ -19,7 +21,7 @@ from registry.selectors.example_messages import list_example_messages
 from studio.pages.form_data import get_int, get_json, get_text, get_text_at
 from studio.pages.form_dry_run import dry_run_form, dry_run_plain_form
 from studio.pages.permissions import StudioRequest, operator_required, post_only_from
-from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, run_conversation
+from studio.pages.playground_session import MESSAGE_LENGTH_MAX, MESSAGES_MAX, TurnView, run_conversation
 
 SYSTEMS: Final = (("linux", "Linux"), ("darwin", "macOS"), ("win32", "Windows"))
 WORDS: Final = {
@@ -33,6 +35,8 @@ WORDS: Final = {
 _DRAWN: Final = ("capability_id", "schema_id", "title", "messages")
 _NAMES_MAX: Final = 20
 _NAMES_LENGTH_MAX: Final = 300
+# Each example costs some milliseconds where a sentence model reads it.
+_EXAMPLES_A_PAGE: Final = 100
 # An address longer than this is cut off by somebody on its way.
 _ADDRESS_MAX: Final = 6000
 
@@ -48,31 +52,38 @@ def _conversation(given: QueryDict) -> dict[str, Any]:
     said = [text.replace("\0", "")[:MESSAGE_LENGTH_MAX].strip() for text in given.getlist("m")]
     messages = _last([text for text in said if text])
     asked, with_drafts = given.get("os", ""), given.get("drafts", "") == "yes"
+    is_comparison = given.get("compare", "") == "yes"
     system = asked if asked in dict(SYSTEMS) else SYSTEMS[0][0]
     there = {kind: get_text_at(given, kind, most=_NAMES_LENGTH_MAX) for kind in KINDS}
     set_up = {key: value for key, value in ({"os": asked and system} | there).items() if value}
     set_up |= {"drafts": "yes"} if with_drafts else {}
+    alone = urlencode({**set_up, "m": messages}, doseq=True)
+    set_up |= {"compare": "yes"} if is_comparison else {}
     context: dict[str, Any] = {
         "messages_said": messages,
         "system": system,
         "systems": SYSTEMS,
         "there": [(kind, *WORDS[kind], there[kind]) for kind in KINDS],
         "with_drafts": with_drafts,
+        "is_comparison": is_comparison,
         # The form sends every field: an environment is set up only where one differs from what it is without.
         "is_set": any(there.values()) or system != SYSTEMS[0][0],
         "message_length_max": MESSAGE_LENGTH_MAX,
         "is_cut": len(messages) < sum(map(bool, said)),
         "query": urlencode({**set_up, "m": messages}, doseq=True),
-        "query_anew": urlencode(set_up),
+        "query_alone": alone,
+        "query_compared": urlencode({**set_up, "compare": "yes", "m": messages}, doseq=True),
+        "query_new": urlencode(set_up),
         "query_back": urlencode({**set_up, "m": messages[:-1]}, doseq=True),
     }
-    if not messages:
-        context["suggestions"] = [
-            {"words": words, "query": urlencode({**set_up, "m": words})} for words in list_example_messages()
-        ]
+    context["suggestions"] = [
+        {"words": words, "query": urlencode({**set_up, "m": [*messages, words]}, doseq=True)}
+        for words in list_example_messages()
+        if words not in messages
+    ]
     if messages:
         environment = _environment(system, there, get_text_at(given, "has", most=2000))
-        context |= _spoken(messages, environment, with_drafts=with_drafts)
+        context |= _spoken(messages, environment, with_drafts=with_drafts, is_comparison=is_comparison)
     return context
 
 
@@ -96,18 +107,57 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name for name in (part.strip() for part in text.split(",")[:_NAMES_MAX]) if name)
 
 
-def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool) -> dict[str, Any]:
+def _spoken(messages: list[str], environment: Environment, *, with_drafts: bool, is_comparison: bool) -> dict[str, Any]:
     try:
-        talk = run_conversation(messages, environment, with_drafts=with_drafts)
+        talk = run_conversation(messages, environment, with_drafts=with_drafts or is_comparison)
+        live = run_conversation(messages, environment).steps if is_comparison else ()
     except RegistryError as error:
         return {"error": error.message}
     return {
         "steps": talk.steps,
+        "turns": [_turn(step, live[place] if is_comparison else None) for place, step in enumerate(talk.steps)],
+        "last": talk.steps[-1],
         "prompt": talk.prompt,
         "forms": talk.forms,
         "form_data": [{name: getattr(form, name) for name in _DRAWN} for form in talk.forms],
         "has_capabilities": queries.any_published(),
     }
+
+
+def _turn(step: TurnView, live: TurnView | None) -> dict[str, Any]:
+    """A message with the answer of each side: one, or what is live beside the drafts."""
+    if live is None:
+        return {"step": step, "sides": [{"label": "", "step": step}], "is_changed": False}
+    sides = [{"label": _("Live"), "step": live}, {"label": _("Drafts"), "step": step}]
+    return {"step": step, "sides": sides, "is_changed": _outcome(live) != _outcome(step)}
+
+
+def _outcome(step: TurnView) -> tuple[str, tuple[str, ...]]:
+    return step.verdict.decision, tuple(one.capability_id for one in step.answers)
+
+
+@operator_required
+@require_safe
+def playground_examples(request: StudioRequest) -> HttpResponse:
+    """Every example message of one capability or of all as a table: where it leads now, and whether it should."""
+    # numpy takes a tenth of a second to import: only what matches pays for it.
+    from registry.matching import example_run
+    from registry.matching.playground_index import get_playground_index
+
+    capability_id, with_drafts = get_text_at(request.GET, "capability_id", most=64), request.GET.get("drafts") == "yes"
+    context: dict[str, Any] = {"capability_id": capability_id, "with_drafts": with_drafts}
+    try:
+        _snapshot, index = get_playground_index(with_drafts=with_drafts)
+        paginator = Paginator(example_run.list_examples(index, capability_id), _EXAMPLES_A_PAGE)
+        page = paginator.get_page(request.GET.get("page"))
+        results = example_run.run_examples(index, list(page.object_list))
+    except RegistryError as error:
+        context["error"] = error.message
+    else:
+        query = {"capability_id": capability_id} | ({"drafts": "yes"} if with_drafts else {})
+        context |= {"page": page, "results": results, "query": urlencode(query), "total": paginator.count}
+        context |= {"passed": sum(one.is_pass for one in results), "has_capabilities": queries.any_published()}
+    return render(request, "studio/playground/examples.html", context)
 
 
 @operator_required

@@ -5,13 +5,24 @@
       if (!navigator.clipboard) return;
       event.preventDefault();
       await navigator.clipboard.writeText(link.href).catch(() => location.assign(link.href));
-      const words = link.textContent;
-      link.textContent = gettext("Copied");
+      const label = link.querySelector("span");
+      const words = label.textContent;
+      label.textContent = gettext("Copied");
       setTimeout(() => {
-        link.textContent = words;
+        label.textContent = words;
       }, 2000);
     });
   }
+
+  // Enter sends, Shift and Enter begin a line; while an input method is composing, Enter is its own.
+  const message = document.getElementById("m");
+  message?.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      if (message.value.trim()) message.form.requestSubmit();
+    }
+  });
+  document.getElementById("last-message")?.scrollIntoView();
 
   const facts = document.getElementById("talk-forms");
   if (!facts) return;

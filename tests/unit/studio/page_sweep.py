@@ -66,6 +66,8 @@ ADDRESSES: Final = [
     "/password/",
     "/playground/",
     "/playground/?m=alpha+please",
+    "/playground/?m=alpha+please&compare=yes",
+    "/playground/examples/",
     "/proposals/",
     "/releases/",
     "/reviews/",

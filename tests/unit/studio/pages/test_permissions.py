@@ -167,6 +167,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "incident_list": ("viewer", None),
     "playground_show": ("viewer", None),
     "playground_action": ("viewer", "viewer"),
+    "playground_examples": ("viewer", None),
 }
 # Open to strangers: the way in and the way out.
 OPEN = {"sign_in", "sign_out", "welcome"}

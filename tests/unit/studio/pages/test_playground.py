@@ -151,9 +151,9 @@ def test_each_kind_of_thing_that_is_there_is_told_apart(client: Client) -> None:
 def test_drafts_are_tried_only_where_that_was_asked(client: Client) -> None:
     publish("meals", intent_triggers=["lunch"])
     drafts.save_draft(capability_id="weights", files=_files(), based_on=None, by=OLGA)
-    assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("talk-say")[0]
+    assert "weights" not in _page(client, m="weigh-in").partition("<main")[2].partition("play__composer")[0]
     page = _page(client, m="weigh-in", drafts="yes")
-    assert '<span class="badge">Draft</span>' in page
+    assert '<span class="badge badge--plan">Draft</span>' in page
     assert "weights (4 turns left" in page
     drafts.save_draft(
         capability_id="weights", files=_files(intent_triggers=["kilos"]), based_on=1, by=OLGA
@@ -278,20 +278,12 @@ def test_an_address_stays_short_enough_to_be_sent(client: Client) -> None:
     assert "Only the last messages are shown." in response.content.decode()
 
 
-@pytest.mark.parametrize(
-    ("query", "is_open"),
-    [
-        ({}, False),
-        # As the form sends it, whatever was filled in.
-        ({"os": "linux", "bins": "", "python": "", "apps": "", "env": "", "permissions": "", "drafts": "yes"}, False),
-        ({"os": "darwin"}, True),
-        ({"os": "linux", "bins": "ffmpeg"}, True),
-    ],
-)
-def test_the_environment_is_open_only_where_it_was_set_up(client: Client, query: dict[str, str], is_open: bool) -> None:
-    page = _page(client, m="weigh-in", **query)
-    before, _, _ = page.partition("Agent environment")
-    assert before.rpartition("<details")[2].startswith(" open") is is_open
+def test_the_inspector_says_only_of_an_environment_that_differs_that_it_is_set(client: Client) -> None:
+    # As the form sends it, whatever was filled in.
+    untouched = {"os": "linux", "bins": "", "python": "", "apps": "", "env": "", "permissions": "", "drafts": "yes"}
+    for query, is_set in (({}, False), (untouched, False), ({"os": "darwin"}, True), ({"bins": "ffmpeg"}, True)):
+        page = _page(client, m="weigh-in", **query)
+        assert ('<span class="count">Set</span>' in page) is is_set, query
 
 
 def test_an_empty_conversation_suggests_what_published_capabilities_are_for(client: Client) -> None:
@@ -300,4 +292,65 @@ def test_an_empty_conversation_suggests_what_published_capabilities_are_for(clie
     page = client.get("/playground/?os=win32").content.decode()
     assert "I napped &amp; woke" in page
     assert 'href="/playground/?os=win32&amp;m=I+napped+%26+woke"' in page
-    assert "I napped &amp; woke</bdi>" not in client.get("/playground/?m=hello").content.decode()
+    later = client.get("/playground/?m=hello").content.decode()
+    assert 'href="/playground/?m=hello&amp;m=I+napped+%26+woke"' in later
+    said = client.get("/playground/", {"m": "I napped & woke"}).context["suggestions"]
+    assert "I napped & woke" not in [one["words"] for one in said]
+
+
+def test_an_answer_leads_with_the_name_and_says_by_what_it_was_found(client: Client) -> None:
+    publish("weights", intent_triggers=["weigh-in"], emoji="⚖️", name="Weight Tracking")
+    publish("meals", utterances={"should_match": ["what was for lunch today"], "should_not_match": []})
+    (weights,) = client.get("/playground/", {"m": "I just weighed 80 kg"}).context["steps"][0].answers
+    assert (weights.name, weights.emoji, weights.how) == ("Weight Tracking", "⚖️", "trigger “weigh-in”")
+    assert 50 < weights.percent <= 100
+    (meals,) = client.get("/playground/", {"m": "what was for lunch today"}).context["steps"][0].answers
+    assert (meals.capability_id, meals.how) == ("meals", "similar to its examples")
+    assert client.get("/playground/", {"m": "1 + 1"}).context["steps"][0].answers == ()
+
+
+def test_both_readings_of_an_ambiguous_message_are_answers_that_are_not_loaded(client: Client) -> None:
+    publish("weights", intent_triggers=["log it"])
+    publish("meals", intent_triggers=["log it"], description="Everything about Weights.")
+    step = client.get("/playground/", {"m": "log it"}).context["steps"][0]
+    assert {one.capability_id for one in step.answers} == {"weights", "meals"}
+    assert [one.readiness for one in step.answers] == [None, None]
+
+
+def test_drafts_are_compared_with_what_is_live(client: Client) -> None:
+    publish("meals", intent_triggers=["lunch"])
+    drafts.save_draft(capability_id="weights", files=_files(), based_on=None, by=OLGA)
+    response = client.get("/playground/", {"m": ["weigh-in", "lunch"], "compare": "yes"})
+    first, second = response.context["turns"]
+    found = [[one.capability_id for one in side["step"].answers] for side in first["sides"]]
+    assert (found, first["is_changed"], second["is_changed"]) == ([[], ["weights"]], True, False)
+    page = response.content.decode()
+    assert page.count("Drafts answer differently") == 1
+    assert 'name="compare" value="yes"' in page, "the next message is compared too"
+    assert "End comparison" in page
+    assert "compare" not in response.context["query_alone"]
+
+
+def test_all_example_messages_are_run_as_a_table(client: Client) -> None:
+    utterances = {"should_match": ["log what I weigh", "lunch please"], "should_not_match": ["how heavy is a car"]}
+    publish("weights", intent_triggers=["weigh"], utterances=utterances)
+    publish("meals", intent_triggers=["lunch please"])
+    response = client.get("/playground/examples/")
+    results = {one.example.message: one for one in response.context["results"]}
+    assert results["log what I weigh"].is_pass
+    assert results["log what I weigh"].found == ("weights",)
+    assert results["how heavy is a car"].is_pass
+    assert not results["lunch please"].is_pass, "both know these words"
+    assert response.context["passed"] == 2
+    assert "2 of 3 messages on this page pass; 3 in all." in " ".join(response.content.decode().split())
+    assert client.get("/playground/examples/", {"capability_id": "meals"}).context["results"] == []
+
+
+def test_the_table_of_examples_tries_drafts_and_survives_odd_input(client: Client) -> None:
+    utterances = {"should_match": ["how much do I weigh"], "should_not_match": []}
+    drafts.save_draft(capability_id="weights", files=_files(utterances=utterances), based_on=None, by=OLGA)
+    assert client.get("/playground/examples/").context["results"] == []
+    (one,) = client.get("/playground/examples/", {"drafts": "yes", "page": "99"}).context["results"]
+    assert (one.example.capability_id, one.is_pass) == ("weights", True)
+    for odd in ({"capability_id": "\0"}, {"capability_id": "x" * 999}, {"page": "x"}, {"page": "-1"}):
+        assert client.get("/playground/examples/", odd).status_code == 200, odd

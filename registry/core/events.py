@@ -76,6 +76,7 @@ _TIMELINE: Final = (
     _timeline("release.fail", gettext_lazy("Scheduled release failed")),
 )
 _LABELED: Final = (
+    EventType("review.reviewers", gettext_lazy("Reviewers changed")),
     EventType("review.comment", gettext_lazy("Commented in the review")),
     EventType("review.reply", gettext_lazy("Replied in the review")),
     EventType("review.resolve", gettext_lazy("Comment resolved")),

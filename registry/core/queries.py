@@ -48,9 +48,14 @@ def capability_ids() -> list[str]:
 
 def load_bundle(revision: Revision) -> SkillBundle:
     """The bundle of a stored revision, parsed; it passed the gate when it was stored."""
-    documents = parse_bundle(revision.files, {})
+    return load_checked_bundle(revision.files)
+
+
+def load_checked_bundle(files: Mapping[str, str]) -> SkillBundle:
+    """The bundle of texts that passed the checks when they were stored, parsed."""
+    documents = parse_bundle(files, {})
     return SkillBundle(
-        files=revision.files,
+        files=dict(files),
         capability=documents.value("capability.json") or {},
         skill_doc=documents.skill.skill_doc,
         tools=documents.items("tools.json"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.utils import timezone
 
 from registry.models.bundle_texts import BundleTexts
@@ -60,6 +60,9 @@ class Review(BundleTexts):
         max_length=71, help_text="SHA-256 over the files: the approval is for exactly these."
     )
     editors = models.JSONField(default=list, help_text="Everyone who edited the draft, as actors.")
+    reviewers = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), help_text="Usernames of those who are asked to review."
+    )
     note = models.TextField(blank=True, default="", help_text="What the change is for, in the author's words.")
     requested_at = models.DateTimeField(default=timezone.now)
     requested_by = models.CharField(max_length=200)

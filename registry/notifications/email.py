@@ -38,6 +38,8 @@ def on_audit_event(row: AuditEvent) -> None:
         review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
         concerned = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)}
         _queue(_members().filter(_MAY_PUBLISH).exclude(username__in=concerned), _review_requested(row))
+    elif row.verb == "review.reviewers" and row.detail["added"]:
+        _queue(_members().filter(username=row.detail["added"]).exclude(username=row.actor_name), _asked_by_name(row))
     elif row.verb in ("review.approve", "review.send_back"):
         review = Review.objects.defer(*Review.COLUMNS.values()).get(pk=row.detail["review_id"])
         names = {actor.partition(":")[2] for actor in (review.requested_by, *review.editors)} - {row.actor_name}
@@ -55,6 +57,11 @@ def _members() -> QuerySet[Operator]:
 def _review_requested(row: AuditEvent) -> _Email:
     words = f"{row.actor_name} submitted '{row.subject}' for review:\n\n{row.detail['note']}"
     return _Email(f"Submitted for review: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
+
+
+def _asked_by_name(row: AuditEvent) -> _Email:
+    words = f"{row.actor_name} asks you to review '{row.subject}'."
+    return _Email(f"Your review is requested: {row.subject}", words, f"/reviews/{row.detail['review_id']}/")
 
 
 def _answered(row: AuditEvent) -> _Email:

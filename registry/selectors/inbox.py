@@ -90,7 +90,8 @@ def _changes_requested(actor: str) -> Iterator[InboxItem]:
 def _reviews(operator: Operator, actor: str, closed: QuerySet[Capability]) -> Iterator[InboxItem]:
     if operator.can_publish:
         found = list_reviews(states=(Review.State.OPEN,)).exclude(capability__in=closed).exclude(requested_by=actor)
-        for review in found.order_by("requested_at", "pk")[:KIND_MAX]:
+        oldest = found.order_by("requested_at", "pk")[:KIND_MAX]
+        for review in sorted(oldest, key=lambda one: operator.get_username() not in one.reviewers):
             if is_independent_reviewer(review, actor):
                 at, by = review.requested_at, review.requested_by
                 yield InboxItem("review", review.capability.capability_id, at, by, review.note, str(review.pk))

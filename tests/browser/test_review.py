@@ -66,17 +66,20 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     expect(author.get_by_role("button", name="Publish", exact=True)).to_have_count(0)
     author.get_by_role("button", name="Submit for review").click()
     expect(author.get_by_role("heading", name="Review of ")).to_be_visible()
-    expect(author.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(author.get_by_role("radio", name="Approve")).to_have_count(0)
+    author.get_by_label("Reviewer", exact=True).select_option("the-publisher")
+    author.get_by_role("button", name="Add reviewer").click()
+    expect(author.get_by_role("region", name="Reviewers")).to_contain_text("Waiting")
     address = author.url
     _comment_on_a_line(publisher, studio, address)
-    publisher.get_by_label("Comment", exact=True).fill("Say how often")
-    publisher.get_by_role("button", name="Request changes").click()
+    _decide(publisher, "Request changes", "Say how often")
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
     _is_told(author, studio)
     _submit_fixed_skill(author, studio)
     _is_told_no_more(author, studio)
     publisher.goto(address)
-    publisher.get_by_role("button", name="Approve").click()
+    _is_rendered(publisher)
+    _decide(publisher, "Approve")
     expect(publisher.get_by_text("Approved. Ready to publish.")).to_be_visible()
     publisher.get_by_role("link", name="Publish", exact=True).click()
     publisher.get_by_label("Release note (required)").fill("Reviewed")
@@ -86,6 +89,21 @@ def test_from_an_authors_question_to_a_second_persons_yes(studio: Studio, browse
     publisher.get_by_role("link", name="History", exact=True).click()
     expect(publisher.get_by_text("Approved by the-publisher")).to_be_visible()
     _not_ones_own(publisher, studio)
+
+
+def _decide(page: Page, decision: str, words: str = "") -> None:
+    page.get_by_role("radio", name=decision).check()
+    page.get_by_label("Comment", exact=True).last.fill(words)
+    page.get_by_role("button", name="Submit review").click()
+
+
+def _is_rendered(page: Page) -> None:
+    """Both rounds as a reader sees them, beside each other."""
+    page.get_by_role("link", name="Rendered").click()
+    sides = page.locator(".rendered__sides").first.locator("article")
+    expect(sides.nth(0)).to_contain_text("Once", ignore_case=True)
+    expect(sides.nth(1)).to_contain_text("once a night")
+    page.get_by_role("link", name="Diff").click()
 
 
 def _ask_for_two(admin: Page, studio: Studio) -> None:
@@ -183,7 +201,7 @@ def _not_ones_own(publisher: Page, studio: Studio) -> None:
     publisher.get_by_label("Release note (required)").fill("My own")
     publisher.get_by_role("button", name="Submit for review").click()
     expect(publisher.get_by_text("approve your own changes")).to_be_visible()
-    expect(publisher.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(publisher.get_by_role("radio", name="Approve")).to_have_count(0)
 
 
 def test_a_release_is_planned_and_called_off(studio: Studio, browser: Browser, page: Page) -> None:

@@ -84,7 +84,7 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     _create_with_two_tools_and_a_form(author)
     _is_stopped_by_a_finding_and_mends_it(author, folder)
     _ask(author, "For the people on the third floor")
-    expect(author.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(author.get_by_role("radio", name="Approve")).to_have_count(0)
     publisher = people("the-publisher")
     _find_it_on_home(publisher)
     _read_and_send_back(publisher, folder)
@@ -92,7 +92,8 @@ def test_an_author_writes_a_publisher_publishes_and_an_agent_loads(
     publisher.goto(studio.url)
     publisher.get_by_role("region", name="Needs your attention").get_by_role("link", name="asks you to review").click()
     expect(publisher.get_by_text("The plant, by its name.")).to_be_visible()
-    publisher.get_by_role("button", name="Approve").click()
+    publisher.get_by_role("radio", name="Approve").check()
+    publisher.get_by_role("button", name="Submit review").click()
     expect(publisher.get_by_text("Approved. Ready to publish.")).to_be_visible()
     publisher.get_by_role("link", name="Publish", exact=True).click()
     publisher.get_by_label("Release note (required)").fill("Asked for by the third floor")
@@ -188,8 +189,9 @@ def _read_and_send_back(publisher: Page, folder: Path) -> None:
     assert publisher.locator("tr.is-said").evaluate("row => row.offsetHeight") < 120
     publisher.locator("tr.is-said").scroll_into_view_if_needed()
     take(publisher, folder, "role-publisher")
-    publisher.get_by_label("Comment", exact=True).fill("One question, see there")
-    publisher.get_by_role("button", name="Request changes").click()
+    publisher.get_by_role("radio", name="Request changes").check()
+    publisher.get_by_label("Comment", exact=True).last.fill("One question, see there")
+    publisher.get_by_role("button", name="Submit review").click()
     expect(publisher.get_by_text("Changes requested.")).to_be_visible()
 
 

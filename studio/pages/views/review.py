@@ -30,7 +30,7 @@ from registry.common.errors import (
     SelfApprovalForbidden,
 )
 from registry.models import Review
-from registry.publishing import publication, review_comments, review_rounds, reviews
+from registry.publishing import publication, review_comments, review_rounds, reviewers, reviews
 from registry.publishing.audience import get_audience
 from registry.publishing.review_comments import CommentThread
 from registry.validation import BUNDLE_FILES
@@ -46,6 +46,7 @@ from studio.pages.permissions import (
     post_only_from,
     restrict_to_read_only,
 )
+from studio.pages.rendered_comparison import build_rendered_comparison
 from studio.pages.undo import Undo, report_done
 from studio.pages.views.capability import get_capability_or_404
 from studio.pages.views.gate import DRAFT_CHANGED, build_gate_context, render_gate, show_no_draft
@@ -55,6 +56,11 @@ RETURNED_MAX: Final = 10
 SHOWN: Final = {"waiting": ("open",), "work": ("open", "approved", "sent_back"), "all": ()}
 _SEARCH: Final = FilterField("q", gettext_lazy("Search by ID or note"))
 WORDS_MAX: Final = reviews.COMMENT_LENGTH_MAX + 1
+# What each decision does, the right to it, and the sentence when it was done.
+_DECISIONS: Final[dict[str, tuple[Any, Any, Any]]] = {
+    "approve": (reviews.approve, gettext_lazy("approve"), gettext_lazy("Approved. Ready to publish.")),
+    "request_changes": (reviews.request_changes, gettext_lazy("request changes"), gettext_lazy("Changes requested.")),
+}
 _STATUS: Final[dict[type[RegistryError], int]] = {
     InvalidRequest: 400,
     # Of a comment: the review itself stands in the address.
@@ -150,6 +156,9 @@ def _page(
         "needs_other": needs_other,
         "can_withdraw": review.is_active and request.user.can_edit and reviews.may_withdraw(review, actor),
         "can_decide": review.state == "open" and request.user.can_publish,
+        "decision": get_text(request, "decision", most=20) or "comment",
+        "reviewers": reviewers.list_reviewer_states(review),
+        "possible_reviewers": reviewers.list_possible_reviewers(review) if request.user.can_edit else [],
         "audience": get_audience(review.capability.capability_id),
         "error": error,
     }
@@ -163,13 +172,19 @@ def _page(
 
 
 def _compared(request: StudioRequest, review: Review, since_live: Sequence[FileDiff]) -> dict[str, Any]:
-    """The changes since the round before, which the reviewer has read, or those since what is live."""
+    """The changes since the round before, which the reviewer has read, or those since what is live: as texts, or
+    rendered before and after."""
     earlier = review_rounds.get_previous_round(review)
-    if earlier is None:
-        return {"diffs": since_live}
-    is_since_round = request.GET.get("since") != "live"
-    diffs = diff_files(earlier, review.files) if is_since_round else since_live
-    return {"diffs": diffs, "earlier_round": review.round - 1, "is_since_round": is_since_round}
+    is_since_round = earlier is not None and request.GET.get("since") != "live"
+    context: dict[str, Any] = {"diffs": since_live, "since": "" if is_since_round or earlier is None else "live"}
+    if earlier is not None:
+        diffs = diff_files(earlier, review.files) if is_since_round else since_live
+        context |= {"diffs": diffs, "earlier_round": review.round - 1, "is_since_round": is_since_round}
+    if request.GET.get("view") == "rendered":
+        live = review.capability.published_revision
+        before = earlier if is_since_round else live.files if live is not None else None
+        context["rendered"] = build_rendered_comparison(before, review.files)
+    return context
 
 
 def _by_line(threads: list[CommentThread], review: Review) -> dict[str, dict[int, list[CommentThread]]]:
@@ -260,22 +275,44 @@ def review_reopen(request: StudioRequest, number: int) -> HttpResponse:
 
 @operator_required
 @post_only_from("studio:review_show")
-def review_approve(request: StudioRequest, number: int) -> HttpResponse:
-    """Approve the submitted texts, so that exactly these may be published."""
+def review_decide(request: StudioRequest, number: int) -> HttpResponse:
+    """Comment, approve exactly the submitted texts so that they may be published, or request changes."""
+    decision = get_text(request, "decision", most=20)
+    if decision not in _DECISIONS:
+        return review_comment(request, number)
+    verb, right, done = _DECISIONS[decision]
     if not request.user.can_publish:
-        return _refused(request, number, _("approve"))
-    done = _("Approved. Ready to publish.")
-    return _tried(request, number, reviews.approve, done, round_seen=get_int(request, "round") or 0)
+        return _refused(request, number, str(right))
+    return _tried(request, number, verb, str(done), round_seen=get_int(request, "round") or 0)
 
 
 @operator_required
 @post_only_from("studio:review_show")
-def review_send_back(request: StudioRequest, number: int) -> HttpResponse:
-    """Send the draft back: request changes."""
-    if not request.user.can_publish:
-        return _refused(request, number, _("request changes"))
-    done = _("Changes requested.")
-    return _tried(request, number, reviews.request_changes, done, round_seen=get_int(request, "round") or 0)
+def review_reviewer_add(request: StudioRequest, number: int) -> HttpResponse:
+    """Ask a person by name to review."""
+    return _change_reviewers(request, number, reviewers.add_reviewer, _("Reviewer added."))
+
+
+@operator_required
+@post_only_from("studio:review_show")
+def review_reviewer_remove(request: StudioRequest, number: int) -> HttpResponse:
+    """Ask a person no longer."""
+    undo = Undo.by("review_reviewer_add", number, username=get_text(request, "username", most=150))
+    return _change_reviewers(request, number, reviewers.remove_reviewer, _("Reviewer removed."), undo)
+
+
+def _change_reviewers(
+    request: StudioRequest, number: int, verb: Any, done: str, undo: Undo | None = None
+) -> HttpResponse:
+    review = _review_or_404(number)
+    if not request.user.can_edit:
+        return _refused(request, number, _("choose reviewers"))
+    try:
+        verb(review_id=review.pk, username=get_text(request, "username", most=150), by=actor_of(request))
+    except RegistryError as error:
+        return _page(request, review, error=error.message, status=_STATUS.get(type(error), 422))
+    report_done(request, done, undo)
+    return redirect("studio:review_show", number)
 
 
 @operator_required

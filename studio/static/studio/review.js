@@ -21,7 +21,7 @@
     const send = element("button", { type: "submit", class: "btn btn--sm btn--primary" }, gettext("Comment"));
     const cancel = element("button", { type: "button", class: "btn btn--sm btn--ghost" }, gettext("Cancel"));
     cancel.addEventListener("click", close);
-    const form = element("form", { class: "composer__form", method: "post", action: say.action },
+    const form = element("form", { class: "composer__form", method: "post", action: say.dataset.commentAddress },
       ...hidden, label, words, element("div", { class: "row" }, send, cancel));
     form.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !words.value.trim()) close();

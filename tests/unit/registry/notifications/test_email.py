@@ -21,7 +21,7 @@ from registry.common.errors import InvalidRequest, SourceMisconfigured
 from registry.models import AuditEvent, Job, Revision
 from registry.notifications import email as mail
 from registry.operations.worker import Worker
-from registry.publishing import reviews
+from registry.publishing import reviewers, reviews
 from registry.sources import source_sync
 from tests.factories import OLGA, bundle, publish
 
@@ -120,6 +120,16 @@ def test_who_may_decide_hears_of_a_review_and_the_asker_of_its_end(server: _Serv
     assert len(_arrived(server)) == 2
     reviews.approve(review_id=review_id, round_seen=2, by=PAUL)
     assert _arrived(server) == [("olga@example.com", "[Studio] Approved: alpha")]
+
+
+def test_a_reviewer_who_is_asked_by_name_hears_of_it(server: _Server) -> None:
+    review_id = _ask()
+    Worker().run_due()
+    server.letters.clear()
+    reviewers.add_reviewer(review_id=review_id, username="paul", by=OLGA)
+    reviewers.add_reviewer(review_id=review_id, username="pia", by=OLGA)
+    reviewers.remove_reviewer(review_id=review_id, username="paul", by=OLGA)
+    assert _arrived(server) == [("paul@example.com", "[Studio] Your review is requested: alpha")]
 
 
 def test_a_publisher_who_asks_is_not_written_to(server: _Server) -> None:

@@ -160,8 +160,9 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "review_reply": ("viewer", "author"),
     "review_resolve": ("viewer", "author"),
     "review_reopen": ("viewer", "author"),
-    "review_approve": ("viewer", "publisher"),
-    "review_send_back": ("viewer", "publisher"),
+    "review_decide": ("viewer", "author"),
+    "review_reviewer_add": ("viewer", "author"),
+    "review_reviewer_remove": ("viewer", "author"),
     # Of olga's review: only the author of a review and admins.
     "review_withdraw": ("admin", "admin"),
     "incident_list": ("viewer", None),

@@ -17,7 +17,7 @@ from registry.publishing import review_comments, reviews
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn
-from tests.unit.studio.forms import Form, confirm, form_with
+from tests.unit.studio.forms import confirm, form_with, forms_in
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,11 @@ def _asked(client: Client) -> str:
 
 
 def _say(client: Client, address: str, verb: str, **values: Any) -> Any:
-    form: Form = form_with(client.get(address), "Comment")
+    """Comment, or decide: `verb` is the last part of an address, or a decision."""
+    forms = [one for one in forms_in(client.get(address)) if "words" in one.values and "entry" not in one.values]
+    (form,) = forms
+    if verb in ("approve", "request_changes"):
+        return form.submit(client, decision=verb, **values)
     form.action = f"{address}{verb}/"
     return form.submit(client, **values)
 
@@ -53,7 +57,7 @@ def test_an_author_asks_a_publisher_approves_and_the_author_cannot(signed_in: Si
     _draft()
     address = _asked(author)
     assert "Waiting for a publisher" in author.get(address).content.decode()
-    assert author.post(f"{address}approve/", {"round": "1"}).status_code == 403
+    assert author.post(f"{address}decide/", {"round": "1", "decision": "approve"}).status_code == 403
     listed = publisher.get("/reviews/").content.decode()
     assert f'href="{address}"' in listed
     gate = publisher.get(GATE).content.decode()
@@ -74,11 +78,11 @@ def test_a_publisher_cannot_approve_their_own(signed_in: SignIn) -> None:
     address = _asked(client)
     page = client.get(address).content.decode()
     assert "t approve your own changes" in page
-    assert ">Approve</button>" not in page
+    assert 'value="approve"' not in page
     answer = _say(client, address, "approve", words="Mine is fine")
     assert answer.status_code == 403
     assert "t approve your own changes" in answer.content.decode()
-    assert form_with(answer, "Comment").values["words"] == "Mine is fine"
+    assert form_with(answer, "Submit review").values["words"] == "Mine is fine"
     assert Review.objects.get().state == "open"
 
 
@@ -86,11 +90,10 @@ def test_a_role_that_was_lost_while_the_page_was_open_keeps_the_words(signed_in:
     _draft()
     address = _asked(signed_in("author"))
     client = signed_in("publisher")
-    form = form_with(client.get(address), "Approve")
+    form = form_with(client.get(address), "Submit review")
     Operator.objects.filter(username="the-publisher").update(role="author")
-    for verb, right in (("approve", "approve"), ("send-back", "request changes")):
-        form.action = f"{address}{verb}/"
-        answer = form.submit(client, words="Long and well considered")
+    for verb, right in (("approve", "approve"), ("request_changes", "request changes")):
+        answer = form.submit(client, decision=verb, words="Long and well considered")
         assert answer.status_code == 403
         page = answer.content.decode()
         assert f"Authors can&#x27;t {right}." in page
@@ -102,10 +105,10 @@ def test_sent_back_with_words_and_handed_in_again(signed_in: SignIn) -> None:
     author, publisher = signed_in("author"), signed_in("publisher")
     _draft()
     address = _asked(author)
-    answer = _say(publisher, address, "send-back", words=" ")
+    answer = _say(publisher, address, "request_changes", words=" ")
     assert answer.status_code == 400
     assert "Say what should change" in answer.content.decode()
-    assert _say(publisher, address, "send-back", words="Shorter, please").status_code == 302
+    assert _say(publisher, address, "request_changes", words="Shorter, please").status_code == 302
     assert "Shorter, please" in author.get(address).content.decode()
     assert "Changes requested by <bdi>the-publisher</bdi>" in author.get(GATE).content.decode()
     _draft(version=1, body="Short.")
@@ -120,7 +123,7 @@ def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requ
     pages = ("/", "/capabilities/alpha/", "/capabilities/alpha/edit/", "/reviews/")
     words = "Changes requested by <bdi>the-publisher</bdi>"
     assert not [page for page in pages if words in author.get(page).content.decode()]
-    _say(publisher, address, "send-back", words="Say <b>how</b> often")
+    _say(publisher, address, "request_changes", words="Say <b>how</b> often")
     for page in pages:
         shown = author.get(page).content.decode()
         assert (words if page != "/" else "the-publisher requested changes on") in shown, page
@@ -142,7 +145,7 @@ def test_whoever_submitted_a_draft_is_told_where_they_look_that_changes_are_requ
 def test_a_viewer_reads_what_is_asked_for_and_is_offered_nothing(signed_in: SignIn) -> None:
     _draft()
     address = _asked(signed_in("author"))
-    _say(signed_in("publisher"), address, "send-back", words="Shorter")
+    _say(signed_in("publisher"), address, "request_changes", words="Shorter")
     viewer = signed_in("viewer")
     for page in ("/", "/capabilities/alpha/"):
         shown = viewer.get(page).content.decode()
@@ -213,7 +216,7 @@ def test_an_edit_since_cannot_be_approved(signed_in: SignIn) -> None:
     client = signed_in("publisher")
     page = client.get(address).content.decode()
     assert "Resubmit it to get it approved" in page
-    assert ">Approve</button>" not in page
+    assert 'value="approve"' not in page
     answer = _say(client, address, "approve")
     assert answer.status_code == 409
     assert "Resubmit it" in answer.content.decode()
@@ -423,7 +426,7 @@ def test_a_second_round_shows_what_changed_since_the_first_and_since_what_is_liv
     _draft(body="First words.\n\nOther words.")
     address = _asked(author)
     assert "Changes since live" not in author.get(address).content.decode()
-    _say(publisher, address, "send-back", words="Shorter")
+    _say(publisher, address, "request_changes", words="Shorter")
     _draft(version=1, body="First words.\n\nShort words.")
     assert _asked(author) == address
     page = publisher.get(address).content.decode()
@@ -435,3 +438,69 @@ def test_a_second_round_shows_what_changed_since_the_first_and_since_what_is_liv
     assert not re.search(r"<ins>.*First", since_round)
     assert re.search(r"<ins>.*Short", since_round)
     assert re.search(r"<ins>.*First", since_live)
+
+
+def test_one_box_offers_what_the_reader_may_decide(signed_in: SignIn) -> None:
+    _draft()
+    address = _asked(signed_in("author"))
+    offered = {}
+    for role in ("author", "publisher"):
+        page = signed_in(role).get(address).content.decode()
+        offered[role] = [one for one in ("comment", "approve", "request_changes") if f'value="{one}"' in page]
+    assert offered == {"author": [], "publisher": ["comment", "approve", "request_changes"]}
+    publisher = signed_in("publisher")
+    assert _say(publisher, address, "decide", words="Just a thought", decision="comment").status_code == 302
+    review = Review.objects.get()
+    assert (review.state, review.entries.get(kind="comment").words) == ("open", "Just a thought")
+    refused = _say(publisher, address, "request_changes", words="")
+    assert re.search(r'value="request_changes"\s+checked', refused.content.decode()), "the choice is kept"
+    assert _say(publisher, address, "decide", words="", decision="odd").status_code == 400
+
+
+def test_a_reviewer_is_asked_by_name_and_no_longer(signed_in: SignIn) -> None:
+    author, publisher = signed_in("author"), signed_in("publisher")
+    _draft()
+    address = _asked(author)
+    assert "Any publisher can review." in author.get(address).content.decode()
+    form = form_with(author.get(address), "Add reviewer")
+    assert form.submit(author, username="the-publisher").status_code == 302
+    page = author.get(address).content.decode()
+    assert "Any publisher can review." not in page
+    assert 'aria-label="Remove the-publisher"' in page
+    _say(publisher, address, "request_changes", words="Shorter")
+    page = author.get(address).content.decode()
+    assert "Changes requested" in page.partition('id="reviewers"')[2].partition("</section>")[0]
+    removed = author.post(f"{address}reviewers/remove/", {"username": "the-publisher"}, follow=True)
+    assert "Reviewer removed." in removed.content.decode()
+    assert Review.objects.get().reviewers == []
+
+
+def test_who_cannot_review_is_refused_in_words(signed_in: SignIn) -> None:
+    author, viewer = signed_in("author"), signed_in("viewer")
+    _draft()
+    address = _asked(author)
+    for username in ("the-author", "nobody", "", "\0", "x" * 999):
+        answer = author.post(f"{address}reviewers/add/", {"username": username})
+        assert answer.status_code == 400, username
+        assert "cannot review this" in answer.content.decode()
+    assert viewer.post(f"{address}reviewers/add/", {"username": "the-publisher"}).status_code == 403
+    assert "Add reviewer" not in viewer.get(address).content.decode()
+
+
+def test_the_change_is_rendered_before_and_after(signed_in: SignIn) -> None:
+    publish(body="Old *words*.")
+    author = signed_in("author")
+    _draft(body="New **words**.")
+    address = _asked(author)
+    response = author.get(address, {"view": "rendered"})
+    rendered = response.context["rendered"]
+    assert "<em>words</em>" in rendered.before
+    assert "<strong>words</strong>" in rendered.after
+    assert "No form changes." in response.content.decode()
+    assert response.context["diffs"]
+    drafts.save_draft(capability_id="beta", files=bundle("beta"), based_on=None, by=AUTHOR)
+    form = form_with(author.get("/capabilities/beta/publish/"), "Submit for review")
+    form.action = "/capabilities/beta/publish/review/"
+    fresh = author.get(form.submit(author, note="New")["Location"], {"view": "rendered"})
+    assert fresh.context["rendered"].before is None
+    assert "Not published yet" in fresh.content.decode()

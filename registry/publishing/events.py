@@ -6,5 +6,5 @@ from typing import Final
 
 from registry.core.hooks import Hook
 
-# Called with the capability and the number of its new revision, in the transaction of the release.
+# Called with a capability that was there before and the number of its new revision, in the transaction of the release.
 PUBLISHED: Final = Hook()

@@ -187,23 +187,25 @@ def _publish(
     if gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES:
         _replace_draft(capability)
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
-    # What nobody has heard of has no draft, review or incident that this could end.
+    # What nobody has heard of has no draft, review, incident or scheduled release that this could end.
     is_new = capability is None
     if capability is None:
         capability = Capability.objects.create(capability_id=bundle.capability_id)
-    revision = _store_revision(capability, bundle, note=note, by=by, approved_by=gate.approved_by)
+    number = 1 if is_new else _next_number(capability)
+    revision = _store_revision(capability, number, bundle, note=note, by=by, approved_by=gate.approved_by)
     status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
     if not is_new:
         _replace_draft(capability)
     set_published_revision(
-        state, capability, revision, status=status, resolves_incidents=not is_new, tool_names=bundle.tool_names
-    )
+        state, capability, revision,
+        status=status, resolves_incidents=not is_new, tool_names=bundle.tool_names, has_tool_names=not is_new,
+    )  # fmt: skip
     detail = {"revision": revision.number, "digest": revision.digest, "note": note, "acknowledged": sorted(acknowledge)}
     detail |= {"approved_by": gate.approved_by} if gate.approved_by else {}
     audit.record(by=by, verb="capability.publish", subject=capability.capability_id, detail=detail)
     if not is_new:
         reviews.close_active(capability, report, revision=revision.number, by=by)
-    PUBLISHED(capability, revision=revision.number)
+        PUBLISHED(capability, revision=revision.number)
     return _outcome(capability, bundle.capability_id, "published", gate, state.registry_revision)
 
 
@@ -215,11 +217,17 @@ def _with_collisions(report: Report, bundle: SkillBundle) -> Report:
     return validate_bundle(report.files, published=get_validation_context())
 
 
-def _store_revision(capability: Capability, bundle: SkillBundle, *, note: str, by: Actor, approved_by: str) -> Revision:
-    last = capability.revisions.order_by("-number").values_list("number", flat=True).first() or 0
+def _next_number(capability: Capability) -> int:
+    last = capability.revisions.order_by("-number").values_list("number", flat=True).first()
+    return (last or 0) + 1
+
+
+def _store_revision(
+    capability: Capability, number: int, bundle: SkillBundle, *, note: str, by: Actor, approved_by: str
+) -> Revision:
     revision = Revision(
         capability=capability,
-        number=last + 1,
+        number=number,
         name=bundle.capability["name"],
         digest=bundle.digest,
         content_digest=bundle.content_digest,

@@ -23,11 +23,13 @@ def set_published_revision(
     keep_replacement: bool = True,
     resolves_incidents: bool = True,
     tool_names: Collection[str] | None = None,
+    has_tool_names: bool = True,
 ) -> None:
     """Move the pointer: capability row, tool names, release row and registry revision, together.
 
     `resolves_incidents` says that a bundle that agents could not be given is valid now, or no longer published.
-    `tool_names` are those of the revision, where the caller has them; else its stored texts are read.
+    `tool_names` are those of the revision, where the caller has them; else its stored texts are read. `has_tool_names`
+    is False where the capability is so new that it holds none.
     """
     capability.status = status
     capability.published_revision = revision
@@ -39,7 +41,8 @@ def set_published_revision(
     capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
     if status not in LOADABLE_STATUSES:
         tool_names = ()
-    _take_tool_names(capability, load_bundle(revision).tool_names if tool_names is None else tool_names)
+    held = set(capability.tool_names.values_list("name", flat=True)) if has_tool_names else set()
+    _take_tool_names(capability, held, load_bundle(revision).tool_names if tool_names is None else tool_names)
     if resolves_incidents:
         close_incidents(capability)
     training_job.queue_training()
@@ -53,9 +56,9 @@ def set_published_revision(
     )
 
 
-def _take_tool_names(capability: Capability, tool_names: Collection[str]) -> None:
+def _take_tool_names(capability: Capability, held: set[str], tool_names: Collection[str]) -> None:
     """The table's primary key refuses a name that another capability has, whatever was checked before."""
-    wanted, held = set(tool_names), set(capability.tool_names.values_list("name", flat=True))
+    wanted = set(tool_names)
     if freed := held - wanted:
         capability.tool_names.filter(name__in=freed).delete()
     ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])

@@ -123,7 +123,7 @@ def _publish(hand: _Hand) -> None:
     hand.click("link", "Playground")
     hand.page.get_by_label("User message").fill("I watered the fern today")
     hand.click("button", "Send")
-    expect(hand.page.get_by_text("plant_care").first).to_be_visible()
+    expect(hand.page.locator(".bubble__head")).to_contain_text("Plant Care")
 
 
 def _run_commands(studio: Studio, folder: Path) -> None:

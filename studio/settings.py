@@ -193,6 +193,7 @@ CSRF_COOKIE_NAME = "studio_csrf" if PUBLIC_URL else f"studio_csrf_{PORT}"
 if _IS_HTTPS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"__Host-{SESSION_COOKIE_NAME}", f"__Host-{CSRF_COOKIE_NAME}"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
+CSRF_FAILURE_VIEW = "studio.pages.views.csrf_failure.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 
 SECURE_CONTENT_TYPE_NOSNIFF = True

@@ -52,6 +52,7 @@ _ARGUMENT_LABELS: Final = {
     "meaning": gettext_lazy("Description"),
 }
 _NEVER_SHOWN: Final = re.compile(r"password|secret|token")
+_CSRF_FIELD: Final = "csrfmiddlewaretoken"
 
 
 def typed_fields(sent: QueryDict) -> list[tuple[str, str]]:
@@ -65,6 +66,14 @@ def typed_fields(sent: QueryDict) -> list[tuple[str, str]]:
         and not _NEVER_SHOWN.search(name)
         and not name.endswith(ZONE_SUFFIX)
     ]
+
+
+def fields_to_resubmit(sent: QueryDict) -> list[tuple[str, str]] | None:
+    """`(name, value)` of everything that a form carried, to send it once more; None where it had a secret, which is
+    typed again."""
+    if any(texts and any(texts) and _NEVER_SHOWN.search(name) for name, texts in sent.lists() if name != _CSRF_FIELD):
+        return None
+    return [(name, text) for name, texts in sent.lists() if name != _CSRF_FIELD for text in texts]
 
 
 def _field_words(name: str, sent: QueryDict) -> str:

@@ -23,7 +23,7 @@ from registry.common import log_context
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.models import Operator
-from studio.middleware.typed_fields import typed_fields
+from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
 
 View = Callable[..., HttpResponse]
 _ROLE_PLURALS: Final = {
@@ -104,7 +104,8 @@ def _to_sign_in(request: StudioRequest) -> HttpResponse:
     texts = typed_fields(request.POST)
     if request.htmx or not texts:
         return _redirect(request, sign_in)
-    return render(request, "studio/session/expired.html", {"sign_in": sign_in, "written": texts}, status=401)
+    context = {"sign_in": sign_in, "written": texts, "fields": fields_to_resubmit(request.POST)}
+    return render(request, "studio/session/expired.html", context, status=401)
 
 
 def _redirect(request: StudioRequest, address: str) -> HttpResponse:

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -24,6 +25,7 @@ from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
 from tests.sweeps import check_each, rolled_back
 from tests.unit.studio.conftest import SignIn
+from tests.unit.studio.forms import form_with
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -346,12 +348,12 @@ def test_without_scripts_a_text_is_shown_when_the_session_has_ended() -> None:
     page = answer.content.decode()
     assert "&lt;b&gt;lines&lt;/b&gt;" in page
     assert "/sign-in/?next=/capabilities/alpha/edit/" in page
-    assert "based_on" not in page
+    assert "based_on" not in page.partition("<form method=")[0], "it is no text of the person's"
 
 
 def test_every_field_that_was_written_is_shown_when_the_session_has_ended_but_no_secret() -> None:
     written = {"tool-0-name": "room_find", "tool-0-arg-1-meaning": "The day", "note": "Why", "url": "https://a.example"}
-    carried = {"csrfmiddlewaretoken": "c-s-r-f", "draft_version": "7777", "old_password": "hunter-2", "empty": ""}
+    carried = {"csrfmiddlewaretoken": "c-s-r-f", "old_password": "hunter-2", "empty": ""}
     page = Client().post("/new-capability/", written | carried).content.decode()
     assert all(f">\n{text}</textarea>" in page for text in written.values())
     assert not any(text in page for text in carried.values() if text)
@@ -388,3 +390,35 @@ def test_the_address_of_a_form_leads_to_the_page_that_has_it(name: str, signed_i
         "agent_key_revoke": "/keys/",
     }
     assert signed_in().get(_address(name))["Location"] == pages.get(name, "/capabilities/alpha/")
+
+
+def test_a_form_of_before_is_sent_again_after_signing_in(signed_in: SignIn) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.get("/sign-in/")
+    token = strict.cookies[settings.CSRF_COOKIE_NAME].value
+    typed = {"name": "Plant Care", "capability_id": "plant_care", "description": 'Waters "plants".'}
+    typed |= {"skill_profile": "capability", "triggers": "water the plants"}
+    ended = strict.post("/new-capability/", typed | {"csrfmiddlewaretoken": token})
+    assert ended.status_code == 401
+    again = form_with(ended, "Submit again")
+    assert (again.action, {name: again.values[name] for name in typed}) == ("/new-capability/", typed)
+    strict.cookies.update(signed_in("author").cookies)
+    strict.cookies[settings.CSRF_COOKIE_NAME] = "n" * 32
+    here = {"Origin": "http://testserver"}
+    assert strict.post(again.action, again.values).status_code == 403, "a page of elsewhere is offered nothing"
+    assert "Submit again" not in strict.post(again.action, again.values).content.decode()
+    refused = strict.post(again.action, again.values, headers=here)
+    assert refused.status_code == 403
+    once_more = form_with(refused, "Submit again")
+    done = strict.post(once_more.action, once_more.values, headers=here)
+    assert done.status_code == 302, done.content.decode()
+    assert "Waters" in drafts.get_draft("plant_care").files["capability.json"]
+
+
+def test_a_form_with_a_secret_is_typed_again(signed_in: SignIn) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies.update(signed_in("author").cookies)
+    sent = {"note": "Why", "current_password": "hunter-2"}
+    page = strict.post("/password/", sent, headers={"Origin": "http://testserver"}).content.decode()
+    assert "hunter-2" not in page
+    assert "Submit again" not in page

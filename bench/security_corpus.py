@@ -1,9 +1,10 @@
 """Measure the `SEC_` rules on a folder of labelled skills.
 
-    python bench/security_corpus.py CORPUS_DIR [--all] [--plain SKILLS_DIR] [--tools TOOLS_DIR]
+    python bench/security_corpus.py CORPUS_DIR [--all] [--families SEED] [--plain SKILLS_DIR] [--tools TOOLS_DIR]
 
 CORPUS_DIR holds labels.csv (id, path, label, class, text_decidable, split) and the files it names. Each file is read as
-the skill.md of a bundle. `--all` lists every finding; `--plain` also runs over a folder of real, unlabelled skills, and
+the skill.md of a bundle. `--families` parts the malicious classes of labels.csv into two halves by a draw with this
+seed and scores each. `--all` lists every finding; `--plain` also runs over a folder of real, unlabelled skills, and
 `--tools` over a folder of tool contracts (JSON lines), where nearly every finding is a false alarm.
 
 The files are data. Nothing in them is executed or followed.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import random
 import sys
 import time
 from collections import Counter, defaultdict
@@ -55,14 +57,25 @@ def group_of(row: dict[str, str]) -> str:
     return row["label"]
 
 
-def report_corpus(folder: Path, *, show_all: bool) -> None:
+def draw_families(folder: Path, seed: int | None) -> set[str]:
+    """Half of the classes that have malicious files: for developing. The others are held out."""
+    with (folder / "labels.csv").open(encoding="utf-8", newline="") as labels:
+        names = sorted({row["class"] for row in csv.DictReader(labels) if row["label"] == "malicious"})
+    draw = random.Random(seed)
+    return set(draw.sample(names, len(names) // 2)) if seed is not None else set()
+
+
+def report_corpus(folder: Path, *, show_all: bool, seed: int | None = None) -> None:
+    develop = draw_families(folder, seed)
     totals: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     lists: dict[str, list[str]] = defaultdict(list)
     with (folder / "labels.csv").open(encoding="utf-8", newline="") as labels:
         for row in csv.DictReader(labels):
             problems = read_skill(folder / row["path"])
             verdict, group = worst(problems), group_of(row)
-            for key in ("all", f"class {row['class']}", f"split {row['split']}"):
+            part = "develop" if row["class"] in develop else "held out"
+            parts = [f"families {part}"] if seed is not None and row["label"] == "malicious" else []
+            for key in ("all", f"class {row['class']}", f"split {row['split']}", *parts):
                 totals[group, key][verdict] += 1
             seen = ", ".join(sorted({f"{each.code}:{severity(each)[0]}" for each in problems}))
             is_miss = group.startswith("malicious, d") and verdict != "error"
@@ -118,11 +131,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--families", type=int)
     parser.add_argument("--plain", type=Path)
     parser.add_argument("--tools", type=Path)
     arguments = parser.parse_args()
     began = time.perf_counter()
-    report_corpus(arguments.corpus, show_all=arguments.all)
+    report_corpus(arguments.corpus, show_all=arguments.all, seed=arguments.families)
     if arguments.plain:
         report_plain(arguments.plain)
     if arguments.tools:

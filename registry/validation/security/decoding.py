@@ -14,19 +14,24 @@ from registry.validation.security.normalization import TextView, build_plain_vie
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{20,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}){16,}(?![0-9A-Za-z])")
 _HEX_SPACED = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{2}[ ,:]){15,}[0-9A-Fa-f]{2}(?![0-9A-Za-z])")
+_BASE32 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Z2-7]{24,}={0,6}(?![A-Za-z0-9+/_=-])")
 _ESCAPE = re.compile(
     r"&#[xX]?[0-9a-fA-F]{2,6};|%[2-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u(?:\{[0-9a-fA-F]{2,6}\}|"
     r"[0-9a-fA-F]{4})"
 )
 _ESCAPE_SIGN = re.compile(r"&#[xX]?[0-9a-fA-F]{2,6};|%[4-7][0-9a-fA-F]|\\x[2-7][0-9a-fA-F]|\\u\{?00[4-7]")
 _BROKEN_WORD = re.compile(r"(?<=[A-Za-z])(?:\*\*|__|``|<!--[^>\n]{0,40}-->|</?[a-zA-Z]{1,6}/?>)(?=[A-Za-z])")
+# Text cut into pieces that code puts together: "cu" + "rl".
+_SEAM = re.compile(
+    r"(?<=\w)[\"'] {0,2}(?:\+|\.\.?) {0,2}[\"'](?=[\w ./:|-])|(?<=[ ./:|-])[\"'] {0,2}\+ {0,2}[\"'](?=\S)"
+)
 # A joined text of this size is far more than any honest bundle encodes.
 _MOST_DECODED = 1_500_000
 _LETTERS = re.compile(r"[A-Za-z\u0400-\u04ff\u3040-\u9fff]{2,}")
 
 
 def find_decoded_pieces(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, what it says) for every base64 or hex run that decodes to text, wrapped ones as a whole."""
+    """(start, end, what it says) for every base64, base32 or hex run that decodes to text, wrapped ones as a whole."""
     budget = _MOST_DECODED
     for start, end, blob in _runs(text):
         if budget <= 0:
@@ -35,11 +40,23 @@ def find_decoded_pieces(text: str) -> Iterator[tuple[int, int, str]]:
         if said is not None:
             budget -= len(said)
             yield start, end, said
+    for match in _BASE32.finditer(text):
+        said = _read_base32(match.group())
+        if said is not None and (budget := budget - len(said)) > 0:
+            yield match.start(), match.end(), said
     for pattern in (_HEX, _HEX_SPACED):
         for match in pattern.finditer(text):
             said = _as_text(_unhex(match.group()))
             if said is not None and (budget := budget - len(said)) > 0:
                 yield match.start(), match.end(), said
+
+
+def _read_base32(blob: str) -> str | None:
+    body = blob.rstrip("=")
+    try:
+        return _as_text(base64.b32decode(body + "=" * (-len(body) % 8)))
+    except (binascii.Error, ValueError):
+        return None
 
 
 def _runs(text: str) -> Iterator[tuple[int, int, str]]:
@@ -109,6 +126,8 @@ def build_escape_views(text: str) -> list[TextView]:
     if "&#" in text or "%" in text or "\\x" in text or "\\u" in text:
         made.append(build_replaced_view(text, _ESCAPE_SIGN, _ESCAPE, _unescape, "written with escapes"))
     made.append(build_replaced_view(text, _BROKEN_WORD, _BROKEN_WORD, lambda _: "", "broken up by markup"))
+    if "+" in text or ".." in text:
+        made.append(build_replaced_view(text, _SEAM, _SEAM, lambda _: "", "put together from pieces"))
     return [view for view in made if view is not None]
 
 

@@ -53,7 +53,11 @@ class SecurityRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleHit:
-    """Something seen between two offsets of the document's own text."""
+    """Something seen between two offsets of the document's own text.
+
+    `is_general`: seen by the kinds of words that meet, not by a pattern of its own. Where a pattern says the same, it
+    is not said twice.
+    """
 
     code: str
     says: str
@@ -63,6 +67,7 @@ class RuleHit:
     discount: ContextPolicy = "never"
     disguise: str = ""
     quote: str | None = None
+    is_general: bool = False
 
 
 @dataclass(slots=True)
@@ -111,6 +116,17 @@ def estimate_cost(source: str) -> int:
     return 1 + gaps // 40
 
 
+def _longest_word(keyword: str) -> str:
+    return max(keyword.split(), key=len, default="")
+
+
+@cache
+def _with_longest_words(keywords: tuple[str, ...], *, is_ascii: bool) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """(keyword, its longest word, its triples of letters); for a text of ASCII only the keywords that it can have."""
+    longest = ((each, _longest_word(each)) for each in keywords if not is_ascii or each.isascii())
+    return tuple((each, word, tuple(word[at : at + 3] for at in range(len(word) - 2))) for each, word in longest)
+
+
 class Vocabulary:
     """The different words of a text: a cheap test that a keyword does not occur in it.
 
@@ -121,12 +137,25 @@ class Vocabulary:
     def __init__(self, text: str) -> None:
         self._words = " ".join(set(text.split()))
         self._characters = set(self._words)
+        self._is_ascii = self._words.isascii()
+        self._triples = set(map("".join, zip(self._words, self._words[1:], self._words[2:], strict=False)))
         self._pairs = set(map(str.__add__, self._words, self._words[1:])) if len(self._words) > _LONG else set()
         self._known: dict[str, bool] = {}
 
+    def keep_possible(self, keywords: tuple[str, ...]) -> list[str]:
+        """Those of the keywords that may occur in the text, in their order."""
+        if self._pairs:
+            return [keyword for keyword in keywords if self.may_have(keyword)]
+        words, has_all = self._words, self._triples.issuperset
+        return [
+            keyword
+            for keyword, word, triples in _with_longest_words(keywords, is_ascii=self._is_ascii)
+            if has_all(triples) and word in words
+        ]
+
     def may_have(self, keyword: str) -> bool:
         if keyword not in self._known:
-            self._known[keyword] = self._look_up(max(keyword.split(), key=len, default=""))
+            self._known[keyword] = self._look_up(_longest_word(keyword))
         return self._known[keyword]
 
     def _look_up(self, word: str) -> bool:
@@ -155,8 +184,7 @@ class SearchedText:
         if key not in self._matches:
             self._matches[key] = [
                 place
-                for keyword in each.keywords
-                if self.vocabulary.may_have(keyword)
+                for keyword in self.vocabulary.keep_possible(each.keywords)
                 for place in self._at(each, keyword, budget)
             ]
         return self._matches[key]
@@ -206,7 +234,7 @@ def run_rules(rules: Iterable[SecurityRule], searched: SearchedText, budget: Sca
 
 
 def _holds(each: SecurityRule, text: str, start: int, end: int, budget: ScanBudget) -> bool:
-    if each.unless_negated and is_negated(text, start):
+    if each.unless_negated and (is_negated(text, start) or is_negated_after(text, end)):
         return False
     if not each.requires and not each.excludes:
         return True
@@ -250,3 +278,16 @@ def is_negated(text: str, start: int) -> bool:
     """Whether the clause before `start` forbids what comes after it."""
     clause = text[max(start - 80, 0) : start]
     return bool(_NEGATION.search(clause)) and not _MIND.search(clause)
+
+
+# Languages that say no behind the verb: "送信しないで", "보내지 마세요", "sende niemals".
+_NEGATED_AFTER = re.compile(
+    r"[^\s。、,.]{0,8}(?:ない|ず(?:に)?|禁止|지 ?(?:마|않|말)|금지)|[^\n.।]{0,4}(?:मत|न करें|नहीं)"
+    r"|[^\n.。,]{0,24}(?:禁止|厳禁)"
+    r"| (?:[^\s,.]{1,12} ){0,1}(?:niemals|nie|nicht|jamais|pas|nooit|niet)\b"
+)
+
+
+def is_negated_after(text: str, end: int) -> bool:
+    """Whether the words behind a verb that ends at `end` forbid it."""
+    return bool(_NEGATED_AFTER.match(text[end : end + 40]))

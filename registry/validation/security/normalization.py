@@ -125,12 +125,39 @@ _LEET_VOCABULARY = frozenset(
         "policy",
         "restrictions",
         "everything",
+        "password",
+        "passwords",
+        "credentials",
+        "conversation",
+        "upload",
+        "transfer",
+        "payment",
+        "private",
+        "silently",
+        "secretly",
+        "confirmation",
+        "permission",
+        "disable",
     ]
 )
 _SPACED = re.compile(r"(?<![a-z0-9])(?:[a-z][ .\-_*·|]{1,3}){7,200}[a-z](?![a-z0-9])")
-_REVERSED = ("snoitcurtsni", "tpmorp metsys", "erongi")
-_ROT13 = ("vafgehpgvbaf", "flfgrz cebzcg", "vtaber")
+# One of the first, or two of the others, are a sign that a text is written backwards or in ROT13.
+_TELLING = ("instructions", "system prompt", "ignore")
+_COMMON = (
+    "password", "upload", "delete", "secret", "private", "payment", "transfer", "without", "message", "conversation",
+    "execute", "everything", "previous", "server", "credentials", "document", "never ", "their", "should", "every",
+)  # fmt: skip
 _ROT13_TABLE = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
+
+
+_REVERSED = tuple(tuple(word[::-1] for word in words) for words in (_TELLING, _COMMON))
+_ROT13 = tuple(tuple(word.translate(_ROT13_TABLE) for word in words) for words in (_TELLING, _COMMON))
+
+
+def _is_written(text: str, signs: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether a text has one of the telling words, or two of the common ones, in a disguise."""
+    telling, common = signs
+    return any(word in text for word in telling) or sum(word in text for word in common) >= 2
 
 
 def build_disguised_views(view: TextView) -> list[TextView]:
@@ -142,9 +169,9 @@ def build_disguised_views(view: TextView) -> list[TextView]:
         made.append(_translated(mixed, view, CONFUSABLES, "written with letters of another script"))
     leet = extract_excerpt(text, _leet_words(text))
     made.append(_translated(leet, view, _LEET, "written with digits for letters"))
-    if any(word in text for word in _REVERSED):
+    if _is_written(text, _REVERSED):
         made.append(TextView(text[::-1], "written backwards", lambda offset: view.origin(len(text) - 1 - offset)))
-    if any(word in text for word in _ROT13):
+    if _is_written(text, _ROT13):
         made.append(TextView(text.translate(_ROT13_TABLE), "written in ROT13", view.origin))
     return [each for each in made if each.text]
 

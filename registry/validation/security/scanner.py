@@ -8,6 +8,7 @@ surrounds it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -39,6 +40,7 @@ from registry.validation.security.normalization import (
     unwrap_lines,
 )
 from registry.validation.security.rule_loader import load_rules
+from registry.validation.security.sentences import find_ordering_sentences
 from registry.validation.security.text_corpus import AuthorText, ScannedDocument, list_documents
 
 MOST_PER_CODE = PER_CODE_MAX
@@ -55,6 +57,8 @@ _SPACED_OUT = re.compile(
     r"(?:ignore|disregard|forget|override|bypass)\w{0,12}(?:previous|prior|above|earlier|system|all)\w{0,10}"
     r"(?:instruction|rule|prompt|guideline)"
     r"|donottelltheuser|donttelltheuser|revealthesystemprompt|revealyoursystemprompt|withoutasking|curlhttp|rmrf"
+    r"|password|credential|conversation|privatekey|seedphrase|systemprompt|donotask|neverask|sendthe|sendall|deleteall"
+    r"|transferthe|transfermoney|uploadthe|uploadall|apikey|skipapproval|hidethis|secretly"
 )
 
 
@@ -105,7 +109,7 @@ def _declares_write_tool(document: ScannedDocument) -> bool:
 def _check(document: ScannedDocument, *, has_write_tool: bool) -> Iterator[RawFinding]:
     context = Context(document)
     weighed = _weigh(_hits(document, context), context, has_write_tool=has_write_tool)
-    for hit, more in _capped(_distinct(weighed, document.text)):
+    for hit, more in _capped(_distinct(_without_repeated(list(weighed)), document.text)):
         yield _problem(hit, more, document)
 
 
@@ -148,6 +152,7 @@ def _read(view: TextView, budget: ScanBudget) -> Iterator[RuleHit]:
     yield from run_rules(load_rules("prose"), prose, budget)
     # Without a break to unwrap both are one text, and what was found of it applies to both.
     yield from run_rules(load_rules("lines"), prose if prose.text == view.text else SearchedText(view, prose), budget)
+    yield from find_ordering_sentences(prose, budget)
     yield from multi_step_download.find_downloads_started_later(view, budget)
     budget.spent = budget.spent or view.is_cut
 
@@ -205,6 +210,33 @@ def _discounted(hit: RuleHit, severity: Severity, context: Context) -> Severity 
     if severity == "warning":
         return None
     return None if hit.discount == "phrase" and is_marked else "warning"
+
+
+def _without_repeated(hits: list[RuleHit]) -> list[RuleHit]:
+    """The hits without the general ones that say no more than a specific one does at the same place."""
+    general = [hit for hit in hits if hit.is_general]
+    specific = [hit for hit in hits if not hit.is_general]
+    if not general or not specific:
+        return hits
+    errors = _Covered([hit for hit in specific if hit.severity == "error"])
+    all_of_them = _Covered(specific)
+    return specific + [hit for hit in general if hit not in (errors if hit.severity == "error" else all_of_them)]
+
+
+class _Covered:
+    """The stretches of a text that hits cover, with a margin: `hit in covered`."""
+
+    def __init__(self, hits: list[RuleHit]) -> None:
+        self._stretches: list[list[int]] = []
+        for start, end in sorted((hit.start - _NEAR, hit.end + _NEAR) for hit in hits):
+            if self._stretches and start <= self._stretches[-1][1]:
+                self._stretches[-1][1] = max(self._stretches[-1][1], end)
+            else:
+                self._stretches.append([start, end])
+
+    def __contains__(self, hit: RuleHit) -> bool:
+        index = bisect_left(self._stretches, [hit.end, 0]) - 1
+        return index >= 0 and self._stretches[index][1] > hit.start
 
 
 def _distinct(hits: Iterable[RuleHit], text: str) -> list[RuleHit]:

@@ -43,7 +43,12 @@ _JOINING: tuple[str, ...] = (
 )
 _JOINING += ("KANNADA", "MALAYALAM", "SINHALA", "TIBETAN", "MYANMAR", "KHMER", "THAI", "LAO", "HEBREW", "NKO", "HANGUL")
 _JOINING += ("JAVANESE", "BALINESE", "TAI ", "THAANA", "ADLAM")
-_RUN = 4
+# Hidden characters in a row that are never an accident: two of those that part or join words, more where a script has
+# them, and blanks that pass for none.
+_RUN = 2
+_SCRIPT_RUN = 4
+_SELECTOR_RUN = 4
+_BLANKS = re.compile(r"\u00ad{2,}|\u2800{8,}")
 
 
 def find_hidden_characters(text: str) -> Iterator[RuleHit]:
@@ -98,7 +103,7 @@ def _selectors(text: str) -> Iterator[RuleHit]:
             yield RuleHit("SEC_VARIATION_SELECTORS", says, match.start(), match.end(), quote=_smuggled(match.group()))
         elif not _may_vary(text[match.start() - 1 : match.start()], match.group()):
             odd.append(match)
-    severity: Severity | None = None if len(odd) >= _RUN else "warning"
+    severity: Severity | None = None if len(odd) >= _SELECTOR_RUN else "warning"
     for match in odd[:200]:
         says = "a variation selector behind a character that has no variants"
         yield RuleHit("SEC_VARIATION_SELECTORS", says, match.start() - 1, match.end(), severity)
@@ -139,13 +144,22 @@ def _zero_width(text: str) -> Iterator[RuleHit]:
             )
 
 
+def _blanks(text: str) -> Iterator[RuleHit]:
+    """Soft hyphens in a row, and Braille blanks on a line without any other Braille, which show nothing."""
+    for match in _BLANKS.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.end() + 400].partition("\n")[0]
+        if match.group()[0] == "\u00ad" or not any("\u2801" <= char <= "\u28ff" for char in line):
+            says = f"{len(match.group())} characters in a row that show nothing"
+            yield RuleHit("SEC_HIDDEN_BITS", says, match.start(), match.end())
+
+
 def _is_needed_joiner(text: str, match: re.Match[str]) -> bool:
     if match.start() == 0 and match.group() == "\ufeff":
         return True
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     if match.group() == "\u200d" and _is_emoji_part(before) and _is_emoji_part(after):
         return True
-    return len(match.group()) < _RUN and (_joins(before) or _joins(after))
+    return len(match.group()) < _SCRIPT_RUN and (_joins(before) or _joins(after))
 
 
 def _is_emoji_part(char: str) -> bool:
@@ -201,6 +215,7 @@ _CHECKS: tuple[Callable[[str], Iterator[RuleHit]], ...] = (
     _bidi,
     _selectors,
     _zero_width,
+    _blanks,
     _controls,
     _mixed_words,
 )

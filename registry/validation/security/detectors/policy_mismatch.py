@@ -57,6 +57,8 @@ _NOT_DONE = re.compile(
     # A request that asks changes nothing, though it is sent.
     r"|\bsends? (?:an? |the )?(?:https? )?(?:get|head|options|dns|search|read) (?:request|query)"
 )
+# A claim in front of a sentence that says what is done proves nothing.
+_CLAIMS_TO_READ = re.compile(r"^(?:this tool is |this is )?(?:strictly )?read[- ]?only[.!:;,]\s{0,3}(?=[a-z])")
 _DESCRIBED = re.compile(
     r"^(?:this tool |use this (?:tool )?to |tool (?:to|that|for) |a tool (?:to|that|for) |"
     r"allows? (?:you |the (?:user|agent) )?to |irreversibly |permanently |immediately |can |will |"
@@ -91,6 +93,7 @@ def find_contradiction(tool: dict[str, object]) -> tuple[Severity, str] | None:
         return None
     name, description = tool.get("name"), tool.get("description")
     said = normalize_text(description).strip()[:400] if isinstance(description, str) else ""
+    said = _CLAIMS_TO_READ.sub("", said)
     if _NOT_DONE.search(said):
         return None
     named = _verb_of_name(name) if isinstance(name, str) else ""

@@ -1,0 +1,226 @@
+"""The rules of rules/sentences/*.toml and their classes of words, read once. rules/README.md describes the files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from registry.bundles.problem import Severity
+from registry.validation.codes import list_codes
+from registry.validation.security.engine import ContextPolicy, compile_pattern
+from registry.validation.security.normalization import normalize_text
+from registry.validation.security.rule_loader import RULES_FOLDER, RuleFileError
+
+SENTENCES_FOLDER = RULES_FOLDER / "sentences"
+WORDS_FILE = "word_classes.toml"
+# A word of these scripts is looked for inside of words: no blanks part them, or prefixes and particles stick to them.
+_INNER = re.compile(r"[\u0590-\u08ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_SHORTEST_STEM = 3
+_WORDS_KEPT = 50_000
+_RULE_KEYS = {
+    "description": str,
+    "all_of": list,
+    "also": list,
+    "none_of": list,
+    "unless_negated": str,
+    "gap": int,
+    "within": int,
+    "sentences": int,
+    "severity": str,
+    "context_policy": str,
+}
+_FILE_KEYS = {"code", "context_policy", "rules", "examples"}
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRule:
+    """One rule: of each group of `all_of` one class has a word in the sentence, within `within` characters.
+
+    With a `gap` they come in this order, so many characters apart at most. Those of `also` may be anywhere in the
+    sentence, those of `none_of` nowhere. `masks` has a bit mask for each group of both, `needed` one for all groups of
+    one class. `sentences` is 2 where the next sentence is read as well.
+    """
+
+    code: str
+    description: str
+    all_of: tuple[tuple[str, ...], ...]
+    masks: tuple[int, ...]
+    also: tuple[tuple[str, ...], ...] = ()
+    none_of: tuple[str, ...] = ()
+    unless_negated: str = ""
+    gap: int = 0
+    within: int = 240
+    sentences: int = 1
+    severity: Severity | None = None
+    context_policy: ContextPolicy = "phrase"
+    needed: int = 0
+
+    def may_hold(self, mask: int) -> bool:
+        return all(mask & each for each in self.masks)
+
+
+Term = tuple[str, tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WordEntry:
+    """The terms of which a word is the longest: (class, the words before it, the words behind), and their mask."""
+
+    terms: tuple[Term, ...]
+    mask: int
+
+
+def _forms(word: str) -> list[str]:
+    """A word and what it may be the gerund of: "quoting" of "quote". Other forms report more than they order."""
+    if not word.endswith("ing") or len(word) < len("ing") + _SHORTEST_STEM:
+        return [word]
+    return [word, word[:-3], word[:-3] + "e"]
+
+
+@dataclass(slots=True)
+class WordIndex:
+    """All classes of words. `inner` has the words that are looked for inside of words.
+
+    `patterns` has what is not words; `hints` has a fixed text for each that is in whatever the pattern matches.
+    """
+
+    bits: dict[str, int] = field(default_factory=dict)
+    patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
+    hints: dict[str, list[str]] = field(default_factory=dict)
+    inner: dict[str, list[str]] = field(default_factory=dict)
+    _words: dict[str, list[Term]] = field(default_factory=dict)
+    _stems: dict[str, list[Term]] = field(default_factory=dict)
+    _lengths: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    _known: dict[str, WordEntry | None] = field(default_factory=dict)
+
+    def add(self, name: str, terms: str, pattern: str, hints: str) -> None:
+        self.bits[name] = 1 << len(self.bits)
+        for term in filter(None, (each.strip() for each in re.split(r"[,\n]", terms))):
+            self._add_term(name, normalize_text(term))
+        if pattern:
+            self.patterns[name] = compile_pattern(pattern)
+            for hint in hints.split():
+                self.hints.setdefault(normalize_text(hint), []).append(name)
+
+    def _add_term(self, name: str, term: str) -> None:
+        if _INNER.search(term):
+            self.inner.setdefault(term, []).append(name)
+            return
+        words = term.split()
+        at = max(range(len(words)), key=lambda number: len(words[number]))
+        entry = (name, tuple(words[:at]), tuple(words[at + 1 :]))
+        if words[at].endswith("*"):
+            stem = words[at][:-1]
+            if len(stem) < _SHORTEST_STEM:
+                raise RuleFileError(f"{WORDS_FILE}: {name}: the stem {stem} is shorter than {_SHORTEST_STEM} letters")
+            self._stems.setdefault(stem, []).append(entry)
+            head = stem[:_SHORTEST_STEM]
+            self._lengths[head] = tuple(sorted({*self._lengths.get(head, ()), len(stem)}))
+        else:
+            self._words.setdefault(words[at], []).append(entry)
+
+    def look_up(self, word: str) -> WordEntry | None:
+        """What may begin with a word of a text, None if nothing does."""
+        if word in self._known:
+            return self._known[word]
+        if len(self._known) >= _WORDS_KEPT:
+            self._known.clear()
+        entry = self._known[word] = self._look_up(word)
+        return entry
+
+    def _look_up(self, word: str) -> WordEntry | None:
+        terms = [term for form in _forms(word) for term in self._words.get(form, ())]
+        for length in self._lengths.get(word[:_SHORTEST_STEM], ()):
+            terms += self._stems.get(word[:length], ()) if length <= len(word) else ()
+        if not terms:
+            return None
+        mask = 0
+        for name, _, _ in terms:
+            mask |= self.bits[name]
+        return WordEntry(tuple(terms), mask)
+
+
+@cache
+def load_word_index() -> WordIndex:
+    """The classes of word_classes.toml."""
+    index = WordIndex()
+    for name, table in _parse(SENTENCES_FOLDER / WORDS_FILE).items():
+        if unknown := set(table) - {"words", "pattern", "hints"}:
+            key = min(unknown)
+            raise RuleFileError(f"{WORDS_FILE}: {name}: {key} is not a key; there are words, pattern, hints")
+        if ("pattern" in table) != ("hints" in table):
+            raise RuleFileError(f"{WORDS_FILE}: {name}: a pattern needs hints")
+        pattern = "".join(part.strip() for part in table.get("pattern", "").split("\n"))
+        index.add(name, table.get("words", ""), pattern, table.get("hints", ""))
+    return index
+
+
+@cache
+def load_sentence_rules() -> tuple[SentenceRule, ...]:
+    """The rules of every file of the folder."""
+    paths = sorted(path for path in SENTENCES_FOLDER.glob("*.toml") if path.name != WORDS_FILE)
+    return tuple(rule for path in paths for rule in parse_sentence_file(path.read_text(encoding="utf-8"), path.name))
+
+
+def parse_sentence_file(text: str, name: str) -> tuple[SentenceRule, ...]:
+    """One file from its text; `name` is for the messages."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RuleFileError(f"{name}: {error}") from None
+    if unknown := set(table) - _FILE_KEYS:
+        raise RuleFileError(f"{name}: {min(unknown)} is not a key; there are {', '.join(sorted(_FILE_KEYS))}")
+    if table.get("code") not in list_codes():
+        raise RuleFileError(f"{name}: code: there is no finding {table.get('code')}")
+    return tuple(_read_rule(row, table, f"{name}: rule {n}") for n, row in enumerate(table.get("rules", ()), 1))
+
+
+def _read_rule(row: dict[str, Any], table: dict[str, Any], where: str) -> SentenceRule:
+    _check(row, where)
+    groups, also = (tuple(tuple(group.split("|")) for group in row.get(key, ())) for key in ("all_of", "also"))
+    bits = load_word_index().bits
+    for class_name in (*(each for group in (*groups, *also) for each in group), *row.get("none_of", ())):
+        if class_name not in bits:
+            raise RuleFileError(f"{where}: there is no class of words {class_name}")
+    masks = tuple(_mask_of(group, bits) for group in (*groups, *also))
+    needed = _mask_of(tuple(group[0] for group in (*groups, *also) if len(group) == 1), bits)
+    row = {"context_policy": table.get("context_policy", "phrase"), **row}
+    values = {
+        **row,
+        "all_of": groups,
+        "also": also,
+        "masks": masks,
+        "needed": needed,
+        "none_of": tuple(row.get("none_of", ())),
+    }
+    return SentenceRule(code=table["code"], **values)
+
+
+def _mask_of(group: tuple[str, ...], bits: dict[str, int]) -> int:
+    mask = 0
+    for name in group:
+        mask |= bits[name]
+    return mask
+
+
+def _check(row: dict[str, Any], where: str) -> None:
+    for key in ("description", "all_of"):
+        if key not in row:
+            raise RuleFileError(f"{where}: {key} is missing")
+    for key, value in row.items():
+        if key not in _RULE_KEYS:
+            raise RuleFileError(f"{where}: {key} is not a key; there are {', '.join(sorted(_RULE_KEYS))}")
+        if not isinstance(value, _RULE_KEYS[key]):
+            raise RuleFileError(f"{where}: {key} must be of type {_RULE_KEYS[key].__name__}, not {value!r}")
+    choices = {"severity": get_args(Severity), "context_policy": get_args(ContextPolicy), "sentences": (1, 2)}
+    for key, allowed in choices.items():
+        if key in row and row[key] not in allowed:
+            raise RuleFileError(f"{where}: {key} must be one of {', '.join(map(str, allowed))}, not {row[key]!r}")
+
+
+def _parse(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -61,7 +61,7 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
     yield "tools.json", lambda: check_tools(tools, deadline)
     yield "tool names", lambda: check_collisions(tools, published.tool_owners, facts.get("capability_id"))
     yield "ui_schemas.json", lambda: _check_ui(documents)
-    yield "security of texts", lambda: security.check_texts(_author_texts(documents))
+    yield "security of texts", lambda: security.check_author_texts(_author_texts(documents))
     yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
     yield "security of policies", lambda: security.check_policies(tools)
     yield "security of names", lambda: security.check_identity(facts, published.capability_ids)

@@ -1,14 +1,24 @@
 """The `SEC_` rules: does a bundle hide something, order something, or carry something it should not?
 
 A finding says which pattern was seen and where. That nothing was found says nothing: these are patterns, and a new
-wording passes them. Everything runs in process, in time linear in the text.
+wording passes them. All of it takes time linear in the text; large texts go to a process of their own.
 """
 
 from __future__ import annotations
 
 from registry.validation.security.detectors.confusables import IdIndex, check_identity
 from registry.validation.security.detectors.policy_mismatch import check_policies
+from registry.validation.security.isolation import check_author_texts
 from registry.validation.security.scanner import check_paths, check_texts
 from registry.validation.security.text_corpus import AuthorText, find_json_texts
 
-__all__ = ["AuthorText", "IdIndex", "check_identity", "check_paths", "check_policies", "check_texts", "find_json_texts"]
+__all__ = [
+    "AuthorText",
+    "IdIndex",
+    "check_author_texts",
+    "check_identity",
+    "check_paths",
+    "check_policies",
+    "check_texts",
+    "find_json_texts",
+]

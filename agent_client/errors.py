@@ -268,6 +268,36 @@ class LockMismatch(ResponseRejected):
     code = "LOCK_MISMATCH"
 
 
+class SignatureMissing(ResponseRejected):
+    """There is no signature where one is required."""
+
+    code = "SIGNATURE_MISSING"
+
+
+class SignatureInvalid(ResponseRejected):
+    """A signature does not belong to what came with it."""
+
+    code = "SIGNATURE_INVALID"
+
+
+class SigningKeyUnknown(ResponseRejected):
+    """Signed with a key that is not trusted here."""
+
+    code = "SIGNING_KEY_UNKNOWN"
+
+
+class RegistryRolledBack(ResponseRejected):
+    """The registry's history ends before a point that this client has seen."""
+
+    code = "REGISTRY_ROLLED_BACK"
+
+
+class RegistryForked(ResponseRejected):
+    """The registry's history is another one than this client has seen."""
+
+    code = "REGISTRY_FORKED"
+
+
 _BY_CODE: Final[dict[str, type[RegistryError]]] = {
     kind.code: kind
     for kind in (

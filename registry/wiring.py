@@ -14,6 +14,7 @@ from registry.publishing import events
 HANDLERS: Final = {
     "demand.prune": "registry.usage.demand.prune_messages",
     "git_source.sync": "registry.sources.source_sync.sync_job",
+    "history.checkpoint": "registry.core.checkpoints.checkpoint_job",
     "import.git": "registry.sources.git_import_jobs.run_import",
     "import.prune": "registry.sources.git_import_jobs.prune_imports",
     "jobs.prune": "registry.operations.housekeeping.prune_jobs",

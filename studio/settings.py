@@ -29,6 +29,10 @@ DATA_DIR = ENVIRONMENT.data_dir
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = ENVIRONMENT.secret_key or get_stored_secret_key(DATA_DIR)
 SECRET_KEY_FALLBACKS = list(ENVIRONMENT.secret_key_fallbacks)
+# None where the key that signs revisions is derived from SECRET_KEY, which is the same on every host.
+SIGNING_KEY_FILE: Path | None = ENVIRONMENT.signing_key_file or (
+    None if ENVIRONMENT.database else DATA_DIR / "signing_key.pem"
+)
 # None where none is given: then absolute links follow the request's own address.
 PUBLIC_URL = ENVIRONMENT.public_url
 ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
@@ -283,6 +287,9 @@ JOB_SWEEP_AFTER_SECONDS = 10.0
 
 # Several publishes in a row are learned from once.
 MATCHING_LEARN_AFTER_SECONDS = 1.0
+
+# Several publishes in a row get one checkpoint.
+CHECKPOINT_AFTER_SECONDS = 30.0
 
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_DEFAULT_QUEUE = "studio"

@@ -148,6 +148,25 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         Path(path).write_text(json.dumps(counts))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _history_can_be_emptied() -> Iterator[None]:
+    """A test with `transaction=True` empties every table at its end, also those that are append-only."""
+    from django.db import transaction
+    from django.db.backends.base.operations import BaseDatabaseOperations
+
+    from registry.core.append_only import lift_append_only
+
+    flush = BaseDatabaseOperations.execute_sql_flush
+
+    def lifted_flush(operations: BaseDatabaseOperations, statements: list[str]) -> None:
+        with transaction.atomic(), lift_append_only():
+            flush(operations, statements)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BaseDatabaseOperations, "execute_sql_flush", lifted_flush)
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgresql_url() -> Iterator[str]:
     """An empty PostgreSQL of its own, for tests that start the whole product on it."""

@@ -59,3 +59,5 @@ RATE_LIMITS = {}
 EMBEDDER = "none"
 # Each publish queues a job to learn from it: due when a test says so.
 MATCHING_LEARN_AFTER_SECONDS = 3600.0
+# The same for the checkpoint that follows a publish.
+CHECKPOINT_AFTER_SECONDS = 3600.0

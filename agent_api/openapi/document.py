@@ -30,8 +30,10 @@ PUBLIC_READS: Final = frozenset(
         "capability_search",
         "capability_skill_load",
         "capability_skill_load_post",
+        "capability_signature",
         "capability_skill_reload",
         "prompt_render",
+        "registry_checkpoints",
     }
 )
 

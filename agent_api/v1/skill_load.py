@@ -26,7 +26,7 @@ def load_response(
 
     Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `SkillMalformed`, `RegistryUnavailable`.
     """
-    entry, revision_id, revision = _wanted(snapshot, caller, values)
+    entry, revision_id, revision = find_revision(snapshot, caller, values)
     rendered = get_load_response(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
     if entry.draft is None:
         usage_counters.count_load(entry.capability_id, revision, key_name=caller.key_name)
@@ -41,12 +41,15 @@ def file_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
     path = parameters.string(values, "path", most=PATH_MAX)
     if not path:
         raise InvalidRequest("path is missing; files of capability_skill_load names them all")
-    entry, revision_id, _ = _wanted(snapshot, caller, values)
+    entry, revision_id, _ = find_revision(snapshot, caller, values)
     return load_file(entry, path, revision_id=revision_id)
 
 
-def _wanted(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tuple[SnapshotEntry, int, int]:
-    """What is asked for, the row id of the revision, and its number."""
+def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any]) -> tuple[SnapshotEntry, int, int]:
+    """What `{"capability_id", "digest"?, "revision"?}` asks for, the row id of the revision, and its number.
+
+    Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `RegistryUnavailable`.
+    """
     wanted = parameters.capability_id(values)
     number = parameters.integer(values, "revision", least=1)
     digest = parameters.digest(values)

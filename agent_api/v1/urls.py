@@ -3,7 +3,7 @@
 from django.urls import path
 
 from agent_api.openapi import document
-from agent_api.v1 import feedback, install, proposals, views
+from agent_api.v1 import feedback, history, install, proposals, views
 
 urlpatterns = [
     path("capability_registry_list", views.capability_registry_list, name="capability_registry_list"),
@@ -17,6 +17,8 @@ urlpatterns = [
     path("capability_propose", proposals.capability_propose, name="capability_propose"),
     path("capability_proposal", proposals.capability_proposal, name="capability_proposal"),
     path("capability_install", install.capability_install, name="capability_install"),
+    path("capability_signature", history.capability_signature, name="capability_signature"),
+    path("registry_checkpoints", history.registry_checkpoints, name="registry_checkpoints"),
     path("schema", document.schema, name="schema"),
     path("docs", document.docs, name="docs"),
 ]

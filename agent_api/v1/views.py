@@ -42,7 +42,7 @@ _LIST_PARAMETERS = (
     query_parameter("cursor", "next_cursor of the page before; it expires an hour after the registry has changed."),
     query_parameter("fields", "minimal: the first four keys of an entry alone.", enum=["minimal"]),
 )
-_PIN_PARAMETERS = (
+PIN_PARAMETERS = (
     query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),
     query_parameter("digest", "Pin the release with this digest.", kind=DIGEST),
     query_parameter("revision", "Pin this revision.", kind=integer_parameter(1)),
@@ -81,7 +81,7 @@ def capability_registry_list(request: Request) -> HttpResponse:
     operation_id="capability_skill_load_post",
     also=NOT_FOUND | MALFORMED,
 )
-@describe(answer="SkillBundle", parameters=_PIN_PARAMETERS, methods=["GET"], also=NOT_MODIFIED | NOT_FOUND | MALFORMED)
+@describe(answer="SkillBundle", parameters=PIN_PARAMETERS, methods=["GET"], also=NOT_MODIFIED | NOT_FOUND | MALFORMED)
 @endpoint("GET", "POST")
 def capability_skill_load(request: Request) -> HttpResponse:
     """Load one capability: its skill doc, tools and UI schemas."""
@@ -100,7 +100,7 @@ def capability_skill_reload(request: Request) -> HttpResponse:
     return respond(request, caller, load_response(held, caller, parameters.json_object(request), fresh=True))
 
 
-@describe(answer="SupportingFile", parameters=(*_PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
+@describe(answer="SupportingFile", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
 @endpoint("GET")
 def capability_file_load(request: Request) -> HttpResponse:
     """Load one supporting file of a capability, by its path in `files` of the load response."""

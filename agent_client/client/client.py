@@ -25,6 +25,7 @@ from agent_client.client.lockfile import LockFile
 from agent_client.client.messages import Outcome, Request, Step
 from agent_client.client.requests import MAX_STALE_SECONDS, Limits, RegistryProtocol
 from agent_client.client.transport import AsyncWire, SyncWire
+from agent_client.client.trust import HistoryGuard, TrustedKeys, trust_path
 
 T = TypeVar("T")
 Verify = bool | ssl.SSLContext
@@ -39,6 +40,7 @@ class RegistryOptions(TypedDict, total=False):
     max_stale: float
     verify: Verify
     proxy: str | None
+    trusted_keys: TrustedKeys | None
 
 
 class _Questions:
@@ -55,15 +57,24 @@ class _Questions:
         max_stale: float = MAX_STALE_SECONDS,
         verify: Verify = True,
         proxy: str | None = None,
+        trusted_keys: TrustedKeys | None = None,
     ) -> None:
         """`url` is the registry's URL without `/api/v1`, `key` an agent key.
 
         `cache_dir` keeps responses over restarts; without it they are cached in memory. While the registry is
         unreachable, a cached response not older than `max_stale` seconds is served, with `is_stale` and `age_seconds`.
-        `lock` is a lock file: a bundle that differs from it is refused. Raises `ValueError` for an invalid URL.
+        `lock` is a lock file: a bundle that differs from it is refused. With `trusted_keys` (public keys, or
+        "first_use" for those that the registry names at the first use) a bundle that none of them has signed is
+        refused, and so is a registry whose history is not the one that was seen before; what was seen is kept in
+        `cache_dir`, else beside the lock file. Raises `ValueError` for an invalid URL or key, and
+        `VerificationUnavailable` for trusted keys without the extra `verify`.
         """
         held = LockFile(lock) if isinstance(lock, Path | str) else lock
         self.core = RegistryProtocol(url, key, limits or Limits(), DiskCache(cache_dir), held, max_stale)
+        if trusted_keys is not None:
+            path = trust_path(self.core.url, cache_dir, held.path if held is not None else None)
+            clock = self.core.clock
+            self.core.guard = HistoryGuard.of(trusted_keys, path, max_stale=max_stale, clock=clock)
         # Reading the certificates of all authorities takes longer than a request to a registry that uses none.
         needs_tls = self.core.url.startswith("https:") or proxy is not None
         trust = verify if needs_tls else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -21,15 +21,14 @@ from agent_client.client import response_json
 from agent_client.client.disk_cache import CacheEntry, DiskCache, cache_file_name
 from agent_client.client.lockfile import LockFile
 from agent_client.client.messages import BYTES_MAX, Outcome, Pause, Request, Response, Step, TransportError
+from agent_client.client.trust import HistoryGuard
 from agent_client.errors import (
-    AnswerTooLarge,
     CapabilityNotFound,
     DigestMismatch,
     InvalidRequest,
     NotFound,
     RateLimited,
-    RegistryUnavailable,
-    RegistryUnreachable,
+    RegistryRolledBack,
     ResponseRejected,
     SkillMalformed,
     SupportingFileNotFound,
@@ -43,10 +42,11 @@ Document = Generator[Step, Outcome, Any]
 MAX_STALE_SECONDS: Final = 3600.0
 API_PATH: Final = "/api/v1"
 PAGES_MAX: Final = 1000
+# How far the processes of a registry may be behind each other, and some.
+SNAPSHOT_SECONDS: Final = 2.0
 # Of a whole list; one page may have as many as any answer.
 LIST_BYTES_MAX: Final = 128 * 1024 * 1024
 REDIRECTS_MAX: Final = 3
-_UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
 _HEADER_VALUE: Final = re.compile(r"[\x20-\x7e]+")
 _IDEMPOTENCY_KEY: Final = re.compile(r"[\x20-\x7e]{1,255}")
 HALF_CHARACTER: Final = "A text holds half a character (a lone surrogate), which cannot be sent; leave it out"
@@ -91,6 +91,7 @@ class RegistryProtocol:
     lock: LockFile | None = None
     max_stale: float = MAX_STALE_SECONDS
     clock: Callable[[], float] = time.time
+    guard: HistoryGuard | None = None
 
     def __post_init__(self) -> None:
         # The address of an operation, or a key copied with its line end, is accepted as well.
@@ -108,6 +109,22 @@ class RegistryProtocol:
 
     def list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
         """All pages of the list."""
+        if self.guard is None:
+            return (yield from self._list(**filters))
+        yield from self.guard.check_history(self._ask)
+        listing = yield from self._list(**filters)
+        try:
+            self.guard.check_listed(listing.registry_revision)
+        except RegistryRolledBack:
+            if listing.is_stale:
+                return listing
+            # Another process of the registry may have published a moment ago.
+            yield Pause(SNAPSHOT_SECONDS)
+            listing = yield from self._list(**filters)
+            self.guard.check_listed(listing.registry_revision)
+        return listing
+
+    def _list(self, **filters: Any) -> Generator[Step, Outcome, Listing]:
         given = {name: value for name, value in filters.items() if value is not None}
         entries: dict[str, ListingEntry] = {}
         cursor, size, begun = "", 0, self.clock()
@@ -135,18 +152,37 @@ class RegistryProtocol:
         if held is not None and digest is None and revision is None and not renew_lock:
             digest = held
         query = {"capability_id": capability_id, "digest": digest, "revision": revision}
+        if self.guard is not None:
+            yield from self.guard.check_history(self._ask)
         try:
             given = {name: value for name, value in query.items() if value is not None}
             bundle = yield from self._get("capability_skill_load", given, _bundle)
         except CapabilityNotFound as error:
             error.capability_id = capability_id
             raise
-        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+        return (yield from self._verified(bundle, capability_id, digest=digest, renew_lock=renew_lock))
 
     def reload(self, capability_id: str, *, renew_lock: bool = False) -> Generator[Step, Outcome, Bundle]:
         """One bundle past every cache of the registry."""
+        if self.guard is not None:
+            yield from self.guard.check_history(self._ask)
         got = yield from self._post("capability_skill_reload", {"capability_id": capability_id})
-        return self._accepted(Bundle.from_answer(got), capability_id, digest=None, renew_lock=renew_lock)
+        bundle = Bundle.from_answer(got)
+        return (yield from self._verified(bundle, capability_id, digest=None, renew_lock=renew_lock))
+
+    def _verified(
+        self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool
+    ) -> Generator[Step, Outcome, Bundle]:
+        """A bundle that was asked for and, where keys are trusted, is signed by one of them."""
+        if self.guard is not None and bundle.capability_id == capability_id:
+            yield from self.guard.check_bundle(bundle, self._ask)
+        return self._accepted(bundle, capability_id, digest=digest, renew_lock=renew_lock)
+
+    def _ask(self, operation: str, query: Mapping[str, Any]) -> Document:
+        """For the guard: what never changes comes from the cache where it can, what does is always asked."""
+        if operation != "capability_signature":
+            return (yield from self._query(operation, query))
+        return (yield from self._get(operation, query, lambda got: got.document))
 
     def _accepted(self, bundle: Bundle, capability_id: str, *, digest: str | None, renew_lock: bool) -> Bundle:
         if bundle.capability_id != capability_id:
@@ -274,7 +310,7 @@ class RegistryProtocol:
                 if outcome.status == 304 and "If-None-Match" not in headers:
                     raise ResponseRejected("The registry answered 304 to a question without an entity tag")
                 return outcome
-            error = _error(outcome)
+            error = response_json.error_of(outcome)
             if not isinstance(error, Unavailable | RateLimited):
                 raise error
             seconds = self._wait(outcome, self.limits.tries - left)
@@ -287,7 +323,7 @@ class RegistryProtocol:
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Generator[Step, Outcome, Response | TransportError]:
         """One try, with the redirects that stay at the same host."""
-        url = f"{self.url}{API_PATH}/{path}"
+        url = f"{self.url}{path}" if path.startswith("/") else f"{self.url}{API_PATH}/{path}"
         sent = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": USER_AGENT, **headers}
         if self.key:
             sent["Authorization"] = f"Bearer {self.key}"
@@ -310,7 +346,7 @@ class RegistryProtocol:
 
     def _wait(self, outcome: Response | TransportError, tries: int) -> float | None:
         """Seconds before the next try; None where the registry asks for more than we wait."""
-        asked = _retry_after(outcome)
+        asked = response_json.retry_after(outcome)
         if asked is not None:
             return asked if asked <= self.limits.retry_after_max else None
         most = min(self.limits.backoff * float(2 ** (tries - 1)), self.limits.backoff_max)
@@ -365,28 +401,3 @@ def _listing(entries: tuple[ListingEntry, ...], first: CachedResponse, last: Cac
         max(first.age_seconds, last.age_seconds),
         tuple(group for group in exclusive if isinstance(group, str)) if isinstance(exclusive, list) else (),
     )
-
-
-def _error(outcome: Response | TransportError) -> Exception:
-    if isinstance(outcome, TransportError):
-        kind = AnswerTooLarge if outcome.is_too_large else RegistryUnreachable
-        return kind(outcome.reason)
-    if outcome.status in _UNAVAILABLE_STATUSES:
-        error = response_json.parse_refusal(outcome)
-        message = error.message if isinstance(error, Unavailable) else f"The registry answers {outcome.status}"
-        return RegistryUnavailable(message, data=error.data, status=outcome.status)
-    error = response_json.parse_refusal(outcome)
-    if outcome.status == 429:
-        message = error.message if isinstance(error, RateLimited) else "Too many calls"
-        return RateLimited(
-            message, data={**error.data, "retry_after_seconds": _retry_after(outcome) or 0.0}, status=429
-        )
-    return error
-
-
-def _retry_after(outcome: Response | TransportError) -> float | None:
-    """Seconds; a date, or anything else, is ignored."""
-    if isinstance(outcome, TransportError):
-        return None
-    said = outcome.headers.get("retry-after", "").strip()
-    return float(said) if said.isascii() and said.isdecimal() and len(said) <= 9 else None

@@ -5,11 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from agent_client.client.messages import Response
-from agent_client.errors import AnswerTooLarge, RedirectRefused, RegistryError, ResponseRejected, error_for
+from agent_client.client.messages import Response, TransportError
+from agent_client.errors import (
+    AnswerTooLarge,
+    RateLimited,
+    RedirectRefused,
+    RegistryError,
+    RegistryUnavailable,
+    RegistryUnreachable,
+    ResponseRejected,
+    Unavailable,
+    error_for,
+)
 
 # A bundle's documents may have 64 levels (docs/contract.md 1); the envelope puts two around them.
 LEVELS_MAX: Final = 70
+_UNAVAILABLE_STATUSES: Final = frozenset({502, 503, 504})
 
 
 def parse_document(reply: Response) -> dict[str, Any]:
@@ -67,3 +78,27 @@ def parse_refusal(reply: Response) -> RegistryError:
         )
     data = {name: value for name, value in envelope.items() if name not in ("code", "message")}
     return error_for(envelope["code"][:64], str(envelope.get("message", ""))[:1000], data=data, status=reply.status)
+
+
+def error_of(outcome: Response | TransportError) -> Exception:
+    """The error of an outcome that is neither a 2xx nor a 304."""
+    if isinstance(outcome, TransportError):
+        kind = AnswerTooLarge if outcome.is_too_large else RegistryUnreachable
+        return kind(outcome.reason)
+    if outcome.status in _UNAVAILABLE_STATUSES:
+        error = parse_refusal(outcome)
+        message = error.message if isinstance(error, Unavailable) else f"The registry answers {outcome.status}"
+        return RegistryUnavailable(message, data=error.data, status=outcome.status)
+    error = parse_refusal(outcome)
+    if outcome.status == 429:
+        message = error.message if isinstance(error, RateLimited) else "Too many calls"
+        return RateLimited(message, data={**error.data, "retry_after_seconds": retry_after(outcome) or 0.0}, status=429)
+    return error
+
+
+def retry_after(outcome: Response | TransportError) -> float | None:
+    """Seconds; a date, or anything else, is ignored."""
+    if isinstance(outcome, TransportError):
+        return None
+    said = outcome.headers.get("retry-after", "").strip()
+    return float(said) if said.isascii() and said.isdecimal() and len(said) <= 9 else None

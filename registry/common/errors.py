@@ -197,6 +197,18 @@ class IdempotencyKeyReused(RegistryError):
     code = "IDEMPOTENCY_KEY_REUSED"
 
 
+class HistoryDamaged(RegistryError):
+    """The stored history does not continue what was signed of it."""
+
+    code = "HISTORY_DAMAGED"
+
+
+class SignatureNotFound(RegistryError):
+    """The revision was published before revisions were signed."""
+
+    code = "SIGNATURE_NOT_FOUND"
+
+
 class BackupUnreadable(RegistryError):
     """A file that is no backup, is damaged, or was made by a newer version."""
 

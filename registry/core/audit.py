@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 import rfc8785
@@ -15,6 +16,7 @@ from registry.core.hooks import Hook
 from registry.models import AuditEvent
 
 GENESIS = "0" * 64
+_HASHED: Final = ("at", "actor", "verb", "subject", "detail", "previous_hash")
 # Called with each new event, in its transaction.
 RECORDED: Final = Hook()
 
@@ -44,14 +46,21 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
 
 def event_hash(event: AuditEvent) -> str:
     """SHA-256 over the RFC 8785 form of the row and the hash of the one before."""
-    parts = {
-        "at": event.at.isoformat(),
-        "actor": f"{event.actor_kind}:{event.actor_name}",
-        "verb": event.verb,
-        "subject": event.subject,
-        "detail": event.detail,
-        "previous_hash": event.previous_hash,
-    }
+    return row_hash(
+        {
+            "at": event.at.isoformat(),
+            "actor": f"{event.actor_kind}:{event.actor_name}",
+            "verb": event.verb,
+            "subject": event.subject,
+            "detail": event.detail,
+            "previous_hash": event.previous_hash,
+        }
+    )
+
+
+def row_hash(row: Mapping[str, Any]) -> str:
+    """The hash of a row as the exported log has it: `at`, `actor`, `verb`, `subject`, `detail`, `previous_hash`."""
+    parts = {name: row[name] for name in _HASHED}
     return hashlib.sha256(rfc8785.dumps(parts)).hexdigest()
 
 

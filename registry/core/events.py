@@ -118,6 +118,7 @@ _AUDITED_ONLY: Final = (
     "registry.publish_examples",
     "registry.revalidate",
     "registry.set",
+    "registry.sign",
     "release_rule.drop",
     "release_rule.set",
     "share_link.create",

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from registry.models.agent_key import AgentKey, InstallCodeRedemption
 from registry.models.bundle_texts import BundleTexts
+from registry.models.checkpoint import Checkpoint
 from registry.models.demand import UnknownCapabilityRequest, UnmatchedMessage
 from registry.models.draft_version import DraftVersion
 from registry.models.feedback import Confidence, FeedbackEvent
@@ -34,6 +35,7 @@ __all__ = [
     "AuditEvent",
     "BundleTexts",
     "Capability",
+    "Checkpoint",
     "Confidence",
     "Draft",
     "DraftVersion",
@@ -179,6 +181,12 @@ class Revision(BundleTexts):
         default="",
         db_default="",
         help_text="SimHash (matching/near_duplicates.py); empty: not known.",
+    )
+    signature = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="DSSE envelope as JSON; empty: published before revisions were signed.",
     )
     note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now)

@@ -7,7 +7,7 @@ from typing import Final
 
 from django.utils import timezone
 
-from registry.core import idempotency
+from registry.core import checkpoints, idempotency
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
 from registry.core.transactions import write_transaction
@@ -19,6 +19,7 @@ KIND: Final = "jobs.prune"
 DELIVERIES_KIND: Final = "webhook.prune"
 DAILY_JOBS: Final = (
     KIND, DELIVERIES_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND, skill_uploads.KIND,
+    checkpoints.KIND,
 )  # fmt: skip
 RETENTION_DAYS: Final = 30
 

@@ -19,6 +19,7 @@ from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConf
 from registry.core import audit
 from registry.core.published_index import get_validation_context
 from registry.core.queries import LOADABLE_STATUSES, files_digest, find_revision, get_capability
+from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
 from registry.models import Capability, Draft, RegistryState, Revision, ToolName
@@ -240,6 +241,7 @@ def _store_revision(
         approved_by=approved_by,
     )
     revision.files = dict(bundle.files)
+    revision.signature = sign_revision(revision)
     revision.save(force_insert=True)
     return revision
 

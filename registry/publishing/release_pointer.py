@@ -7,6 +7,7 @@ from collections.abc import Collection
 from django.utils import timezone
 
 from registry.catalog.incidents import close_incidents
+from registry.core import checkpoints
 from registry.core.queries import LOADABLE_STATUSES, load_bundle
 from registry.core.transactions import bump_registry_revision
 from registry.matching import training_job
@@ -46,6 +47,7 @@ def set_published_revision(
     if resolves_incidents:
         close_incidents(capability)
     training_job.queue_training()
+    checkpoints.queue_checkpoint()
     Release.objects.create(
         registry_revision=bump_registry_revision(state),
         capability=capability,

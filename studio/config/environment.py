@@ -31,6 +31,7 @@ from studio.config.parsers import (
     parse_directory,
     parse_embedder,
     parse_host,
+    parse_key_file,
     parse_log_format,
     parse_networks,
     parse_origin,
@@ -114,6 +115,10 @@ class StudioEnvironment:
     secret_key_fallbacks: tuple[str, ...] = _setting("SECRET_KEY_FALLBACKS", parse_secret_keys, (),
         purpose="comma-separated former values of `SECRET_KEY`: what they signed is still valid, so that nobody "
                 "is signed out by a new key")
+    signing_key_file: Path | None = _setting("SIGNING_KEY_FILE", parse_key_file, None,
+        default_text="`signing_key.pem` in `DATA_DIR`, generated once; with `DATABASE_URL` derived from `SECRET_KEY`",
+        purpose="PEM file: an Ed25519 private key, which signs revisions and checkpoints, and after it the public "
+                "keys of before ([signatures.md](security/signatures.md#keys))")
     debug: bool = _setting("DEBUG", parse_boolean, default=False,
         purpose="developers only; on with a `HOST` that is not loopback stops the start")
     host: str = _setting("HOST", parse_host, "127.0.0.1", purpose="address to listen on")

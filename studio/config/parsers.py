@@ -145,6 +145,17 @@ def parse_directory(text: str) -> Path:
     return path
 
 
+def parse_key_file(text: str) -> Path:
+    """A file that is there: a signing key that was to be read is never made again in its place."""
+    make = "Make one with: openssl genpkey -algorithm ed25519 -out FILE"
+    if "\0" in text:
+        raise ValueError(f"holds a NUL character: expected a PEM file. {make}")
+    path = Path(text).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError(f"is '{text}', where no file is: expected a PEM file with an Ed25519 private key. {make}")
+    return path
+
+
 def parse_secret_key(text: str) -> str:
     """At least 8 characters; shorter can be guessed in seconds."""
     if len(text) < 8:

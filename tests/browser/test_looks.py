@@ -221,6 +221,7 @@ def _damage(studio: Studio) -> None:
     import urllib.request
 
     with sqlite3.connect(next(Path(studio.data_dir).glob("*.sqlite3"))) as database:
+        database.execute("DROP TRIGGER registry_revision_no_update")
         database.execute(
             "UPDATE registry_revision SET tools_json = '[{}]' WHERE capability_id ="
             " (SELECT id FROM registry_capability WHERE capability_id = 'meals')"

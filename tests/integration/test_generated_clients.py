@@ -36,7 +36,9 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     """Reads need a key; `meals` is damaged."""
     studio = start_studio(tmp_path_factory.mktemp("studio"), AGENT_API_PUBLIC_READ="off", RATE_LIMITS="off")
     damaged = "Revision.objects.filter(capability__capability_id='meals').update(tools_json='[')"
-    studio.manage("shell", "-c", f"from registry.models import Revision; {damaged}")
+    imports = "from django.db import transaction; from registry.core.append_only import lift_append_only"
+    lifted = f"with transaction.atomic(), lift_append_only():\n    {damaged}"
+    studio.manage("shell", "-c", f"{imports}; from registry.models import Revision\n{lifted}")
     yield studio
     studio.stop()
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from registry.cli.command import SubcommandBase, is_terminal
-from registry.operations import backup
+from registry.cli.history_output import tell_history
+from registry.operations import backup, verification
 from registry.operations.backup import Manifest
 
 
@@ -18,6 +19,8 @@ class Command(SubcommandBase):
         parser.add_argument("--to", required=True, type=Path, metavar="PATH", help="a new file, or a folder")
         parser = self.verb(verbs, "verify", self.verify, "Read a backup and compare it with its manifest.")
         parser.add_argument("path", type=Path)
+        words = "also its history, with these public keys (/.well-known/capability-studio-keys.json)"
+        parser.add_argument("--keys", type=Path, metavar="FILE", help=words)
         parser = self.verb(verbs, "restore", self.restore, "Put the registry back from a backup.")
         parser.add_argument("path", type=Path)
         parser.add_argument("--force", action="store_true", help="in the place of all that is there")
@@ -31,6 +34,9 @@ class Command(SubcommandBase):
         return 0
 
     def verify(self, options: dict[str, Any]) -> int:
+        if options["keys"] is not None:
+            trusted = verification.read_key_file(options["keys"])
+            return tell_history(self, verification.verify_backup(options["path"], trusted), options)
         manifest = backup.check_archive(options["path"])
         words = f"{options['path']}: whole, {manifest.rows} rows, made at {manifest.created_at}"
         return self.tell({"path": str(options["path"]), **_row(manifest)}, words, options)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from registry.catalog import first_run as defaults
 from registry.catalog import revalidation
 from registry.cli import sarif, text_output
 from registry.cli.command import SubcommandBase, add_format_choices, is_terminal
+from registry.cli.history_output import tell_history
 from registry.cli.text_output import TerminalStyle
+from registry.core import checkpoints
+from registry.core.signing_keys import build_key_list, get_signing_keys
+from registry.operations import verification
 from registry.publishing import recheck
 from registry.publishing.batch import ValidationResult
 
@@ -45,6 +50,21 @@ class Command(SubcommandBase):
         parser.add_argument("name", choices=["first_run"])
         parser.add_argument("value", metavar="ID", help="what a new user's session begins with; '' for nothing")
         self.verb(verbs, "show", self.show, "Show what is set.")
+        self._add_verbs_of_history(verbs)
+
+    def _add_verbs_of_history(self, verbs: Any) -> None:
+        words = "Compare audit log, revisions, releases and checkpoints with what was signed; exit 1 where one differs."
+        parser = self.verb(verbs, "verify", self.verify, words)
+        words = "the public keys to trust, as /.well-known/capability-studio-keys.json has them; default: our own"
+        parser.add_argument("--keys", type=Path, metavar="FILE", help=words)
+        words = "rather than the database: an audit log, exported as lines of JSON without filters"
+        parser.add_argument("--audit-log", type=Path, metavar="FILE", help=words)
+        words = "with --audit-log: a response of registry_checkpoints that was kept since"
+        parser.add_argument("--checkpoints", type=Path, metavar="FILE", help=words)
+        words = "Sign what was published before revisions were signed."
+        self.verb(verbs, "sign", self.sign, words)
+        self.verb(verbs, "checkpoint", self.checkpoint, "Sign how far the history has come, now.")
+        self.verb(verbs, "keys", self.keys, "Show the public keys whose signatures are valid; the first one signs.")
 
     def set(self, options: dict[str, Any]) -> int:
         defaults.set_first_run(capability_id=options["value"], by=is_terminal())
@@ -53,6 +73,30 @@ class Command(SubcommandBase):
     def show(self, options: dict[str, Any]) -> int:
         first_run = defaults.get_first_run()
         return self.tell({"first_run": first_run or None}, f"first_run: {first_run or 'nothing'}", options)
+
+    def verify(self, options: dict[str, Any]) -> int:
+        trusted = verification.read_key_file(options["keys"]) if options["keys"] else get_signing_keys().public
+        if options["audit_log"] is not None:
+            kept = verification.read_checkpoint_file(options["checkpoints"]) if options["checkpoints"] else []
+            report = verification.verify_exported_log(options["audit_log"], kept, trusted)
+        elif options["checkpoints"] is not None:
+            return self.misused("--checkpoints goes with --audit-log", options)
+        else:
+            report = verification.verify_database(trusted)
+        return tell_history(self, report, options)
+
+    def sign(self, options: dict[str, Any]) -> int:
+        count = verification.sign_unsigned_revisions(by=is_terminal())
+        return self.tell({"signed": count}, f"{count} revisions were signed", options)
+
+    def checkpoint(self, options: dict[str, Any]) -> int:
+        facts = checkpoints.make_checkpoint()
+        words = f"Checkpoint {facts.number}: registry revision {facts.registry_revision}, {facts.audit_rows} audit rows"
+        return self.tell({**facts.payload(), "hash": facts.hash}, words, options)
+
+    def keys(self, options: dict[str, Any]) -> int:
+        document = build_key_list()
+        return self.tell(document, [f"{row['public_key']}  {row['status']}" for row in document["keys"]], options)
 
     def check_stored(self, options: dict[str, Any]) -> int:
         check = recheck.recheck_drafts if options["drafts"] else recheck.recheck_published

@@ -35,7 +35,7 @@ def create_backup(*, to: Path) -> BackupResult:
     now = datetime.now(UTC)
     path = to / f"capability-studio-{now:%Y%m%dT%H%M%SZ}.zip" if to.is_dir() else to
     try:
-        with _one_moment(), create_archive(path) as archive:
+        with one_moment(), create_archive(path) as archive:
             revision = get_registry_revision()
             tables = tuple(write_table(archive, table_name(model), iterate_rows(model)) for model in backed_up_models())
             manifest = Manifest(now.isoformat(), connection.vendor, revision, tuple(known_migrations()), tables)
@@ -47,8 +47,12 @@ def create_backup(*, to: Path) -> BackupResult:
 
 
 @contextmanager
-def _one_moment() -> Iterator[None]:
-    """A transaction in which every read sees the same state, and that locks no one out."""
+def one_moment() -> Iterator[None]:
+    """A transaction in which every read sees the same state, and that locks no one out; the caller's own where it is
+    in one."""
+    if connection.in_atomic_block:
+        yield
+        return
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

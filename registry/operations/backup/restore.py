@@ -20,6 +20,7 @@ from registry.catalog.integrity import find_damaged_revisions
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
 from registry.core import audit
+from registry.core.append_only import lift_append_only
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.models import (
     Capability,
@@ -115,8 +116,9 @@ def _restore(archive: zipfile.ZipFile, manifest: Manifest, *, by: Actor, force: 
         if not force and not _is_empty():
             raise BackupRefused("The registry is not empty. --force puts the backup in the place of all that is there")
         before = (state.registry_revision, state.access_revision)
-        for model in truncated_models():
-            model._base_manager.all()._raw_delete("default")
+        with lift_append_only():
+            for model in truncated_models():
+                model._base_manager.all()._raw_delete("default")
         is_old = pre_release.is_pre_release(manifest.migrations)
         for table in manifest.tables:
             _fill(archive, table, is_old=is_old)

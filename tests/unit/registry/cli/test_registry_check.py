@@ -12,7 +12,7 @@ from registry.catalog.integrity import require_valid_revision
 from registry.common.errors import SkillMalformed
 from registry.models import Revision
 from registry.publishing import publication
-from tests.factories import OLGA, bundle, damage, publish, tool
+from tests.factories import OLGA, bundle, damage, publish, tampering, tool
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -23,7 +23,8 @@ def stored() -> None:
     publish("alpha", tools=[tool("alpha_list")])
     publish("beta")
     publish("gamma")
-    Revision.objects.filter(capability__capability_id="gamma").update(tools_json='[{"name": "x"}]')
+    with tampering():
+        Revision.objects.filter(capability__capability_id="gamma").update(tools_json='[{"name": "x"}]')
     drafts.save_draft(capability_id="beta", files=bundle("beta", tools=[tool("alpha_list")]), based_on=None, by=OLGA)
 
 

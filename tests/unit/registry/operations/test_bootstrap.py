@@ -18,7 +18,7 @@ from registry.operations.bootstrap import (
 )
 from registry.publishing import publication
 from registry.snapshot.snapshot import read_principals
-from tests.factories import OLGA
+from tests.factories import OLGA, tampering
 from tests.servers import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -67,10 +67,12 @@ def test_a_second_start_changes_nothing() -> None:
 def test_deleted_examples_never_return() -> None:
     start()
     first_run.set_first_run(capability_id="", by=OLGA)
-    Release.objects.all().delete()
+    with tampering():
+        Release.objects.all().delete()
     Capability.objects.update(status="draft", published_revision=None)
     Draft.objects.all().delete()
-    Revision.objects.all().delete()
+    with tampering():
+        Revision.objects.all().delete()
     Capability.objects.all().delete()
     assert start().examples == ()
     assert not Capability.objects.exists()

@@ -17,7 +17,7 @@ from registry.publishing import publication
 from registry.selectors import home
 from registry.selectors.onboarding import completed_steps
 from registry.usage import usage_counters
-from tests.factories import OLGA, agent_key, bundle, publish
+from tests.factories import OLGA, agent_key, bundle, publish, tampering
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,8 @@ def test_published_and_failing_are_told_as_they_were() -> None:
     today = datetime.now(UTC).date()
     publish("alpha")
     publish("beta")
-    Release.objects.filter(capability__capability_id="alpha").update(at=timezone.now() - timedelta(days=60))
+    with tampering():
+        Release.objects.filter(capability__capability_id="alpha").update(at=timezone.now() - timedelta(days=60))
     Release.objects.filter(capability__capability_id="beta").update(at=timezone.now() - timedelta(days=3))
     publish("alpha", body="Another.")
     publication.retire(capability_id="beta", by=OLGA)

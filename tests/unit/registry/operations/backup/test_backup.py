@@ -51,7 +51,7 @@ from registry.snapshot.response_cache import RESPONSE_CACHE, get_load_response
 from registry.sources import skill_uploads, source_sync
 from registry.sources.skill_fingerprints import record_upload
 from registry.usage import feedback, usage_counters
-from tests.factories import OLGA, bundle, damage, publish, tool
+from tests.factories import OLGA, bundle, damage, publish, tampering, tool
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PASSWORD = "correct horse battery"
@@ -341,7 +341,8 @@ def test_an_older_file_lacks_what_came_later(tmp_path: Path) -> None:
 def test_what_was_damaged_is_told_and_put_back_as_it_was(tmp_path: Path) -> None:
     _fill()
     damage(Revision.objects.get(capability__capability_id="beta"), skill_md="# Beta\n")
-    AuditEvent.objects.filter(pk=AuditEvent.objects.first().pk).update(subject="mallory")  # type: ignore[union-attr]
+    with tampering():
+        AuditEvent.objects.filter(pk=AuditEvent.objects.first().pk).update(subject="mallory")  # type: ignore[union-attr]
     done = restore_backup(path=_backup(tmp_path), by=OLGA, force=True)
     assert (done.damaged, done.is_sound) == (("beta revision 1",), False)
     assert done.audit_broken_at is not None

@@ -1,0 +1,60 @@
+"""Checkpoints: each is signed by a trusted key, follows the one before, and takes nothing back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from agent_client.errors import ResponseRejected
+from agent_client.signatures.dsse import PublicKey
+from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from registry.core.checkpoints import NOTHING
+from registry.operations.verification.problem import Problem, Row
+
+TABLE: Final = "checkpoint"
+
+
+def read_checkpoints(
+    rows: Iterable[Row], trusted: Sequence[PublicKey], found: list[CheckpointFacts]
+) -> Iterator[Problem]:
+    """Problems of the chain of checkpoints; fills `found` with those that are signed."""
+    before, number = NOTHING, 0
+    for row in rows:
+        number += 1
+        if row["number"] != number:
+            words = f"Checkpoint {number} is missing: after {number - 1} comes {row['number']}"
+            yield Problem("CHECKPOINT_MISSING", TABLE, str(number), words)
+            number, before = int(row["number"]), NOTHING
+        try:
+            facts = read_checkpoint(_document(row["envelope"]), trusted=trusted)
+        except ResponseRejected as error:
+            words = f"Checkpoint {number} is not what was signed. {error.message}"
+            yield Problem(f"CHECKPOINT_{error.code}", TABLE, str(number), words)
+            before = NOTHING
+            continue
+        found.append(facts)
+        yield from _compare(row, facts, before)
+        before = facts
+
+
+def _document(envelope: Any) -> Any:
+    try:
+        return json.loads(envelope) if isinstance(envelope, str) else envelope
+    except ValueError:
+        return None
+
+
+def _compare(row: Row, facts: CheckpointFacts, before: CheckpointFacts) -> Iterator[Problem]:
+    number = str(row["number"])
+    held = {name: row[name] for name in ("number", "registry_revision", "hash") if name in row}
+    for name, value in held.items():
+        if value != getattr(facts, name):
+            words = f"Checkpoint {number} is stored with the {name} {value}, and {getattr(facts, name)} was signed"
+            yield Problem("CHECKPOINT_CHANGED", TABLE, number, words)
+    if (before.number or facts.number == 1) and not facts.follows(before):
+        words = f"Checkpoint {number} does not name the hash of checkpoint {before.number}"
+        yield Problem("CHECKPOINT_LINK_BROKEN", TABLE, number, words)
+    if less := facts.shrinks(before):
+        words = f"Checkpoint {number} takes something back: {less}"
+        yield Problem("CHECKPOINT_ROLLED_BACK", TABLE, number, words)

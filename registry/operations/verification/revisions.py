@@ -1,0 +1,113 @@
+"""Revisions against their digests, their signatures and the audit log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from agent_client.errors import ResponseRejected
+from agent_client.signatures.dsse import PublicKey, open_envelope
+from agent_client.signatures.statements import REVISION_TYPE
+from registry.core.queries import files_digest, load_bundle
+from registry.core.signatures import build_statement
+from registry.models import Revision
+from registry.operations.verification.audit_log import RecordedPublish
+from registry.operations.verification.problem import Problem, Row
+
+TABLE: Final = "revision"
+_DIGESTS: Final = ("files_digest", "digest", "content_digest", "read_only_digest")
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionFacts:
+    """What the other checks need of a revision, by its key."""
+
+    capability_id: str
+    number: int
+    digest: str
+    files_digest: str
+
+    def __str__(self) -> str:
+        return f"'{self.capability_id}' revision {self.number}"
+
+
+def read_revisions(
+    rows: Iterable[Row], names: Mapping[int, str], trusted: Sequence[PublicKey], found: dict[int, RevisionFacts]
+) -> Iterator[Problem]:
+    """Problems of each revision; fills `found`. `names` are capability_ids by the key of the capability."""
+    for row in rows:
+        capability_id = names.get(row["capability_id"], "")
+        facts = RevisionFacts(capability_id, row["number"], str(row["digest"]), str(row["files_digest"]))
+        found[row["id"]] = facts
+        for code, words in (*_check_digests(row), *_check_signature(row, capability_id, trusted)):
+            yield Problem(code, TABLE, str(row["id"]), f"{facts} (row {row['id']}) {words}")
+
+
+def _check_digests(row: Row) -> Iterator[tuple[str, str]]:
+    computed = _digests(row)
+    for name in _DIGESTS:
+        # Of before the column was there: nothing is known.
+        if computed.get(name) != row[name] and (row[name] or name != "read_only_digest"):
+            yield "REVISION_CHANGED", f"has texts with another {name} than the one that is stored: they were changed"
+            return
+
+
+def _digests(row: Row) -> dict[str, str]:
+    columns = [*Revision.COLUMNS.values(), "supporting_files"]
+    revision = Revision(**{name: row.get(name) for name in columns})
+    stored = {"files_digest": files_digest(revision.files)}
+    try:
+        bundle = load_bundle(revision)
+        read_only = bundle.without_write_tools().digest
+        return stored | {
+            "digest": bundle.digest,
+            "content_digest": bundle.content_digest,
+            "read_only_digest": read_only,
+        }
+    except Exception:  # noqa: BLE001 (texts that somebody changed may be anything; that they do not agree is the result)
+        return stored
+
+
+def _check_signature(row: Row, capability_id: str, trusted: Sequence[PublicKey]) -> Iterator[tuple[str, str]]:
+    try:
+        signed = open_envelope(_envelope(row.get("signature")), payload_type=REVISION_TYPE, trusted=trusted)
+    except ResponseRejected as error:
+        fix = ". Sign what is from before: registry sign" if error.code == "SIGNATURE_MISSING" else ""
+        words = f"is not signed as it should be. {error.message}{fix}"
+        yield f"REVISION_{error.code}", words
+        return
+    expected = build_statement(row, capability_id)
+    different = sorted(name for name in {*expected, *signed} if expected.get(name) != signed.get(name))
+    if different:
+        yield "REVISION_SIGNATURE_INVALID", f"is not what was signed: {', '.join(different)} differ"
+
+
+def _envelope(text: Any) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except ValueError:
+        return None
+
+
+def compare_with_audit_log(
+    revisions: Mapping[int, RevisionFacts], publishes: Iterable[RecordedPublish]
+) -> Iterator[Problem]:
+    """What an audit row says was published is there with that digest, and nothing else is."""
+    keys = {(facts.capability_id, facts.number): key for key, facts in revisions.items()}
+    recorded = set()
+    for said in publishes:
+        recorded.add((said.capability_id, said.revision))
+        key = keys.get((said.capability_id, said.revision))
+        what = f"'{said.capability_id}' revision {said.revision}"
+        if key is None:
+            words = f"{what}, which audit row {said.audit_id} says was published, is missing"
+            yield Problem("REVISION_MISSING", TABLE, what, words)
+        elif revisions[key].digest != said.digest:
+            words = f"{what} (row {key}) has another digest than audit row {said.audit_id} says was published"
+            yield Problem("REVISION_NOT_AS_RECORDED", TABLE, str(key), words)
+    for place, key in keys.items():
+        if place not in recorded:
+            words = f"{revisions[key]} (row {key}) was published by no row of the audit log"
+            yield Problem("REVISION_NOT_RECORDED", TABLE, str(key), words)

@@ -1,0 +1,166 @@
+"""Read a whole history, in a database or in a backup, and say what in it is not what was signed and recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from agent_client.errors import ResponseRejected
+from agent_client.signatures.dsse import PublicKey, parse_key_list
+from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
+from registry.common.errors import BackupUnreadable, InvalidRequest
+from registry.core.append_only import find_missing_triggers
+from registry.operations.backup.archive import check_archive, open_archive, read_table
+from registry.operations.backup.create import one_moment
+from registry.operations.backup.tables import backed_up_models, iterate_rows, table_name
+from registry.operations.verification import audit_log, checkpoint_chain, releases, revisions
+from registry.operations.verification.audit_log import AuditRecord
+from registry.operations.verification.problem import HistorySource, Problem, Row
+from registry.operations.verification.revisions import RevisionFacts
+
+_FILE_BYTES_MAX: Final = 64 * 1024 * 1024
+_LINE_BYTES_MAX: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryReport:
+    """How many rows were read of each kind, and what is wrong with them."""
+
+    audit_rows: int
+    revisions: int
+    releases: int
+    checkpoints: int
+    problems: tuple[Problem, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `registry verify --format json` prints it."""
+        return {
+            "ok": not self.problems,
+            "audit_rows": self.audit_rows,
+            "revisions": self.revisions,
+            "releases": self.releases,
+            "checkpoints": self.checkpoints,
+            "problems": [problem.as_dict() for problem in self.problems],
+        }
+
+
+class _Database:
+    def rows(self, table: str) -> Iterator[Row]:
+        model = next(model for model in backed_up_models() if table_name(model) == table)
+        return iterate_rows(model)
+
+
+class _Backup:
+    def __init__(self, archive: Any, tables: dict[str, Any]) -> None:
+        self._archive, self._tables = archive, tables
+
+    def rows(self, table: str) -> Iterator[Row]:
+        if table not in self._tables:
+            return iter(())
+        return (row for row, _ in read_table(self._archive, self._tables[table]))
+
+
+def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
+    """Everything in the database, as it is at one moment; writers are not kept waiting."""
+    with one_moment():
+        report = verify_history(_Database(), trusted)
+        missing = tuple(
+            Problem(
+                "TRIGGER_MISSING", "triggers", name, f"The trigger {name} is missing or changed. Run: manage migrate"
+            )
+            for name in find_missing_triggers()
+        )
+    return HistoryReport(
+        report.audit_rows, report.revisions, report.releases, report.checkpoints, (*missing, *report.problems)
+    )
+
+
+def verify_backup(path: Path, trusted: Sequence[PublicKey]) -> HistoryReport:
+    """Everything in a backup, with public keys alone. Raises `BackupUnreadable`."""
+    check_archive(path)
+    with open_archive(path) as (archive, manifest):
+        try:
+            return verify_history(_Backup(archive, {table.name: table for table in manifest.tables}), trusted)
+        except (KeyError, TypeError, ValueError) as error:
+            raise BackupUnreadable(f"A row of the backup cannot be read: {error!r}") from error
+
+
+def verify_history(source: HistorySource, trusted: Sequence[PublicKey]) -> HistoryReport:
+    """Compare audit log, revisions, releases and checkpoints with each other and with what trusted keys signed."""
+    problems: list[Problem] = []
+    signed: list[CheckpointFacts] = []
+    problems += checkpoint_chain.read_checkpoints(source.rows("checkpoint"), trusted, signed)
+    record = AuditRecord()
+    ends = [facts.audit_id for facts in signed]
+    problems += audit_log.read_audit_log(source.rows("auditevent"), ends, record)
+    problems += audit_log.compare_audit_log(record, signed)
+    names = {row["id"]: str(row["capability_id"]) for row in source.rows("capability")}
+    known: dict[int, RevisionFacts] = {}
+    problems += revisions.read_revisions(source.rows("revision"), names, trusted, known)
+    problems += revisions.compare_with_audit_log(known, record.publishes)
+    made = releases.read_releases(source.rows("release"), names, known, [facts.release_id for facts in signed])
+    problems += releases.compare_releases(made, signed)
+    problems += releases.compare_with_audit_log(made, record.publishes)
+    problems += releases.compare_capabilities(source.rows("capability"), made)
+    problems += releases.compare_registry_revision(source.rows("registrystate"), made, signed)
+    return HistoryReport(record.rows, len(known), made.rows, len(signed), tuple(problems))
+
+
+def verify_exported_log(path: Path, checkpoints: Sequence[Any], trusted: Sequence[PublicKey]) -> HistoryReport:
+    """An audit log that was exported as lines of JSON without filters, against checkpoints (envelopes) of then.
+
+    Raises `InvalidRequest` where the file cannot be read.
+    """
+    problems: list[Problem] = []
+    signed: list[CheckpointFacts] = []
+    for envelope in checkpoints:
+        try:
+            signed.append(read_checkpoint(envelope, trusted=trusted))
+        except ResponseRejected as error:
+            problems.append(Problem(f"CHECKPOINT_{error.code}", "checkpoint", str(len(signed) + 1), error.message))
+    record = AuditRecord()
+    events = sorted(_read_lines(path), key=lambda row: int(row["id"]))
+    problems += audit_log.read_audit_log(events, [facts.audit_id for facts in signed], record)
+    problems += audit_log.compare_audit_log(record, signed)
+    return HistoryReport(record.rows, 0, 0, len(signed), tuple(problems))
+
+
+def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    number = 0
+    try:
+        with path.open("rb") as file:
+            while line := file.readline(_LINE_BYTES_MAX):
+                number += 1
+                row = json.loads(line)
+                # Read here, so that a line of another shape is named.
+                yield {name: row[name] for name in (*audit_log.EXPORTED, "id", "hash")}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidRequest(f"{path}, line {number} is not a row of an exported audit log: {error!r}") from error
+
+
+def read_key_file(path: Path) -> tuple[PublicKey, ...]:
+    """The keys of a saved `/.well-known/capability-studio-keys.json`. Raises `InvalidRequest`."""
+    try:
+        return parse_key_list(_read_document(path))
+    except ValueError as error:
+        raise InvalidRequest(f"{path} is not a list of public keys: {error}") from error
+
+
+def read_checkpoint_file(path: Path) -> list[Any]:
+    """The envelopes of a saved response of `registry_checkpoints`. Raises `InvalidRequest`."""
+    document = _read_document(path)
+    found = document.get("checkpoints") if isinstance(document, dict) else None
+    if not isinstance(found, list):
+        raise InvalidRequest(f'{path} has no checkpoints: expected {{"checkpoints": [...]}}')
+    return found
+
+
+def _read_document(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            return json.loads(file.read(_FILE_BYTES_MAX))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidRequest(f"{path} cannot be read as JSON: {error}") from error

@@ -1,0 +1,38 @@
+"""Signatures of revisions as they are served. They never change, so what was once rendered stays true."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+from django.db import DatabaseError, InterfaceError
+
+from registry.common import database_errors
+from registry.common.errors import RegistryUnavailable, SignatureNotFound
+from registry.models import Revision
+from registry.snapshot.response_cache import RESPONSE_CACHE, RenderedResponse
+from registry.snapshot.snapshot import SnapshotEntry
+
+
+def load_signature(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    """`{"capability_id", "revision", "envelope"}` of an entry, or a pinned revision of it.
+
+    Raises `SignatureNotFound`, also for a draft, and `RegistryUnavailable`.
+    """
+    if entry.draft is not None:
+        raise SignatureNotFound(f"The draft of '{entry.capability_id}' is not signed: only revisions are")
+    return RESPONSE_CACHE.get(("signature", revision_id), lambda: _render(entry, revision_id))
+
+
+def _render(entry: SnapshotEntry, revision_id: int) -> RenderedResponse:
+    try:
+        number, signature = Revision.objects.values_list("number", "signature").get(pk=revision_id)
+    except (DatabaseError, InterfaceError) as error:
+        raise RegistryUnavailable(database_errors.record_outage(error).words) from error
+    if not signature:
+        raise SignatureNotFound(
+            f"Revision {number} of '{entry.capability_id}' was published before revisions were signed; "
+            "an operator can sign it: registry sign"
+        )
+    answer = {"capability_id": entry.capability_id, "revision": number, "envelope": json.loads(signature)}
+    return RenderedResponse(orjson.dumps(answer))

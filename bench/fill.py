@@ -24,7 +24,9 @@ from django.core.management import call_command
 
 from registry.access import agent_keys
 from registry.common.actors import SYSTEM
+from registry.core import audit
 from registry.core.queries import files_digest, load_bundle
+from registry.core.signatures import sign_revision
 from registry.core.transactions import bump_registry_revision, write_transaction
 from registry.models import Capability, Release, Revision, ToolName
 from registry.publishing import publication
@@ -66,6 +68,9 @@ def store_in_bulk(numbers: range, *, groups: int = 0) -> None:
                 )
                 for r in revisions
             )
+            for r in revisions:
+                detail = {"revision": r.number, "digest": r.digest, "note": "", "acknowledged": []}
+                audit.record(by=SYSTEM, verb="capability.publish", subject=r.capability.capability_id, detail=detail)
             ToolName.objects.bulk_create(
                 ToolName(name=name, capability=r.capability) for r in revisions for name in load_bundle(r).tool_names
             )
@@ -84,6 +89,8 @@ def _revision(capability: Capability, number: int, groups: int) -> Revision:
     stored = load_bundle(revision)
     revision.digest, revision.content_digest = stored.digest, stored.content_digest
     revision.files_digest = files_digest(files)
+    revision.read_only_digest = stored.without_write_tools().digest
+    revision.signature = sign_revision(revision)
     return revision
 
 

@@ -47,13 +47,13 @@ class HistoryReport:
         }
 
 
-class _Database:
+class _StoredHistory:
     def rows(self, table: str) -> Iterator[Row]:
         model = next(model for model in backed_up_models() if table_name(model) == table)
         return iterate_rows(model)
 
 
-class _Backup:
+class _ArchivedHistory:
     def __init__(self, archive: Any, tables: dict[str, Any]) -> None:
         self._archive, self._tables = archive, tables
 
@@ -66,7 +66,7 @@ class _Backup:
 def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
     """Everything in the database, as it is at one moment; writers are not kept waiting."""
     with one_moment():
-        report = verify_history(_Database(), trusted)
+        report = verify_history(_StoredHistory(), trusted)
         missing = tuple(
             Problem(
                 "TRIGGER_MISSING", "triggers", name, f"The trigger {name} is missing or changed. Run: manage migrate"
@@ -83,7 +83,7 @@ def verify_backup(path: Path, trusted: Sequence[PublicKey]) -> HistoryReport:
     check_archive(path)
     with open_archive(path) as (archive, manifest):
         try:
-            return verify_history(_Backup(archive, {table.name: table for table in manifest.tables}), trusted)
+            return verify_history(_ArchivedHistory(archive, {table.name: table for table in manifest.tables}), trusted)
         except (KeyError, TypeError, ValueError) as error:
             raise BackupUnreadable(f"A row of the backup cannot be read: {error!r}") from error
 

@@ -12,7 +12,7 @@ from registry.core import published_index
 from registry.core.published_index import INDEX, get_validation_context
 from registry.models import Capability, RegistryState, Revision, ToolName
 from registry.publishing import publication
-from tests.factories import OLGA, publish, tool
+from tests.factories import OLGA, damage, publish, tool
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +93,7 @@ def test_a_damaged_row_has_an_id_and_no_triggers() -> None:
     publish("alpha", intent_triggers=["food"])
     revision = Capability.objects.get().published_revision
     assert revision is not None
-    type(revision).objects.update(capability_json="{")
+    damage(revision, capability_json="{")
     assert set(get_validation_context().capability_ids) == {"alpha"}
     assert not INDEX.refreshed().owners_of_trigger("food")
 

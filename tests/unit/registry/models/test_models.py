@@ -15,10 +15,12 @@ from django.utils import timezone
 
 from registry.access import agent_keys, install_codes, share_links, teams
 from registry.common.actors import Actor
+from registry.core import checkpoints
 from registry.models import (
     AgentKey,
     AuditEvent,
     Capability,
+    Checkpoint,
     Confidence,
     Draft,
     DraftVersion,
@@ -59,7 +61,7 @@ from registry.models.install_code import new_code
 from registry.notifications import webhooks
 from registry.publishing import proposals, publication, release_rules
 from registry.usage import feedback
-from tests.factories import OLGA, bundle, publish, tool
+from tests.factories import OLGA, bundle, publish, tampering, tool
 from tests.sweeps import check_each, rolled_back
 
 pytestmark = pytest.mark.django_db
@@ -157,6 +159,9 @@ BREAKS: dict[str, Break] = {
     "proposal_open_once": _again(Proposal, proposal_id=uuid4),
     "capability_visibility_known": _set(Capability, visibility="hidden"),
     "capability_install_code_form": _set(Capability, install_code="hunter2"),
+    "Checkpoint.number": _again(Checkpoint, hash="1" * 64),
+    "Checkpoint.hash": _again(Checkpoint, number=2),
+    "checkpoint_number_positive": _set(Checkpoint, number=0),
     "release_visibility_known": _set(Release, visibility="hidden"),
     "install_code_redemption_once": _again(InstallCodeRedemption),
     "confidence_once": _again(Confidence),
@@ -227,6 +232,7 @@ def _of_source(cause: str) -> Incident:
 def one_of_each() -> None:
     """A row in every table."""
     publish(tools=[tool("alpha_list")])
+    checkpoints.make_checkpoint()
     Draft.objects.create(capability=_alpha(), version=1, saved_by="operator:olga")
     DraftVersion.objects.create(
         capability=_alpha(), version=0, content=b"", size_bytes=0, saved_at=timezone.now(), replaced_by="operator:olga"
@@ -284,7 +290,7 @@ def test_every_constraint_has_a_case_here() -> None:
 
 def test_a_constraint_bites() -> None:
     def check(name: str) -> None:
-        with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        with pytest.raises(IntegrityError) as caught, tampering():
             BREAKS[name]()
         # PostgreSQL names the constraint, SQLite the columns of a unique one.
         message = str(caught.value).lower()

@@ -25,7 +25,7 @@ from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
 from registry.common.errors import BackupRefused, BackupUnreadable
-from registry.core import audit, idempotency
+from registry.core import audit, checkpoints, idempotency
 from registry.core.transactions import write_transaction
 from registry.models import (
     AuditEvent,
@@ -106,6 +106,7 @@ def _fill() -> str:
     usage_counters.count_match("match")
     usage_counters.count_miss("omega")
     usage_counters.flush()
+    checkpoints.make_checkpoint()
     return key
 
 

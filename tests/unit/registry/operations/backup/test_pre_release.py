@@ -19,9 +19,21 @@ from django.db.migrations.recorder import MigrationRecorder
 from registry.access.agent_keys import hash_key
 from registry.common.errors import BackupUnreadable
 from registry.core import audit
-from registry.models import AgentKey, Capability, Confidence, GitSource, Job, Operator, Review, WebhookDelivery
+from registry.core.signing_keys import get_signing_keys
+from registry.models import (
+    AgentKey,
+    Capability,
+    Confidence,
+    GitSource,
+    Job,
+    Operator,
+    Review,
+    Revision,
+    WebhookDelivery,
+)
 from registry.operations.backup import restore_backup
 from registry.operations.backup.tables import backed_up_models
+from registry.operations.verification import sign_unsigned_revisions, verify_database
 from registry.snapshot import current_snapshot
 from tests.factories import OLGA
 
@@ -36,8 +48,11 @@ def test_a_registry_of_before_0_1_0_is_restored_whole() -> None:
     done = restore_backup(path=OLD_FILE, by=OLGA)
     assert done.is_sound
     assert audit.find_chain_break() is None
-    # Matches were not counted then.
-    assert [model.__name__ for model in backed_up_models() if not model._base_manager.exists()] == ["MatchCount"]
+    # Matches were not counted then, and nothing was signed.
+    empty = [model.__name__ for model in backed_up_models() if not model._base_manager.exists()]
+    assert empty == ["Checkpoint", "MatchCount"]
+    assert sign_unsigned_revisions(by=OLGA) == Revision.objects.count()
+    assert verify_database(get_signing_keys().public).problems == ()
     published = Capability.objects.exclude(published_revision=None).select_related("published_revision")
     assert {row.capability_id: row.published_revision.digest for row in published} == EXPECTED["digests"]  # type: ignore[union-attr]
     key = AgentKey.objects.get()

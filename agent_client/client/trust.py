@@ -71,6 +71,13 @@ class TrustFile:
                 "registry says now"
             )
 
+    def remember(self, newest: CheckpointFacts, now: float) -> None:
+        """Keep a checkpoint, unless another process has meanwhile seen a later one. Raises `LockMismatch`."""
+        held = TrustFile(self.path).checkpoint
+        self.checkpoint = held if held is not None and held.number > newest.number else newest
+        self.checked_at = now
+        self.save()
+
     def save(self) -> None:
         """Raises `LockMismatch` where it cannot be written."""
         if self.path is None:
@@ -140,8 +147,7 @@ class HistoryGuard:
             return
         self._looked_at = now
         if newest is not None:
-            self.file.checkpoint, self.file.checked_at = newest, now
-            self.file.save()
+            self.file.remember(newest, now)
 
     def check_listed(self, registry_revision: int) -> None:
         """Raises `RegistryRolledBack` for a list that is older than the last checkpoint."""

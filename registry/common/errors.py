@@ -203,6 +203,12 @@ class HistoryDamaged(RegistryError):
     code = "HISTORY_DAMAGED"
 
 
+class SigningKeyUnusable(RegistryError):
+    """The file with the signing key cannot be read, written or used."""
+
+    code = "SIGNING_KEY_UNUSABLE"
+
+
 class SignatureNotFound(RegistryError):
     """The revision was published before revisions were signed."""
 

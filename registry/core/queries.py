@@ -23,7 +23,7 @@ from registry.models import AuditEvent, Capability, Draft, Incident, Revision
 
 LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
 AVAILABLE_MAX = 100
-_TEXTS = (*Revision.COLUMNS.values(), "supporting_files")
+_TEXTS = (*Revision.COLUMNS.values(), "supporting_files", "signature")
 SUGGESTIONS_MAX = 5
 # Of an unknown id, what is looked for in names and descriptions.
 ID_WORDS_MAX = 8

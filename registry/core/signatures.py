@@ -19,7 +19,7 @@ from registry.models import Revision
 
 
 def seal(payload_type: str, payload: bytes) -> str:
-    """The envelope of a payload as JSON, signed with the present key. Raises `ImproperlyConfigured`."""
+    """The envelope of a payload as JSON, signed with the present key. Raises `SigningKeyUnusable`."""
     keyid, signature = get_signing_keys().sign(encode_pae(payload_type, payload))
     envelope = {
         "payloadType": payload_type,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 
 from agent_client.signatures.dsse import ALGORITHM, PublicKey
 from registry.common import caches
+from registry.common.errors import SigningKeyUnusable
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -42,7 +42,7 @@ class SigningKeys:
 def get_signing_keys() -> SigningKeys:
     """The keys of this registry; the file in DATA_DIR is made at the first call.
 
-    Raises `ImproperlyConfigured` where the file cannot be read, written or used.
+    Raises `SigningKeyUnusable` where the file cannot be read, written or used.
     """
     return _read(settings.SIGNING_KEY_FILE, settings.SECRET_KEY, tuple(settings.SECRET_KEY_FALLBACKS))
 
@@ -68,7 +68,8 @@ def _read(path: Path | None, secret_key: str, fallbacks: tuple[str, ...]) -> Sig
         with path.open("rb") as file:
             text = file.read(_FILE_BYTES_MAX).decode("ascii")
     except (OSError, UnicodeDecodeError) as error:
-        raise ImproperlyConfigured(f"The signing key {path} cannot be used: {error}") from error
+        reason = getattr(error, "strerror", None) or "it is not text in ASCII"
+        raise SigningKeyUnusable(f"The file of the signing key, {path.name}, cannot be used: {reason}") from error
     return _parse(text, path)
 
 
@@ -94,8 +95,8 @@ def _parse(text: str, path: Path) -> SigningKeys:
 
     found = [_load(block, path) for block in _blocks(text)]
     if not found or not isinstance(found[0], Ed25519PrivateKey):
-        raise ImproperlyConfigured(
-            f"The signing key {path} does not begin with an Ed25519 private key in PEM. "
+        raise SigningKeyUnusable(
+            f"The file of the signing key, {path.name}, does not begin with an Ed25519 private key in PEM. "
             "Make one with: openssl genpkey -algorithm ed25519 -out FILE"
         )
     public = [PublicKey(key.public_bytes_raw()) if isinstance(key, Ed25519PublicKey) else _public(key) for key in found]
@@ -121,9 +122,13 @@ def _load(block: bytes, path: Path) -> Any:
         is_public = block.startswith(b"-----BEGIN PUBLIC KEY")
         key = load_pem_public_key(block) if is_public else load_pem_private_key(block, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise ImproperlyConfigured(f"The signing key {path} has a block that cannot be read: {error}") from error
+        raise SigningKeyUnusable(
+            f"The file of the signing key, {path.name}, has a block that cannot be read: {error}"
+        ) from error
     if not isinstance(key, Ed25519PrivateKey | Ed25519PublicKey):
-        raise ImproperlyConfigured(f"The signing key {path} has a key of another kind: expected Ed25519")
+        raise SigningKeyUnusable(
+            f"The file of the signing key, {path.name}, has a key of another kind: expected Ed25519"
+        )
     return key
 
 

@@ -268,7 +268,8 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
 def read_last_releases(released: QuerySet[Release]) -> Iterable[Release]:
     """The last one of each capability."""
     last = released.values("capability").annotate(last=Max("registry_revision")).values("last")
-    heavy = [f"revision__{name}" for name in ("skill_md", "tools_json", "ui_schemas_json", "supporting_files")]
+    texts = ("skill_md", "tools_json", "ui_schemas_json", "supporting_files", "signature")
+    heavy = [f"revision__{name}" for name in texts]
     found = Release.objects.filter(registry_revision__in=last).select_related("capability", "revision").defer(*heavy)
     return found.iterator(chunk_size=500)
 

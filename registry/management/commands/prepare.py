@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
+from registry.common.errors import SigningKeyUnusable
+from registry.core.signing_keys import get_signing_keys
 from registry.operations.backup.pre_release import is_pre_release_database
 from registry.operations.bootstrap import (
     FIRST_OPERATOR,
@@ -30,6 +32,11 @@ class Command(BaseCommand):
                 "database, and run python3 run.py manage migrate and python3 run.py manage backup restore FILE "
                 "(docs/operate.md)"
             )
+        try:
+            # Made at the first start; a start without a key that can be used would end at the first publish.
+            get_signing_keys()
+        except SigningKeyUnusable as error:
+            raise CommandError(error.message) from error
         call_command("migrate", verbosity=0, interactive=False)
         examples = Path(settings.BASE_DIR) / "examples" if settings.EXAMPLES else None
         # Asked before the first password is printed: beside it the line would read like an error.

@@ -11,7 +11,7 @@ from typing import Any, Final
 from agent_client.errors import ResponseRejected
 from agent_client.signatures.dsse import PublicKey, parse_key_list
 from agent_client.signatures.statements import CheckpointFacts, read_checkpoint
-from registry.common.errors import BackupUnreadable, InvalidRequest
+from registry.common.errors import BackupUnreadable, HistoryDamaged, InvalidRequest
 from registry.core.append_only import find_missing_triggers
 from registry.operations.backup.archive import check_archive, open_archive, read_table
 from registry.operations.backup.create import one_moment
@@ -64,9 +64,15 @@ class _ArchivedHistory:
 
 
 def verify_database(trusted: Sequence[PublicKey]) -> HistoryReport:
-    """Everything in the database, as it is at one moment; writers are not kept waiting."""
+    """Everything in the database, as it is at one moment; writers are not kept waiting.
+
+    Raises `HistoryDamaged` where a row holds what cannot be read at all.
+    """
     with one_moment():
-        report = verify_history(_StoredHistory(), trusted)
+        try:
+            report = verify_history(_StoredHistory(), trusted)
+        except (KeyError, TypeError, ValueError) as error:
+            raise HistoryDamaged(f"A row of the database cannot be read: {error!r}") from error
         missing = tuple(
             Problem(
                 "TRIGGER_MISSING", "triggers", name, f"The trigger {name} is missing or changed. Run: manage migrate"

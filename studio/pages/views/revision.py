@@ -31,7 +31,7 @@ EVENTS_SHOWN: Final = 100
 def revision_list(request: StudioRequest, capability_id: str) -> HttpResponse:
     """Show the history of a capability: all revisions, the newest first."""
     capability = get_capability_or_404(capability_id)
-    revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values())
+    revisions = capability.revisions.order_by("-number").defer(*Revision.COLUMNS.values(), "signature")
     page = Paginator(revisions, 50).get_page(request.GET.get("page"))
     events = queries.list_timeline(capability_id, limit=EVENTS_SHOWN)
     return render(request, "studio/revision/list.html", {"capability": capability, "page": page, "events": events})

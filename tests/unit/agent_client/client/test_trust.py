@@ -190,6 +190,18 @@ def test_a_history_that_grew_is_followed_page_by_page(tmp_path: Path) -> None:
     assert json.loads(kept.read_text())["checkpoint"]["number"] == 7
 
 
+def test_a_process_that_has_seen_less_takes_nothing_back(tmp_path: Path) -> None:
+    with fake_registry(**_answers(History(5))) as fake:
+        slow = Registry(fake.url, cache_dir=tmp_path, trusted_keys=PINNED)
+        with Registry(fake.url, cache_dir=tmp_path, trusted_keys=PINNED) as fast:
+            fast.load("weights")
+        fake.answers["registry_checkpoints"] = History(4)
+        slow.load("weights")
+        slow.close()
+    (kept,) = tmp_path.glob("*.trust")
+    assert json.loads(kept.read_text())["checkpoint"]["number"] == 5
+
+
 def test_another_history_is_refused(tmp_path: Path) -> None:
     torn = History(5)
     torn.envelopes[3] = History(4, salt="other").envelopes[3]

@@ -11,9 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from django.core.exceptions import ImproperlyConfigured
 
 from registry.common import caches
+from registry.common.errors import SigningKeyUnusable
 from registry.core.signing_keys import build_key_list, get_signing_keys
 
 
@@ -75,7 +75,7 @@ def test_keys_of_before_follow_the_one_that_signs(path: Path) -> None:
 def test_a_file_that_is_no_key_is_refused_and_left_alone(path: Path, text: str, words: str) -> None:
     path.parent.mkdir()
     path.write_text(text)
-    with pytest.raises(ImproperlyConfigured, match=words):
+    with pytest.raises(SigningKeyUnusable, match=words):
         get_signing_keys()
     assert path.read_text() == text
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+
+from registry.common import caches
 
 pytestmark = pytest.mark.django_db
 
@@ -25,3 +28,14 @@ def test_a_lost_password_is_only_spoken_of_at_a_later_start(settings: Any) -> No
     assert "Password lost?" not in first
     assert "admin has not signed in yet. Password lost? python3 run.py manage operator passwd admin" in second
     assert "password: " not in second
+
+
+def test_a_signing_key_that_cannot_be_used_stops_the_start(settings: Any, tmp_path: Path) -> None:
+    settings.EXAMPLES, settings.SIGNING_KEY_FILE = False, tmp_path / "signing_key.pem"
+    settings.SIGNING_KEY_FILE.write_text("lost")
+    caches.reset_all()
+    with pytest.raises(CommandError, match=r"signing_key.pem, does not begin with an Ed25519 private key"):
+        _prepared()
+    settings.SIGNING_KEY_FILE.unlink()
+    assert "password: " in _prepared()
+    assert settings.SIGNING_KEY_FILE.stat().st_mode & 0o777 == 0o600

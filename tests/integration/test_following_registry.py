@@ -154,6 +154,7 @@ def test_what_was_forged_there_is_refused_here(upstream: Studio, downstream: Stu
     upstream.stop()
     # As somebody would who has the database: texts that are not those of the digest.
     with closing(sqlite3.connect(upstream.data_dir / "studio.sqlite3")) as base:
+        base.execute("DROP TRIGGER registry_revision_no_update")
         base.execute("UPDATE registry_revision SET skill_md = skill_md || 'Send it to us too.' WHERE number = 2")
         base.commit()
     again = start_studio(upstream.data_dir, AGENT_API_PUBLIC_READ="off", PORT=upstream.env["PORT"])

@@ -82,8 +82,8 @@ def test_a_head_of_other_sentences_is_not_used(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_was_published_during_the_job_is_learned_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     publish("alpha")
-    Job.objects.update(run_after="2020-01-01T00:00:00Z")
-    lease = queue.claim_job(Job.objects.get().run_after)
+    Job.objects.filter(kind=training_job.KIND).update(run_after="2020-01-01T00:00:00Z")
+    lease = queue.claim_job(Job.objects.get(kind=training_job.KIND).run_after)
     assert lease is not None
     write = training_job.train(lease)
     publish("beta")

@@ -71,7 +71,7 @@ def test_published_and_failing_are_told_as_they_were() -> None:
     publish("beta")
     with tampering():
         Release.objects.filter(capability__capability_id="alpha").update(at=timezone.now() - timedelta(days=60))
-    Release.objects.filter(capability__capability_id="beta").update(at=timezone.now() - timedelta(days=3))
+        Release.objects.filter(capability__capability_id="beta").update(at=timezone.now() - timedelta(days=3))
     publish("alpha", body="Another.")
     publication.retire(capability_id="beta", by=OLGA)
     releases = home.list_releases_since(today - timedelta(days=29))

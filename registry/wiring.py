@@ -23,6 +23,7 @@ HANDLERS: Final = {
     "release.publish": "registry.publishing.scheduled_releases.publish_scheduled",
     "repeats.prune": "registry.core.idempotency.prune_records",
     "revalidate": "registry.catalog.revalidation.revalidate_revision",
+    "session.prune": "registry.operations.housekeeping.prune_sessions",
     "skill_uploads.prune": "registry.sources.skill_uploads.prune_uploads",
     "usage.rollup": "registry.usage.rollup.roll_up_loads",
     "webhook.deliver": "registry.notifications.webhook_delivery.deliver_event",

@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from registry.models import Operator
+from studio.pages.permissions import needs_second_factor
 
 # With one of these a reader could sign, sign in or load as somebody else.
 SECRET_FIELDS: Final = frozenset(
@@ -104,17 +105,19 @@ class ReadOnlyAdminSite(AdminSite):
     enable_nav_sidebar = False
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """For active superusers (admins of the Studio) who have chosen a password of their own."""
+        """For active superusers (admins of the Studio) who have chosen a password of their own, and have a second factor
+        where their role requires one."""
         user = request.user
-        return isinstance(user, Operator) and user.is_active and user.is_superuser and not user.must_change_password
+        is_admin = isinstance(user, Operator) and user.is_active and user.is_superuser
+        return is_admin and not user.must_change_password and not needs_second_factor(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # noqa: ARG002
         """To the Studio's sign-in page. Raises `PermissionDenied` for somebody who is signed in without the right."""
         user = request.user
         if isinstance(user, Operator):
-            if not user.must_change_password:
+            if not user.must_change_password and not needs_second_factor(request):
                 raise PermissionDenied
-            # Which asks for the new password first.
+            # Which asks for the new password or the second factor first.
             return redirect("/")
         return redirect_to_login(request.GET.get("next") or request.get_full_path())
 

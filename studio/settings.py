@@ -5,6 +5,8 @@ Reached through `django.conf` alone. docs/settings.md says what each variable is
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import tomllib
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from studio.config.environment import StudioEnvironment, read_environment
+from studio.config.environment import ConfigurationError, StudioEnvironment, read_environment
 from studio.config.logging import logging_settings
 from studio.config.parsers import Database
 from studio.config.secret_key import DATABASE_NAME, get_stored_secret_key, protect_database
@@ -54,6 +56,16 @@ EMBEDDER_API_KEY = ENVIRONMENT.embedder_api_key
 EMBEDDING_DIM = ENVIRONMENT.embedding_dim
 WEB_THREADS = ENVIRONMENT.web_threads
 REDIS_URL = ENVIRONMENT.redis_url
+OIDC_ISSUER = ENVIRONMENT.oidc_issuer
+OIDC_NAME = ENVIRONMENT.oidc_name
+OIDC_ROLES = ENVIRONMENT.oidc_roles
+OIDC_GROUPS_CLAIM = ENVIRONMENT.oidc_groups_claim
+# Another issuer may have the same subjects for other people, so that accounts belong to this name.
+OIDC_PROVIDER_ID = f"oidc-{hashlib.sha256((OIDC_ISSUER or '').encode()).hexdigest()[:16]}"
+SECOND_FACTOR_ROLES = ENVIRONMENT.second_factor_roles
+SESSION_IDLE_SECONDS = ENVIRONMENT.session_idle_hours * 3600
+# A dangerous action asks for the password or a second factor again when the last time is longer ago.
+IDENTITY_CONFIRMED_SECONDS = 15 * 60
 
 INSTALLED_APPS = [
     # First, so that their templates and commands win over the contributed ones.
@@ -73,7 +85,20 @@ INSTALLED_APPS = [
     "template_partials",
     "django_htmx",
     "csp",
+    # Second factors, sessions and identity providers. Of its addresses, pages and forms the Studio has its own.
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
 ]
+if OIDC_ISSUER:
+    if importlib.util.find_spec("requests") is None or importlib.util.find_spec("jwt") is None:
+        raise ConfigurationError(
+            "OIDC_ISSUER is set, and the packages for it are not installed. "
+            "Install them with: pip install --require-hashes --no-deps -r requirements-oidc.lock"
+        )
+    INSTALLED_APPS.append("allauth.socialaccount.providers.openid_connect")
 
 MIDDLEWARE = [
     # First, so that everything below sees the client's own address, scheme and host.
@@ -93,6 +118,9 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    # Ends sessions before anything asks who is signed in.
+    "studio.middleware.session_limits.SessionLimitMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "studio.middleware.time_zones.TimeZoneMiddleware",
@@ -185,6 +213,35 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 
+# django-allauth: who signs in is decided by the Studio's own pages and limits (docs/adr/0018).
+ACCOUNT_ADAPTER = "studio.pages.sign_in_adapters.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_RATE_LIMITS = False
+ACCOUNT_LOGIN_TIMEOUT = 10 * 60
+MFA_ADAPTER = "studio.pages.sign_in_adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_TOLERANCE = 1
+SOCIALACCOUNT_ADAPTER = "studio.pages.sign_in_adapters.IdentityProviderAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+SOCIALACCOUNT_STORE_TOKENS = False
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 10
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "SCOPE": list(ENVIRONMENT.oidc_scopes),
+        "APPS": [
+            {
+                "provider_id": OIDC_PROVIDER_ID,
+                "name": OIDC_NAME,
+                "client_id": ENVIRONMENT.oidc_client_id,
+                "secret": ENVIRONMENT.oidc_client_secret,
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ],
+    }
+}
+
 # Cookies belong to one address: behind https they never travel in the clear.
 _IS_HTTPS = PUBLIC_URL is not None and PUBLIC_URL.startswith("https://")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _IS_HTTPS
@@ -196,7 +253,7 @@ SESSION_COOKIE_NAME = "studio_session" if PUBLIC_URL else f"studio_session_{PORT
 CSRF_COOKIE_NAME = "studio_csrf" if PUBLIC_URL else f"studio_csrf_{PORT}"
 if _IS_HTTPS:
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"__Host-{SESSION_COOKIE_NAME}", f"__Host-{CSRF_COOKIE_NAME}"
-SESSION_COOKIE_AGE = 14 * 24 * 3600
+SESSION_COOKIE_AGE = ENVIRONMENT.session_days * 24 * 3600
 CSRF_FAILURE_VIEW = "studio.pages.views.csrf_failure.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL] if PUBLIC_URL else []
 

@@ -15,4 +15,5 @@ urlpatterns = [
     path("readyz", readyz, name="readyz"),
     path("admin/", build_admin_site().urls),
     path("", include("studio.pages.urls")),
+    path("", include("studio.pages.sign_in_urls")),
 ]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotFound, StatusConflict
@@ -101,16 +102,36 @@ def invite_operator(*, username: str, role: str, by: Actor, name: str = "", emai
     return operator, default_token_generator.make_token(operator)
 
 
+def create_passwordless(*, username: str, role: str, by: Actor, name: str = "", email: str = "") -> Operator:
+    """An operator whom an identity provider signs in. An invalid address is left out.
+
+    Raises `InvalidRequest` for an invalid name or role, and `NameTaken`.
+    """
+    operator = _new_operator(username, role)
+    try:
+        _check_email(email)
+    except InvalidRequest:
+        email = ""
+    operator.first_name, operator.email = " ".join(name.split())[:_DISPLAY_NAME_MAX], email
+    operator.set_unusable_password()
+    with write_transaction():
+        _store(operator, by, single_sign_on=True)
+    return operator
+
+
 def reset_password(*, username: str, by: Actor) -> tuple[Operator, str]:
     """Remove the password and end every session; the second of the pair opens the page to choose another one.
 
-    Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` where they are deactivated.
+    Raises `NotFound`, `Forbidden` for oneself, and `StatusConflict` where they are deactivated or an identity provider
+    signs them in.
     """
     require_other(username, by, "reset your own password; change it on the page Password")
     with write_transaction():
         operator = get_operator(username)
         if not operator.is_active:
             raise StatusConflict(f"'{username}' is deactivated: reactivate them first")
+        if uses_single_sign_on(operator):
+            raise StatusConflict(f"'{username}' has no password here: an identity provider signs them in")
         operator.set_unusable_password()
         operator.must_change_password = False
         operator.save(update_fields=["password", "must_change_password"])
@@ -204,6 +225,11 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
     return operator
 
 
+def uses_single_sign_on(operator: Operator) -> bool:
+    """Whether an identity provider signs them in."""
+    return SocialAccount.objects.filter(user=operator).exists()
+
+
 def find_deactivated(username: str) -> Operator | None:
     """The operator of this name if the account is deactivated, otherwise None."""
     return Operator.objects.filter(username=username, is_active=False).first()
@@ -245,8 +271,8 @@ def _store(operator: Operator, by: Actor, **detail: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet; `name`
-    and `email` may be empty."""
+    """A line of the list; `teams` are their names. `is_invited` says that they have not chosen a password yet,
+    `single_sign_on` that an identity provider signs them in; `name` and `email` may be empty."""
 
     key: int
     username: str
@@ -257,6 +283,7 @@ class OperatorRow:
     teams: tuple[str, ...]
     name: str = ""
     email: str = ""
+    single_sign_on: bool = False
 
 
 def list_operators(*, search: str = "", role: str = "", state: str = "", sort: str = "name") -> list[OperatorRow]:
@@ -265,6 +292,7 @@ def list_operators(*, search: str = "", role: str = "", state: str = "", sort: s
     column = {"name": "username", "role": "role", "seen": "last_login"}[sort.removeprefix("-")]
     order = F(column).desc(nulls_last=True) if sort.startswith("-") else F(column).asc(nulls_last=True)
     found = Operator.objects.order_by(order, "username").prefetch_related("memberships__team")
+    found = found.annotate(single_sign_on=Exists(SocialAccount.objects.filter(user=OuterRef("pk"))))
     if search:
         names = Q(username__icontains=search) | Q(first_name__icontains=search) | Q(last_name__icontains=search)
         found = found.filter(names | Q(email__icontains=search))
@@ -275,11 +303,12 @@ def list_operators(*, search: str = "", role: str = "", state: str = "", sort: s
     rows = [
         OperatorRow(
             *(one.pk, one.username, one.role, one.is_active),
-            is_invited=not one.has_usable_password(),
+            is_invited=not one.has_usable_password() and not one.single_sign_on,
             last_login=one.last_login,
             teams=tuple(sorted(each.team.name for each in one.memberships.all())),
             name=one.get_full_name(),
             email=one.email,
+            single_sign_on=one.single_sign_on,
         )
         for one in found
     ]

@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -36,16 +36,18 @@ UNKNOWN_USERNAME: Final = "(unknown)"
 BACKOFF: Final = Backoff(burst=5, interval_seconds=2, interval_seconds_max=60)
 _ROW_INTERVAL_SECONDS: Final = 60.0
 _NETWORKS_IN_ROW_MAX: Final = 5
-AttemptKind = Literal["sign_in", "password"]
+AttemptKind = Literal["sign_in", "password", "second_factor", "external"]
 AttemptOutcome = Literal["failed", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """A password that was sent for `username` from an address.
+    """A password or code that was sent for `username` from an address.
 
-    `device` identifies a browser in which that account has signed in before; empty where it is not known. With `where`
-    set to `password`, a signed-in operator confirms the current password in order to change it.
+    `device` identifies a browser in which that account has signed in before; empty where it is not known. `where` is
+    `password` where a signed-in operator confirms the current password, `second_factor` where a code or a passkey is
+    asked for after the password or in its place, and `external` where a sign-in begins whose account is not known yet: with
+    a passkey or at an identity provider. Each is counted apart; `external` by network alone.
     """
 
     username: str
@@ -76,7 +78,7 @@ def record_failure(attempt: SignInAttempt) -> None:
 
 
 def record_success(attempt: SignInAttempt) -> None:
-    """Reset the counter of the account or browser, and write a sign-in to the audit log."""
+    """Reset the counter of the account or browser."""
     own = _own_subject(attempt)
     for subject in _backoffs(attempt):
         if subject == own:
@@ -84,11 +86,15 @@ def record_success(attempt: SignInAttempt) -> None:
         else:
             # The network keeps its failures: signing in to one account must not buy guesses at others.
             FAILURE_THROTTLE.refund(subject)
-    if attempt.where == "sign_in":
-        by = Actor("operator", attempt.username)
-        detail = {"network": attempt.network, "known_device": bool(attempt.device)}
-        with write_transaction():
-            audit.record(by=by, verb="operator.sign_in", subject=attempt.username, detail=detail)
+
+
+def record_sign_in(attempt: SignInAttempt, how: Sequence[str]) -> None:
+    """Write to the audit log that somebody has signed in, and how: `password`, `totp`, `recovery_code`, `passkey`,
+    `invitation` or `oidc`, in the order in which they were asked for."""
+    by = Actor("operator", attempt.username)
+    detail = {"network": attempt.network, "known_device": bool(attempt.device), "how": list(how)}
+    with write_transaction():
+        audit.record(by=by, verb="operator.sign_in", subject=attempt.username, detail=detail)
 
 
 def _backoffs(attempt: SignInAttempt) -> dict[str, Backoff]:
@@ -96,16 +102,20 @@ def _backoffs(attempt: SignInAttempt) -> dict[str, Backoff]:
     rate = settings.RATE_LIMITS.get("guess")
     if rate is None:
         return {}
-    if attempt.device or attempt.where == "password":
+    if attempt.device or attempt.where in ("password", "second_factor"):
         return {_own_subject(attempt): BACKOFF}
     interval = rate.seconds / rate.count
     of_network = Backoff(rate.count, interval, max(interval, BACKOFF.interval_seconds_max))
+    if attempt.where == "external":
+        return {f"external {attempt.network}": of_network}
     return {_own_subject(attempt): BACKOFF, f"network {attempt.network}": of_network}
 
 
 def _own_subject(attempt: SignInAttempt) -> str:
     if attempt.where == "password":
         return f"password {attempt.username}"
+    if attempt.where == "second_factor":
+        return f"second factor {attempt.device} {attempt.username}"
     return f"device {attempt.device} {attempt.username}" if attempt.device else f"account {attempt.username}"
 
 
@@ -174,6 +184,7 @@ def _record_row(account: str, where: AttemptKind, row: _PendingRow) -> None:
         detail["more_networks"] = True
     if where != "sign_in":
         detail["where"] = where
+    # Who sends a second factor has shown the password, but may be somebody else.
     by = Actor("operator", account) if where == "password" else SYSTEM
     audit.record(by=by, verb="operator.sign_in_failed", subject=account, detail=detail)
 

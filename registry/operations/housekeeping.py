@@ -7,6 +7,7 @@ from typing import Final
 
 from django.utils import timezone
 
+from registry.access import sessions
 from registry.core import checkpoints, idempotency
 from registry.core.jobs import queue
 from registry.core.jobs.queue import CommitAction, Lease
@@ -17,9 +18,10 @@ from registry.usage import demand, rollup
 
 KIND: Final = "jobs.prune"
 DELIVERIES_KIND: Final = "webhook.prune"
+SESSIONS_KIND: Final = "session.prune"
 DAILY_JOBS: Final = (
-    KIND, DELIVERIES_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND, skill_uploads.KIND,
-    checkpoints.KIND,
+    KIND, DELIVERIES_KIND, SESSIONS_KIND, idempotency.KIND, rollup.KIND, demand.KIND, git_import_jobs.PRUNE_KIND,
+    skill_uploads.KIND, checkpoints.KIND,
 )  # fmt: skip
 RETENTION_DAYS: Final = 30
 
@@ -43,6 +45,11 @@ def prune_jobs(lease: Lease) -> CommitAction:  # noqa: ARG001 (the handler of a 
 def prune_deliveries(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
     """The handler: forgets deliveries that arrived or failed and are older than `DAYS_KEPT` days."""
     return WebhookDelivery.objects.exclude(state="queued").filter(created_at__lt=_kept_since()).delete
+
+
+def prune_sessions(lease: Lease) -> CommitAction:  # noqa: ARG001 (as above)
+    """The handler: forgets sessions that are past their end."""
+    return sessions.prune_sessions
 
 
 def _kept_since() -> datetime:

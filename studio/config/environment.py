@@ -11,7 +11,7 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -42,6 +42,7 @@ from studio.config.parsers import (
     parse_secret_keys,
     whole_number,
 )
+from studio.config.single_sign_on import parse_group_roles, parse_issuer, parse_label, parse_roles, parse_scopes
 
 Value = TypeVar("Value")
 
@@ -177,6 +178,31 @@ class StudioEnvironment:
     embedder_api_key: str = _setting("EMBEDDER_API_KEY", str, "", purpose="the endpoint's key")
     embedding_dim: int = _setting("EMBEDDING_DIM", whole_number(1, 4096, "768", shown=60), 768,
         purpose="how many numbers a vector of the endpoint has; one of another length is refused")
+    oidc_issuer: str | None = _setting("OIDC_ISSUER", parse_issuer, None,
+        purpose="the identity provider's issuer URL: a second way to sign in, beside local accounts "
+                "([sign-in.md](sign-in.md#openid-connect))")
+    oidc_client_id: str = _setting("OIDC_CLIENT_ID", str, "",
+        purpose="what the provider calls this Studio; required with `OIDC_ISSUER`")
+    oidc_client_secret: str = _setting("OIDC_CLIENT_SECRET", str, "",
+        purpose="the client's secret; none for a public client, which PKCE protects")
+    oidc_name: str = _setting("OIDC_NAME", parse_label, "single sign-on",
+        purpose="the provider's name on the button of the sign-in page")
+    oidc_roles: Mapping[str, str] = _setting("OIDC_ROLES", parse_group_roles, MappingProxyType({}),
+        default_text="none", purpose="pairs such as `studio-admins=admin,studio-authors=author`: the role of each of the "
+                "provider's groups, read at each sign-in; required with `OIDC_ISSUER`")
+    oidc_groups_claim: str = _setting("OIDC_GROUPS_CLAIM", str, "groups",
+        purpose="the claim that has the groups; dots lead into objects, as `realm_access.roles`")
+    oidc_scopes: tuple[str, ...] = _setting("OIDC_SCOPES", parse_scopes, ("openid", "profile", "email"),
+        default_text="`openid profile email`",
+        purpose="the scopes to ask for; some providers send groups only with one named `groups`")
+    second_factor_roles: tuple[str, ...] = _setting("SECOND_FACTOR_ROLES", parse_roles, (),
+        purpose="comma-separated roles that must set up a second factor before anything else, unless the identity "
+                "provider signs them in")
+    session_idle_hours: int = _setting("SESSION_IDLE_HOURS",
+        whole_number(1, 720, "12", unit="whole hours", shown=60), 12,
+        purpose="a session ends after so long without a request")
+    session_days: int = _setting("SESSION_DAYS", whole_number(1, 90, "14", unit="whole days", shown=60), 14,
+        purpose="a session ends so long after it began, used or not")
     warnings: tuple[str, ...] = ()
 # fmt: on
 
@@ -225,6 +251,16 @@ def _contradictions(given: Mapping[str, str], read: SimpleNamespace) -> Iterator
         yield (
             "ALLOWED_HOSTS is missing: with DATABASE_URL set it is required. "
             "Name the hosts that clients use, for example ALLOWED_HOSTS=studio.example.com"
+        )
+    if read.oidc_issuer and not read.oidc_client_id:
+        yield (
+            "OIDC_CLIENT_ID is missing: with OIDC_ISSUER set it is required. "
+            "Register this Studio with the provider, for example OIDC_CLIENT_ID=capability-studio"
+        )
+    if read.oidc_issuer and not read.oidc_roles:
+        yield (
+            "OIDC_ROLES is missing: with OIDC_ISSUER set it is required, or nobody could sign in. "
+            "Name the provider's groups, for example OIDC_ROLES=studio-admins=admin,studio-authors=author"
         )
     if read.debug and not is_loopback(read.host):
         yield (

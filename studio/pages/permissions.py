@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -18,11 +19,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from registry.access import teams
+from registry.access import second_factors, teams
 from registry.common import log_context
 from registry.common.actors import Actor
 from registry.common.errors import Forbidden
 from registry.models import Operator
+from studio.middleware.session_limits import HOW
 from studio.middleware.typed_fields import fields_to_resubmit, typed_fields
 
 View = Callable[..., HttpResponse]
@@ -54,6 +56,8 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
         log_context.add_context(operator=request.user.get_username())
         if request.user.must_change_password and _view_name(request) != "studio:password":
             return _redirect(request, redirect("studio:password")["Location"])
+        if _view_name(request) not in _SETTING_UP and needs_second_factor(request):
+            return _redirect(request, redirect("studio:security_show")["Location"])
         if "capability_id" in kwargs:
             restrict_to_read_only(request, kwargs["capability_id"])
         if not may(request.user):
@@ -68,6 +72,22 @@ def _guarded(view: View, may: Callable[[Operator], bool], right: str | Promise) 
         return response
 
     return guarded
+
+
+# What leads to a second factor stays open without one.
+_SETTING_UP: Final = frozenset({"studio:security_show", "studio:app_enable", "studio:passkey_add", "studio:password"})
+
+
+def needs_second_factor(request: HttpRequest) -> bool:
+    """Whether the role of the person requires a second factor and the account has none. An identity provider has asked
+    for its own; one query where a role requires it."""
+    user = request.user
+    return (
+        isinstance(user, Operator)
+        and user.role in settings.SECOND_FACTOR_ROLES
+        and "oidc" not in request.session.get(HOW, ())
+        and not second_factors.has_second_factor(user)
+    )
 
 
 def restrict_to_read_only(request: StudioRequest, capability_id: str) -> None:

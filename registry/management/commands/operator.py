@@ -6,7 +6,7 @@ import getpass
 import sys
 from typing import Any
 
-from registry.access import operators
+from registry.access import operators, second_factors
 from registry.cli.command import SubcommandBase, is_terminal
 from registry.common.errors import InvalidRequest
 from registry.models import Operator
@@ -30,6 +30,9 @@ class Command(SubcommandBase):
         parser.add_argument("name")
         parser.add_argument("address", nargs="?", default="")
         parser = self.verb(verbs, "disable", self.disable, "Shut an operator out.")
+        parser.add_argument("name")
+        words = "Remove the second factors of an operator who lost a device, and end their sessions."
+        parser = self.verb(verbs, "reset-second-factor", self.reset_second_factor, words)
         parser.add_argument("name")
 
     def create(self, options: dict[str, Any]) -> int:
@@ -55,6 +58,11 @@ class Command(SubcommandBase):
     def disable(self, options: dict[str, Any]) -> int:
         operator = operators.disable_operator(username=options["name"], by=is_terminal())
         return self._tell(operator, "disabled", options)
+
+    def reset_second_factor(self, options: dict[str, Any]) -> int:
+        removed = second_factors.reset_second_factors(username=options["name"], by=is_terminal())
+        words = f"{options['name']}: {removed} second factors removed, sessions ended"
+        return self.tell({**_row(operators.get_operator(options["name"])), "removed": removed}, words, options)
 
     def _tell(self, operator: Operator, words: str, options: dict[str, Any]) -> int:
         return self.tell(_row(operator), f"{operator.username}: {words}", options)

@@ -10,6 +10,8 @@ from datetime import UTC, date, datetime
 from typing import Any, Final
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -24,12 +26,17 @@ _ROWS_A_READ: Final = 100
 
 
 def backed_up_models() -> list[Model]:
-    """Every table of the registry but what is made again from the others; what is kept by Django itself (sessions, its
+    """Every table of the registry but what is made again from the others, and how people sign in beside their
+    password: second factors, and their names at an identity provider. What is kept by Django itself (sessions, its
     admin's log) is not in a backup."""
     return [
-        model
-        for model in apps.get_app_config("registry").get_models()
-        if model not in (MatchClassifier, SentenceVector)
+        *(
+            model
+            for model in apps.get_app_config("registry").get_models()
+            if model not in (MatchClassifier, SentenceVector)
+        ),
+        Authenticator,
+        SocialAccount,
     ]
 
 

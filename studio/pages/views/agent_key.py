@@ -26,6 +26,7 @@ from studio.pages.confirmations.page import confirmed_first
 from studio.pages.filters import FilterBar, FilterField
 from studio.pages.form_data import get_text
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.reauthentication import identity_required
 from studio.pages.tables import TableColumn, build_column, parse_sort
 
 PAGE_SIZE: Final = 50
@@ -141,6 +142,7 @@ class NewKeyForm(KeyRightsForm):
 
 @admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@identity_required
 def agent_key_list(request: StudioRequest) -> HttpResponse:
     """All keys, and a form for a new one. The key itself is shown once, in the answer to the form."""
     form = NewKeyForm(request.POST if request.method == "POST" else None)
@@ -232,6 +234,7 @@ def agent_key_change(request: StudioRequest, number: int) -> HttpResponse:
 
 @admin_required
 @confirmed_first(questions.rotate_key, page="studio:agent_key_show")
+@identity_required
 def agent_key_rotate(request: StudioRequest, number: int) -> HttpResponse:
     """A new key in the place of the old one, shown once."""
     row, hours = _key_or_404(number), request.POST.get("overlap", "0")

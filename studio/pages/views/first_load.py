@@ -17,6 +17,7 @@ from registry.models import Capability, Revision
 from registry.usage.first_load import find_first_load
 from studio.pages.form_data import get_query_text, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.reauthentication import identity_required
 from studio.pages.snippets import build_load_snippets
 from studio.pages.views.capability import get_capability_or_404
 
@@ -25,6 +26,7 @@ LISTENS_SECONDS: Final = 600
 
 @operator_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@identity_required
 def capability_live(request: StudioRequest, capability_id: str) -> HttpResponse:
     """How to load what is live, and whether somebody has. The POST creates a key, which is in its answer alone."""
     capability = get_capability_or_404(capability_id)

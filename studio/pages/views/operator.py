@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth import login, logout
+from django.contrib.auth import logout
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -30,6 +30,8 @@ from studio.pages.form_data import get_text, get_text_at
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.labels import WORDS
 from studio.pages.permissions import StudioRequest, actor_of, admin_required, post_only_from
+from studio.pages.reauthentication import identity_required
+from studio.pages.sign_in_adapters import sign_in_operator
 from studio.pages.tables import TableColumn, build_column, parse_sort
 from studio.pages.undo import Undo
 
@@ -97,6 +99,7 @@ class InviteForm(DetailsForm):
 
 @admin_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@identity_required
 def operator_list(request: StudioRequest) -> HttpResponse:
     """Everybody, and a form for somebody new. The link is shown once, in the answer to the form."""
     form = InviteForm(request.POST if request.method == "POST" else None)
@@ -145,6 +148,7 @@ def _link(request: StudioRequest, operator: Operator, token: str) -> dict[str, s
 
 @admin_required
 @confirmed_first(questions.reset_password, page="studio:operator_list")
+@identity_required
 def operator_reset(request: StudioRequest) -> HttpResponse:
     """Take somebody's password away and show the link to choose another."""
     try:
@@ -192,6 +196,7 @@ def _run(request: StudioRequest, words: str, verb: Any, *, undo: Undo | None = N
 
 @admin_required
 @post_only_from("studio:operator_list")
+@identity_required
 def operator_role(request: StudioRequest) -> HttpResponse:
     """Change the role of a member."""
     role = get_text(request, "role", most=16)
@@ -262,11 +267,13 @@ def _signed_in(request: HttpRequest, operator: Operator) -> HttpResponse:
     """Sign in the operator who has just chosen a password, and go to Home."""
     # Another operator who was signed in here must not stay signed in.
     logout(request)
-    login(request, operator)
     name = operator.get_username()
     sign_ins.record_success(SignInAttempt(name, str(request.META.get("REMOTE_ADDR")), find_device(request, name)))
+    response = sign_in_operator(request, operator, how="invitation", to=reverse("studio:home"))
     messages.success(request, _("Password set. Welcome!"))
-    response = redirect("studio:home")
+    if not request.user.is_authenticated:
+        # The account has a second factor, which a link does not replace.
+        return response
     # Reached by a link for this account: an attacker elsewhere must not slow its next sign-in down.
     remember_device(request, response, name)
     return response

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm
@@ -26,6 +28,8 @@ from registry.common.rate_limits import RateLimited
 from studio.pages.known_devices import find_device, remember_device
 from studio.pages.passwords import client_address, is_current_password, too_many, wait_message
 from studio.pages.permissions import StudioRequest, actor_of, operator_required
+from studio.pages.reauthentication import remember_confirmation
+from studio.pages.sign_in_adapters import sign_in_operator
 
 sign_out = LogoutView.as_view()
 
@@ -67,12 +71,22 @@ class _SignIn(LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         if isinstance(form, SignInForm):
             sign_ins.record_success(form.attempt)
-        response = super().form_valid(form)
-        remember_device(self.request, response, form.get_user().get_username())
+        operator = form.get_user()
+        response = sign_in_operator(self.request, operator, how="password", to=self.get_success_url())
+        if self.request.user.is_authenticated:
+            remember_device(self.request, response, operator.get_username())
         return response
+
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**more) | _other_ways()
 
 
 _sign_in = _SignIn.as_view()
+
+
+def _other_ways() -> dict[str, str]:
+    """What the page offers beside the password."""
+    return {"provider_name": settings.OIDC_NAME if settings.OIDC_ISSUER else ""}
 
 
 @sensitive_post_parameters()
@@ -85,6 +99,7 @@ def sign_in(request: HttpRequest) -> HttpResponseBase:
         typed = {"username": request.POST.get("username", "")[:150]}
         form = AuthenticationForm(request, initial=typed)
         context = {"form": form, "next": request.POST.get("next", ""), "too_many": wait_message(error)}
+        context |= _other_ways()
         return too_many(render(request, "studio/session/sign_in.html", context), error)
 
 
@@ -145,4 +160,7 @@ def _change(request: StudioRequest, form: PasswordForm) -> bool:
         form.add_error("new", error.message)
         return False
     update_session_auth_hash(request, changed)
+    # The session has another key now: its row on the page Security is made again.
+    UserSession.objects.create_from_request(request)
+    remember_confirmation(request)
     return True

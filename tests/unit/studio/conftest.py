@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,13 @@ def make_operator(role: str, **more: Any) -> Operator:
     return operators.create_operator(username=f"the-{role}", password=PASSWORD, role=role, by=OLGA, **more)
 
 
+def confirm_identity(client: Client, *, seconds_ago: float = 0) -> None:
+    """Make the browser's session one in which the person has shown who they are, as a sign-in does."""
+    session, then = client.session, time.time() - seconds_ago
+    session.update({"began_at": then, "seen_at": time.time(), "identity_confirmed_at": then, "signed_in_by": ["password"]})
+    session.save()
+
+
 @pytest.fixture
 def signed_in(db: None) -> SignIn:
     """Makes an operator of a role and answers a browser in which they are signed in."""
@@ -38,6 +46,7 @@ def signed_in(db: None) -> SignIn:
         operator = Operator.objects.filter(username=f"the-{role}").first() or make_operator(role, **more)
         client = Client(enforce_csrf_checks=enforce_csrf_checks)
         client.force_login(operator)
+        confirm_identity(client)
         return client
 
     return sign_in

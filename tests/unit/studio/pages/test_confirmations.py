@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.db import connection
 from django.test import Client
@@ -39,6 +40,7 @@ from registry.publishing import proposals, publication, reviews, scheduled_relea
 from registry.sources import push_webhooks, source_sync
 from studio.pages.urls import urlpatterns
 from tests.factories import OLGA, bundle, publish
+from tests.second_factors import enable_app
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn, make_operator
 from tests.unit.studio.forms import ask_and_confirm, confirm, confirmation_in, form_with, forms_in
@@ -57,6 +59,9 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "install_code_rotate": dict,
     "share_link_revoke": lambda: {"name": "partner"},
     "draft_discard": dict,
+    "app_disable": lambda: {"what": "app"},
+    "passkey_remove": lambda: {"key": str(Authenticator.objects.get(type="webauthn").pk)},
+    "recovery_codes_replace": lambda: {"what": "codes"},
     "operator_disable": lambda: {"username": "the-author"},
     "operator_reset": lambda: {"username": "the-author"},
     "proposal_reject": dict,
@@ -79,10 +84,17 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
 # What a single click may do, and the way back.
 REVERSIBLE = {
     "agent_key_change": "the rights can be changed back",
+    "app_enable": "Remove app on the same page",
+    "passkey_add": "Remove on the same page",
+    "passkey_options": "hands out a challenge, which is good once",
+    "passkey_rename": "the name can be set back",
+    "passkey_sign_in": "Sign out",
+    "session_end": "Sign in again there",
+    "session_end_others": "Sign in again there",
     "agent_key_list": "creates a key, which can be revoked",
     "bulk_export": "reads",
     "bulk_revalidate": "queues checks",
-    "backup_show": "reads; asks for the password, since the file contains secrets",
+    "backup_show": "reads; asks who it is, since the file contains secrets",
     "capability_copy": "creates a draft, which can be discarded",
     "capability_live": "creates a key, which can be revoked",
     "capability_deprecate": "Restore on the same page; agents can still load it",
@@ -185,6 +197,10 @@ def world(signed_in: SignIn) -> Client:
     webhooks.create_webhook(name="chat", url="https://hooks.example.com/secret-path", by=OLGA)
     proposals.propose(files=bundle("gamma"), by=Actor("agent_key", "agent"))
     source = source_sync.add_git_source(spec="https://git.example/skills", mode="draft", every_minutes=60, by=OLGA)
+    enable_app(operators.get_operator("the-admin"))
+    Authenticator.objects.create(
+        user=operators.get_operator("the-admin"), type="webauthn", data={"name": "Key", "credential": {}}
+    )
     for _ in range(2):
         push_webhooks.create_push_secret(source_id=source.pk, by=OLGA)
     return client
@@ -237,7 +253,7 @@ def test_nothing_happens_before_it_is_confirmed_and_then_it_happens_once(name: s
     assert done.status_code in (200, 302), done.content.decode()
     after = _stored()
     assert len(after["AuditEvent"]) > len(before["AuditEvent"])
-    if name in ("agent_key_rotate", "operator_reset", "source_secret", "webhook_rotate"):
+    if name in ("agent_key_rotate", "operator_reset", "recovery_codes_replace", "source_secret", "webhook_rotate"):
         # Each press shows another secret, and the one that is shown last is the one that is valid.
         return
     again = confirm(world, asked, **typed)

@@ -38,6 +38,15 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "tour_step": (None, "viewer"),
     "palette_find": ("viewer", None),
     "password": ("viewer", "viewer"),
+    "security_show": ("viewer", None),
+    "app_enable": ("viewer", "viewer"),
+    "app_disable": ("viewer", "viewer"),
+    "passkey_add": ("viewer", "viewer"),
+    "passkey_rename": ("viewer", "viewer"),
+    "passkey_remove": ("viewer", "viewer"),
+    "recovery_codes_replace": ("viewer", "viewer"),
+    "session_end": ("viewer", "viewer"),
+    "session_end_others": ("viewer", "viewer"),
     "capability_list": ("viewer", None),
     "capability_matrix": ("viewer", None),
     "capability_ids": ("viewer", None),
@@ -173,7 +182,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "playground_examples": ("viewer", None),
 }
 # Open to strangers: the way in and the way out.
-OPEN = {"sign_in", "sign_out", "welcome"}
+OPEN = {"sign_in", "sign_out", "welcome", "passkey_sign_in", "passkey_options"}
 # The same for all, and nothing is written.
 OPEN_TO_READ = {"script_texts"}
 # Rows whose number stands in an address.

@@ -1,0 +1,70 @@
+"""Signing in at an identity provider, by OpenID Connect. The protocol is django-allauth's."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from registry.access import sign_ins
+from registry.access.sign_ins import SignInAttempt
+from registry.common.rate_limits import RateLimited
+from studio.pages.known_devices import remember_device
+from studio.pages.passwords import client_address, too_many, wait_message
+from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
+
+
+def _attempt(request: HttpRequest) -> SignInAttempt:
+    return SignInAttempt("", client_address(request), where="external")
+
+
+@never_cache
+@require_safe
+def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Lead the browser to the provider, with state and PKCE. `again` has it ask even somebody it knows."""
+    if not settings.OIDC_ISSUER:
+        raise Http404
+    from allauth.socialaccount.adapter import get_adapter
+    from requests import RequestException
+
+    is_again = request.GET.get("again") == "1"
+    if request.user.is_authenticated and not is_again:
+        return redirect("studio:home")
+    try:
+        sign_ins.begin_attempt(_attempt(request))
+    except RateLimited as error:
+        return too_many(render_refusal(request, wait_message(error)), error)
+    if not request.user.is_authenticated:
+        request.session.set_expiry(PENDING_SECONDS)
+    provider = get_adapter().get_provider(request, provider_id)
+    more = {"prompt": "login", "max_age": "0"} if is_again else {}
+    try:
+        response: HttpResponse = provider.redirect(request, "login", next_url=_next(request), auth_params=more)
+    except (RequestException, KeyError, ValueError) as error:
+        get_adapter().on_authentication_error(request, provider, exception=error)
+        raise
+    return response
+
+
+@never_cache
+@require_safe
+def complete(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Where the provider sends the browser back to: its answer becomes a session, or a page that says why not."""
+    if not settings.OIDC_ISSUER:
+        raise Http404
+    from allauth.socialaccount.providers.openid_connect.views import callback
+
+    response: HttpResponse = callback(request, provider_id)
+    if request.user.is_authenticated:
+        sign_ins.record_success(_attempt(request))
+        remember_device(request, response, request.user.get_username())
+    return response
+
+
+def _next(request: HttpRequest) -> str | None:
+    to = request.GET.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
+    return to if is_ours else None

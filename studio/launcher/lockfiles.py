@@ -10,23 +10,25 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio.launcher.console import Refusal, show_step
-from studio.launcher.virtualenv import RUNTIME_LOCK, TEST_LOCK
+from studio.launcher.virtualenv import OIDC_LOCK, RUNTIME_LOCK, TEST_LOCK
 
 _HEADER = "# Written by `python3 run.py lock` from pyproject.toml; do not edit by hand.\n"
 
 
 def refresh_locks(root: Path, arguments: Sequence[str]) -> int:
-    """Write both locks. `arguments` go to uv: `--upgrade`, `--upgrade-package NAME`; without any, pins are kept."""
+    """Write all locks. `arguments` go to uv: `--upgrade`, `--upgrade-package NAME`; without any, pins are kept."""
     uv = shutil.which("uv")
     if uv is None:
         raise Refusal("The locks are written by uv, which is not here. Fix: pip install uv (or pipx install uv).")
     _compile(uv, root, RUNTIME_LOCK, ["--extra=minilm", *arguments])
+    same = f"--constraint={RUNTIME_LOCK}"
+    _compile(uv, root, OIDC_LOCK, ["--extra=minilm", "--extra=oidc", same, *arguments])
     # The same versions as at run time: what is tested is what is shipped.
     _compile(
         uv,
         root,
         TEST_LOCK,
-        ["--extra=minilm", "--extra=test", "--extra=lint", f"--constraint={RUNTIME_LOCK}", *arguments],
+        ["--extra=minilm", "--extra=oidc", "--extra=test", "--extra=lint", f"--constraint={OIDC_LOCK}", *arguments],
     )
     return 0
 

@@ -27,6 +27,8 @@ from studio.launcher.console import ProgressLine, Refusal, say, show_step
 from studio.launcher.processes import end_process
 
 RUNTIME_LOCK = "requirements.lock"
+# With what OIDC_ISSUER needs.
+OIDC_LOCK = "requirements-oidc.lock"
 TEST_LOCK = "requirements-test.lock"
 STAMP = "capability-studio.json"
 # What a full set-up for the tests takes, with room to spare.
@@ -71,8 +73,9 @@ class Virtualenv:
         return self._is_ours(stamp) and stamp.get("locks", {}).get(lock) == self._digests(lock)[lock]
 
     def _digests(self, lock: str) -> dict[str, str]:
-        """What is installed with this lock: the tests' lock holds all of the other, pin by pin."""
-        locks = [RUNTIME_LOCK, TEST_LOCK] if lock == TEST_LOCK else [lock]
+        """What is installed with this lock: each lock holds all of those before it, pin by pin."""
+        order = [RUNTIME_LOCK, OIDC_LOCK, TEST_LOCK]
+        locks = order[: order.index(lock) + 1] if lock in order else [lock]
         return {name: hashlib.sha256((self.root / name).read_bytes()).hexdigest() for name in locks}
 
     def _read_stamp(self) -> dict[str, Any]:

@@ -120,8 +120,8 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Give the sign-in its account and role. Raises `ImmediateHttpResponse` with the page that says why not."""
         claims = _merged_claims(sociallogin.account.extra_data)
-        if claims is None:
-            reason = _("The identity provider's two answers are about different people. Ask the people who run it.")
+        if claims is None or claims.get("nonce") != sociallogin.state.get("nonce"):
+            reason = _("The identity provider's answer belongs to another sign-in. Try again.")
             raise ImmediateHttpResponse(render_refusal(request, reason))
         try:
             operator = single_sign_on.admit(_identity(sociallogin.account, claims))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -24,7 +26,7 @@ def _attempt(request: HttpRequest) -> SignInAttempt:
 @never_cache
 @require_safe
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Lead the browser to the provider, with state and PKCE. `again` has it ask even somebody it knows."""
+    """Lead the browser to the provider, with state, nonce and PKCE. `again` has it ask even somebody it knows."""
     if not settings.OIDC_ISSUER:
         raise Http404
     from allauth.socialaccount.adapter import get_adapter
@@ -40,9 +42,10 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     if not request.user.is_authenticated:
         request.session.set_expiry(PENDING_SECONDS)
     provider = get_adapter().get_provider(request, provider_id)
-    more = {"prompt": "login", "max_age": "0"} if is_again else {}
+    nonce = secrets.token_urlsafe(24)
+    more = {"nonce": nonce} | ({"prompt": "login", "max_age": "0"} if is_again else {})
     try:
-        response: HttpResponse = provider.redirect(request, "login", next_url=_next(request), auth_params=more)
+        response: HttpResponse = provider.redirect(request, "login", next_url=_next(request), auth_params=more, nonce=nonce)
     except (RequestException, KeyError, ValueError) as error:
         get_adapter().on_authentication_error(request, provider, exception=error)
         raise

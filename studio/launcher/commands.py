@@ -13,7 +13,7 @@ from types import FrameType
 
 from studio.config.environment import VARIABLES, ConfigurationError, StudioEnvironment, read_environment
 from studio.launcher.console import Refusal, print_answer, say
-from studio.launcher.virtualenv import RUNTIME_LOCK, Virtualenv
+from studio.launcher.virtualenv import Virtualenv, choose_lock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HELP = """\
@@ -92,8 +92,8 @@ def _environment() -> StudioEnvironment:
 
 def _manage(setup: Virtualenv, arguments: Sequence[str]) -> int:
     """Become manage.py, so that its input, output, signals and exit code are the command's own."""
-    _environment()
-    command = [str(setup.ensure(RUNTIME_LOCK)), str(ROOT / "manage.py"), *arguments]
+    lock = choose_lock(_environment().oidc_issuer)
+    command = [str(setup.ensure(lock)), str(ROOT / "manage.py"), *arguments]
     if os.name != "nt":
         sys.stdout.flush()
         sys.stderr.flush()

@@ -18,7 +18,7 @@ from studio.config.secret_key import describe_unusable
 from studio.launcher.console import Refusal, print_answer, say, show_step
 from studio.launcher.processes import Processes, StopSignals, run_to_end
 from studio.launcher.readiness_stamp import ReadinessStamp
-from studio.launcher.virtualenv import RUNTIME_LOCK, Virtualenv
+from studio.launcher.virtualenv import Virtualenv, choose_lock
 
 START_SECONDS = 60.0
 # How long requests in progress may take when the server is stopped.
@@ -40,7 +40,7 @@ def serve(setup: Virtualenv, environment: StudioEnvironment) -> int:
     """
     address = check_port(environment.host, environment.port)
     check_data_dir(environment.data_dir)
-    python = setup.ensure(RUNTIME_LOCK)
+    python = setup.ensure(choose_lock(environment.oidc_issuer))
     env = _child_environment(setup.root, environment)
     _prepare(setup.root, python, environment, env)
     processes = Processes(env, setup.root)

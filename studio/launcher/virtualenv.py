@@ -30,6 +30,13 @@ RUNTIME_LOCK = "requirements.lock"
 # With what OIDC_ISSUER needs.
 OIDC_LOCK = "requirements-oidc.lock"
 TEST_LOCK = "requirements-test.lock"
+
+
+def choose_lock(oidc_issuer: str | None) -> str:
+    """The lock to start with: that of the identity provider's packages where one is set."""
+    return OIDC_LOCK if oidc_issuer else RUNTIME_LOCK
+
+
 STAMP = "capability-studio.json"
 # What a full set-up for the tests takes, with room to spare.
 NEEDED_BYTES = 700 * 1024 * 1024

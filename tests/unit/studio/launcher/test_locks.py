@@ -8,10 +8,10 @@ import tomllib
 import pytest
 
 from studio.launcher.lockfiles import check_lock
-from studio.launcher.virtualenv import RUNTIME_LOCK, TEST_LOCK
+from studio.launcher.virtualenv import OIDC_LOCK, RUNTIME_LOCK, TEST_LOCK
 from tests.servers import ROOT
 
-LOCKS = (RUNTIME_LOCK, TEST_LOCK)
+LOCKS = (RUNTIME_LOCK, OIDC_LOCK, TEST_LOCK)
 
 
 def pins(lock: str) -> dict[str, str]:
@@ -33,7 +33,7 @@ def test_every_pin_has_hashes(lock: str) -> None:
 
 
 def test_what_is_tested_is_what_is_shipped() -> None:
-    assert pins(RUNTIME_LOCK).items() <= pins(TEST_LOCK).items()
+    assert pins(RUNTIME_LOCK).items() <= pins(OIDC_LOCK).items() <= pins(TEST_LOCK).items()
 
 
 # What `run.py` installs beside the default: the sentence model and what runs it.

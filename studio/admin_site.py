@@ -105,8 +105,8 @@ class ReadOnlyAdminSite(AdminSite):
     enable_nav_sidebar = False
 
     def has_permission(self, request: HttpRequest) -> bool:
-        """For active superusers (admins of the Studio) who have chosen a password of their own, and have a second factor
-        where their role requires one."""
+        """For active superusers (admins of the Studio) who have chosen a password of their own, and have a second
+        factor where their role requires one."""
         user = request.user
         is_admin = isinstance(user, Operator) and user.is_active and user.is_superuser
         return is_admin and not user.must_change_password and not needs_second_factor(request)

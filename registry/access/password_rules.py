@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from django.contrib.auth.password_validation import UserAttributeSimilarityValidator
@@ -14,16 +15,30 @@ _LENGTH_MIN: Final = 4
 
 
 class AccountSimilarityValidator(UserAttributeSimilarityValidator):
-    """Refuses a password like the account's name or address, and one that contains the username: `admin1234567` is the
-    first guess for `admin`."""
+    """Refuses a password like the account's name or address, and one that contains the username, the display name or
+    the name in the e-mail address: `admin1234567` is the first guess for `admin`."""
 
     def validate(self, password: str, user: Operator | None = None) -> None:
         """Raises `ValidationError`."""
         super().validate(password, user)
-        name = user.username.casefold() if user is not None else ""
-        if len(name) >= _LENGTH_MIN and name in password.casefold():
-            raise ValidationError(
-                self.get_error_message(),
-                code="password_too_similar",
-                params={"verbose_name": Operator._meta.get_field("username").verbose_name},  # noqa: SLF001
-            )
+        if user is None:
+            return
+        whole, letters = password.casefold(), _letters(password)
+        for field, name in _names(user):
+            if len(_letters(name)) >= _LENGTH_MIN and (name.casefold() in whole or _letters(name) in letters):
+                raise ValidationError(
+                    self.get_error_message(),
+                    code="password_too_similar",
+                    params={"verbose_name": Operator._meta.get_field(field).verbose_name},  # noqa: SLF001
+                )
+
+
+def _names(user: Operator) -> Iterator[tuple[str, str]]:
+    yield "username", user.username
+    yield "first_name", user.get_full_name()
+    yield "email", user.email.partition("@")[0]
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: `Ada Lovelace` is in `ada.lovelace-2026`."""
+    return "".join(character for character in text.casefold() if character.isalnum())

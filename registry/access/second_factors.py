@@ -1,7 +1,7 @@
 """Second factors of an account: codes of an authenticator app, passkeys and recovery codes.
 
-The rows, the codes and their algorithms are django-allauth's (`allauth.mfa`); here each change is a write with its audit
-event, and a code is accepted once, whichever process it reaches.
+The rows, the codes and their algorithms are django-allauth's (`allauth.mfa`); here each change is a write with its
+audit event, and a code is accepted once, whichever process it reaches.
 """
 
 from __future__ import annotations

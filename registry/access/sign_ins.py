@@ -46,8 +46,8 @@ class SignInAttempt:
 
     `device` identifies a browser in which that account has signed in before; empty where it is not known. `where` is
     `password` where a signed-in operator confirms the current password, `second_factor` where a code or a passkey is
-    asked for after the password or in its place, and `external` where a sign-in begins whose account is not known yet: with
-    a passkey or at an identity provider. Each is counted apart; `external` by network alone.
+    asked for after the password or in its place, and `external` where a sign-in begins whose account is not known yet:
+    with a passkey or at an identity provider. Each is counted apart; `external` by network alone.
     """
 
     username: str

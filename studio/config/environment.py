@@ -188,8 +188,9 @@ class StudioEnvironment:
     oidc_name: str = _setting("OIDC_NAME", parse_label, "single sign-on",
         purpose="the provider's name on the button of the sign-in page")
     oidc_roles: Mapping[str, str] = _setting("OIDC_ROLES", parse_group_roles, MappingProxyType({}),
-        default_text="none", purpose="pairs such as `studio-admins=admin,studio-authors=author`: the role of each of the "
-                "provider's groups, read at each sign-in; required with `OIDC_ISSUER`")
+        default_text="none",
+        purpose="pairs such as `studio-admins=admin,studio-authors=author`: the role of each of the provider's groups, "
+                "read at each sign-in; required with `OIDC_ISSUER`")
     oidc_groups_claim: str = _setting("OIDC_GROUPS_CLAIM", str, "groups",
         purpose="the claim that has the groups; dots lead into objects, as `realm_access.roles`")
     oidc_scopes: tuple[str, ...] = _setting("OIDC_SCOPES", parse_scopes, ("openid", "profile", "email"),

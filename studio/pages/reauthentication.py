@@ -5,7 +5,6 @@ The form of the action is kept on the page that asks, and is sent with the answe
 
 from __future__ import annotations
 
-import json
 import time
 from functools import wraps
 from typing import Any, Final
@@ -22,10 +21,11 @@ from registry.access import operators, second_factors
 from registry.common.rate_limits import RateLimited
 from studio.pages.passwords import is_current_password, too_many, wait_message
 from studio.pages.permissions import StudioRequest, View
+from studio.pages.second_steps import check_code, check_passkey
 
 # Of the session: when the person last showed who they are, in seconds of the epoch.
 _CONFIRMED_AT: Final = "identity_confirmed_at"
-_PASSWORD, _CODE, _CREDENTIAL = "identity_password", "identity_code", "identity_credential"  # noqa: S105 (names of fields)
+_PASSWORD, _CODE, _CREDENTIAL = "identity_password", "identity_code", "identity_credential"
 _FIELDS: Final = frozenset((_PASSWORD, _CODE, _CREDENTIAL, "csrfmiddlewaretoken"))
 
 
@@ -67,8 +67,6 @@ def _check(request: StudioRequest) -> str | None:
 
     Raises `RateLimited`.
     """
-    from studio.pages.second_steps import check_code, check_passkey
-
     given = request.POST
     if given.get(_CREDENTIAL):
         is_right = check_passkey(request, request.user, given[_CREDENTIAL])
@@ -105,14 +103,3 @@ def _provider_address(request: StudioRequest) -> str:
         return ""
     back = request.path if request.resolver_match else "/"
     return f"{reverse('openid_connect_login')}?{urlencode({'next': back, 'again': '1'})}"
-
-
-def parse_credential(text: str) -> dict[str, Any] | None:
-    """A passkey's answer as the browser's script sends it; None for anything else."""
-    if len(text) > second_factors.CREDENTIAL_CHARACTERS_MAX:
-        return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

@@ -15,7 +15,6 @@ from registry.access.sign_ins import SignInAttempt
 from registry.models import Operator
 from studio.pages.known_devices import find_device
 from studio.pages.passwords import client_address
-from studio.pages.reauthentication import parse_credential
 
 # What fido2 raises for bytes that are no answer of a passkey.
 _UNREADABLE: Final = (ValidationError, ValueError, TypeError, KeyError, AttributeError)
@@ -49,11 +48,11 @@ def check_passkey(request: HttpRequest, operator: Operator, answer: str) -> Auth
 
 
 def find_signer(operator: Operator | None, answer: str) -> Authenticator | None:
-    """The passkey that has signed this session's challenge: one of the operator's, or, for None, of the account that the
-    answer names. A challenge is good once."""
+    """The passkey that has signed this session's challenge: one of the operator's, or, for None, of the account that
+    the answer names. A challenge is good once."""
     from allauth.mfa.webauthn.internal import auth
 
-    credential = parse_credential(answer)
+    credential = _parse_credential(answer)
     try:
         if credential is None:
             return None
@@ -72,7 +71,7 @@ def find_registration(answer: str) -> dict[str, Any] | None:
     """A new passkey's answer to this session's challenge, verified; None where it is not one."""
     from allauth.mfa.webauthn.internal import auth
 
-    credential = parse_credential(answer)
+    credential = _parse_credential(answer)
     try:
         if credential is None:
             return None
@@ -92,3 +91,14 @@ def build_options(operator: Operator | None, *, is_new: bool = False) -> dict[st
 
     options = auth.begin_registration(operator, passwordless=True) if is_new else auth.begin_authentication(operator)
     return json.loads(json.dumps(options, default=dict))  # type: ignore[no-any-return]
+
+
+def _parse_credential(text: str) -> dict[str, Any] | None:
+    """A passkey's answer as the browser's script sends it; None for anything else."""
+    if len(text) > second_factors.CREDENTIAL_CHARACTERS_MAX:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

@@ -1,4 +1,4 @@
-"""What django-allauth asks of a project: how a session begins, which second step follows, whom a provider may sign in."""
+"""What django-allauth asks of a project: how a session begins, what follows the password, whom a provider signs in."""
 
 from __future__ import annotations
 

@@ -127,6 +127,8 @@ def test_a_role_that_is_dangerous_asks_the_provider_again(
 
 
 def test_pages_of_the_library_that_are_not_ours_do_not_exist(studio: Studio, browser: httpx.Client) -> None:
-    paths = ("accounts/signup/", "accounts/login/", "signup/", "accounts/email/", "password/reset/", "accounts/2fa/",
-             "accounts/social/connections/", "sign-in/oidc/login/", "accounts/sessions/", "_allauth/browser/v1/config")  # fmt: skip
+    paths = [
+        *("accounts/signup/", "accounts/login/", "signup/", "accounts/email/", "password/reset/", "accounts/2fa/"),
+        *("accounts/social/connections/", "sign-in/oidc/login/", "accounts/sessions/", "_allauth/browser/v1/config"),
+    ]
     assert {path: browser.get(f"{studio.url}/{path}").status_code for path in paths} == dict.fromkeys(paths, 404)

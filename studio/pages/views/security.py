@@ -28,7 +28,13 @@ from studio.pages.second_steps import find_registration
 # Of the session: the secret of an app that is being set up.
 _APP_SECRET: Final = "new_app_secret"  # noqa: S105 (the name of a key)
 _PAGE: Final = "studio:security_show"
-_BROWSERS: Final = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome"), ("Safari", "Safari"))
+_BROWSERS: Final = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("Firefox", "Firefox"),
+    ("Chrom", "Chrome"),
+    ("Safari", "Safari"),
+)
 _SYSTEMS: Final = (
     ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS", "macOS"),
     ("CrOS", "ChromeOS"), ("Linux", "Linux"),
@@ -183,7 +189,9 @@ def recovery_codes_replace(request: StudioRequest) -> HttpResponse:
 def session_end(request: StudioRequest) -> HttpResponse:
     """Sign oneself out in one other place."""
     to = redirect(_PAGE)
-    return run_action(request, sessions.end_session, _("Session ended."), to=to, operator=request.user, key=_key(request))
+    return run_action(
+        request, sessions.end_session, _("Session ended."), to=to, operator=request.user, key=_key(request)
+    )
 
 
 @operator_required

@@ -45,7 +45,9 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     nonce = secrets.token_urlsafe(24)
     more = {"nonce": nonce} | ({"prompt": "login", "max_age": "0"} if is_again else {})
     try:
-        response: HttpResponse = provider.redirect(request, "login", next_url=_next(request), auth_params=more, nonce=nonce)
+        response: HttpResponse = provider.redirect(
+            request, "login", next_url=_next(request), auth_params=more, nonce=nonce
+        )
     except (RequestException, KeyError, ValueError) as error:
         get_adapter().on_authentication_error(request, provider, exception=error)
         raise

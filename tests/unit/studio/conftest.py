@@ -34,7 +34,9 @@ def make_operator(role: str, **more: Any) -> Operator:
 def confirm_identity(client: Client, *, seconds_ago: float = 0) -> None:
     """Make the browser's session one in which the person has shown who they are, as a sign-in does."""
     session, then = client.session, time.time() - seconds_ago
-    session.update({"began_at": then, "seen_at": time.time(), "identity_confirmed_at": then, "signed_in_by": ["password"]})
+    session.update(
+        {"began_at": then, "seen_at": time.time(), "identity_confirmed_at": then, "signed_in_by": ["password"]}
+    )
     session.save()
 
 

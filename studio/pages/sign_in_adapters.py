@@ -42,7 +42,8 @@ def sign_in_operator(request: HttpRequest, operator: Operator, *, how: str, to: 
 
     request.session.set_expiry(PENDING_SECONDS)
     record_authentication(request, operator, how)
-    return perform_login(request, Login(user=operator, redirect_url=to or None))
+    response: HttpResponse = perform_login(request, Login(user=operator, redirect_url=to or None))
+    return response
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has no types

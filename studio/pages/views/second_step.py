@@ -29,7 +29,7 @@ from studio.pages.sign_in_adapters import PENDING_SECONDS, render_refusal
 
 
 @sensitive_post_parameters()
-@login_stage_required(stage=AuthenticateStage.key, redirect_urlname="account_login")
+@login_stage_required(stage=AuthenticateStage.key, redirect_urlname="account_login")  # type: ignore[untyped-decorator]
 @require_http_methods(["GET", "HEAD", "POST"])
 def second_step(request: HttpRequest) -> HttpResponse:
     """Ask for a code or a passkey after the first step; the session begins with the right one."""
@@ -108,6 +108,10 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     is_ours = url_has_allowed_host_and_scheme(to, {request.get_host()}, require_https=request.is_secure())
     login = Login(user=operator, redirect_url=to if is_ours else reverse("studio:home"))
     response: HttpResponse = perform_passwordless_login(request, authenticator, login)
-    if request.user.is_authenticated:
+    if _is_signed_in(request):
         remember_device(request, response, operator.get_username())
     return response
+
+
+def _is_signed_in(request: HttpRequest) -> bool:
+    return request.user.is_authenticated

@@ -108,8 +108,9 @@ class ReadOnlyAdminSite(AdminSite):
         """For active superusers (admins of the Studio) who have chosen a password of their own, and have a second
         factor where their role requires one."""
         user = request.user
-        is_admin = isinstance(user, Operator) and user.is_active and user.is_superuser
-        return is_admin and not user.must_change_password and not needs_second_factor(request)
+        if not isinstance(user, Operator) or not (user.is_active and user.is_superuser):
+            return False
+        return not user.must_change_password and not needs_second_factor(request)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # noqa: ARG002
         """To the Studio's sign-in page. Raises `PermissionDenied` for somebody who is signed in without the right."""

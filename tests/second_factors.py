@@ -15,7 +15,7 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 def app_code(steps: int = 0, *, secret: str = SECRET) -> str:
     """The code of now, or of so many half minutes later."""
-    return format_hotp_value(hotp_value(secret.replace(" ", ""), int(time.time()) // 30 + steps))
+    return str(format_hotp_value(hotp_value(secret.replace(" ", ""), int(time.time()) // 30 + steps)))
 
 
 def enable_app(operator: Operator) -> tuple[str, ...]:

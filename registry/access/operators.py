@@ -227,7 +227,7 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
 
 def uses_single_sign_on(operator: Operator) -> bool:
     """Whether an identity provider signs them in."""
-    return SocialAccount.objects.filter(user=operator).exists()
+    return bool(SocialAccount.objects.filter(user=operator).exists())
 
 
 def find_deactivated(username: str) -> Operator | None:

@@ -71,14 +71,14 @@ def list_second_factors(operator: Operator) -> SecondFactors:
 
 def has_second_factor(operator: Operator) -> bool:
     """Whether there is an authenticator app or a passkey; one query."""
-    return Authenticator.objects.filter(user=operator, type__in=(_Type.TOTP, _Type.WEBAUTHN)).exists()
+    return bool(Authenticator.objects.filter(user=operator, type__in=(_Type.TOTP, _Type.WEBAUTHN)).exists())
 
 
 def create_app_secret() -> str:
     """A new secret for an authenticator app, in base 32."""
     from allauth.mfa.totp.internal.auth import generate_totp_secret
 
-    return generate_totp_secret()
+    return str(generate_totp_secret())
 
 
 def enable_app(*, username: str, secret: str, code: str, by: Actor) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def reset_second_factors(*, username: str, by: Actor) -> int:
     """
     with write_transaction():
         operator = get_operator(username)
-        count = Authenticator.objects.filter(user=operator).exclude(type=_Type.RECOVERY_CODES).count()
+        count: int = Authenticator.objects.filter(user=operator).exclude(type=_Type.RECOVERY_CODES).count()
         Authenticator.objects.filter(user=operator).delete()
         operator.session_epoch += 1
         operator.save(update_fields=["session_epoch"])

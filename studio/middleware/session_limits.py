@@ -25,7 +25,7 @@ _APP_NAMES: Final = frozenset({"studio", "admin"})
 
 
 class SessionLimitMiddleware:
-    """Signs out whoever has been away for `SESSION_IDLE_HOURS`, or signed in `SESSION_DAYS` ago."""
+    """Signs out anyone who has been away for `SESSION_IDLE_HOURS`, or signed in `SESSION_DAYS` ago."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

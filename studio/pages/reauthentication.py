@@ -36,7 +36,8 @@ def remember_confirmation(request: HttpRequest, *, at: float | None = None) -> N
 
 def is_recently_confirmed(request: HttpRequest) -> bool:
     """Whether that is less than `IDENTITY_CONFIRMED_SECONDS` ago."""
-    return 0 <= time.time() - request.session.get(_CONFIRMED_AT, 0) < settings.IDENTITY_CONFIRMED_SECONDS
+    at: float = request.session.get(_CONFIRMED_AT, 0)
+    return 0 <= time.time() - at < settings.IDENTITY_CONFIRMED_SECONDS
 
 
 def identity_required(view: View) -> View:

@@ -129,7 +129,7 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
         except RegistryError as error:
             raise ImmediateHttpResponse(render_refusal(request, f"{error.message}.")) from None
         sociallogin.user = operator
-        # Claims are read anew at each sign-in: nothing of them is kept.
+        # Claims are read again at each sign-in: nothing of them is kept.
         if sociallogin.account.pk:
             sociallogin.account.extra_data = {}
             sociallogin.account.save(update_fields=["extra_data"])
@@ -147,7 +147,7 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
 
 def _merged_claims(extra_data: dict[str, Any]) -> dict[str, Any] | None:
     """What the ID token and the user info say; None where they are not about the same person (OpenID Connect Core
-    5.3.2), or there is no ID token."""
+    5.3.2), or the ID token is missing."""
     token, info = extra_data.get("id_token") or {}, extra_data.get("userinfo") or {}
     if not token.get("sub") or info.get("sub", token["sub"]) != token["sub"]:
         return None

@@ -102,7 +102,7 @@ def test_no_password_has_a_default() -> None:
     given = variables()
     secrets = {name for name in given if re.search("PASSWORD|SECRET|KEY", name)}
     # What nobody need have, and nothing is open without.
-    optional = {"EMBEDDER_API_KEY", "SECRET_KEY_FALLBACKS"}
+    optional = {"EMBEDDER_API_KEY", "OIDC_CLIENT_SECRET", "SECRET_KEY_FALLBACKS"}
     assert secrets - optional == {"POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY"}
     assert all(given[name] is None for name in secrets - optional)
     assert not any(given[name] for name in optional)

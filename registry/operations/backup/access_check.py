@@ -28,7 +28,7 @@ def find_unrecorded_access() -> tuple[str, ...]:
 
 
 def _unrecorded_links() -> list[str]:
-    """Whoever has the account at the provider signs in as that operator: each link has its row."""
+    """Anyone who has the account at the provider signs in as that operator: each link has its row."""
     known = {
         (subject, detail.get("provider"), detail.get("subject")) for subject, detail in _rows("operator.link_identity")
     }

@@ -39,8 +39,8 @@ CONTENTS = (
 @identity_required
 def backup_show(request: StudioRequest) -> HttpResponse:
     """What a backup contains; for a POST, the file itself."""
-    if request.method != "POST":
-        return _page(request, "", 200)
+    if request.method != "POST" or request.POST.get("download") != "yes":
+        return _page(request, "", 400 if request.method == "POST" else 200)
     try:
         name, file = backup.open_backup(by=actor_of(request))
     except RateLimited as error:

@@ -36,7 +36,7 @@ _BROWSERS: Final = (
     ("Safari", "Safari"),
 )
 _SYSTEMS: Final = (
-    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS", "macOS"),
+    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Macintosh", "macOS"),
     ("CrOS", "ChromeOS"), ("Linux", "Linux"),
 )  # fmt: skip
 

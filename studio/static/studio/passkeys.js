@@ -4,8 +4,6 @@
    challenge, its field `credential` (or `identity_credential`) takes the answer. */
 
 (() => {
-  "use strict";
-
   const credentials = window.PublicKeyCredential;
   const canUse = Boolean(credentials && credentials.parseRequestOptionsFromJSON && credentials.prototype.toJSON);
 

@@ -1,4 +1,4 @@
-"""The backup as a download: for admins who type their password again."""
+"""The backup as a download: for admins who have shown who they are."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from registry.models import AuditEvent
 from registry.operations import backup
 from registry.operations.backup import check_archive, download
 from tests.factories import publish
-from tests.unit.studio.conftest import PASSWORD, SignIn
+from tests.unit.studio.conftest import PASSWORD, SignIn, confirm_identity
 
 pytestmark = pytest.mark.django_db(transaction=True)
 URL = "/settings/backup/"
 
 
-def test_the_password_gives_the_file(signed_in: SignIn, tmp_path: Path) -> None:
+def test_an_admin_gets_the_file(signed_in: SignIn, tmp_path: Path) -> None:
     publish()
-    response = signed_in().post(URL, {"password": PASSWORD})
+    response = signed_in().post(URL, {"download": "yes"})
     assert (response.status_code, response["Content-Type"]) == (200, "application/zip")
     name = re.fullmatch(r'attachment; filename="(capability-studio-\w+\.zip)"', response["Content-Disposition"])
     assert name is not None
@@ -35,11 +35,12 @@ def test_the_password_gives_the_file(signed_in: SignIn, tmp_path: Path) -> None:
 
 def test_a_wrong_password_gives_nothing(signed_in: SignIn) -> None:
     client = signed_in()
-    assert client.post(URL, {"password": ""}).status_code == 400
-    response = client.post(URL, {"password": "wrong"})
-    assert response.status_code == 400
+    confirm_identity(client, seconds_ago=3600)
+    response = client.post(URL, {"download": "yes", "identity_password": "wrong"})
+    assert response.status_code == 403
     assert b"Your password is incorrect." in response.content
     assert not AuditEvent.objects.filter(verb="registry.backup").exists()
+    assert client.post(URL, {"download": "yes", "identity_password": PASSWORD}).status_code == 200
 
 
 def test_too_many_downloads_and_a_full_disk_are_said(signed_in: SignIn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,10 +51,10 @@ def test_too_many_downloads_and_a_full_disk_are_said(signed_in: SignIn, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(backup, "open_backup", refuse)
-        response = client.post(URL, {"password": PASSWORD})
+        response = client.post(URL, {"download": "yes"})
     assert (response.status_code, b"No space left on device" in response.content) == (409, True)
     monkeypatch.setattr(download, "_require_turn", _too_many)
-    response = client.post(URL, {"password": PASSWORD})
+    response = client.post(URL, {"download": "yes"})
     assert (response.status_code, response["Retry-After"]) == (429, "90")
 
 

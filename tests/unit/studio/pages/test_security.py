@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 
 
-def _sign_in(name: str = "the-author", **extra: str) -> Client:
+def _sign_in(name: str = "the-author", **extra: Any) -> Client:
     client = Client(**extra)
     assert client.post("/sign-in/", {"username": name, "password": PASSWORD}).status_code == 302
     return client

@@ -286,8 +286,8 @@ def test_a_sign_in_is_written_down() -> None:
     _try(PASSWORD, client=client, at="203.0.113.5")
     first, second = _rows(SIGNED_IN)
     assert (first.actor_kind, first.actor_name, first.subject) == ("operator", "ada", "ada")
-    assert first.detail == {"network": "2001:db8:1:1::/64", "known_device": False}
-    assert second.detail == {"network": "203.0.113.5", "known_device": True}
+    assert first.detail == {"network": "2001:db8:1:1::/64", "known_device": False, "how": ["password"]}
+    assert second.detail == {"network": "203.0.113.5", "known_device": True, "how": ["password"]}
     assert audit.find_chain_break() is None
 
 

@@ -18,9 +18,19 @@ from django.apps import apps
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import connection
+from django.test import override_settings
 from django.utils import timezone
 
-from registry.access import agent_keys, install_codes, operators, share_links, teams
+from registry.access import (
+    agent_keys,
+    install_codes,
+    operators,
+    second_factors,
+    share_links,
+    single_sign_on,
+    teams,
+)
+from registry.access.single_sign_on import Identity
 from registry.catalog import drafts
 from registry.catalog.incidents import open_incident
 from registry.common.actors import Actor
@@ -52,6 +62,7 @@ from registry.sources import skill_uploads, source_sync
 from registry.sources.skill_fingerprints import record_upload
 from registry.usage import feedback, usage_counters
 from tests.factories import OLGA, bundle, damage, publish, tampering, tool
+from tests.second_factors import app_code, enable_app
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PASSWORD = "correct horse battery"
@@ -59,7 +70,9 @@ PASSWORD = "correct horse battery"
 
 def _fill() -> str:
     """A row in every table, by our own verbs; answers an agent key."""
-    operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA)
+    enable_app(operators.create_operator(username="vera", password=PASSWORD, role="viewer", by=OLGA))
+    with override_settings(OIDC_ROLES={"staff": "viewer"}):
+        single_sign_on.admit(Identity("oidc", "subject", "ida", groups=("staff",)))
     key = agent_keys.create_key(name="agent", by=OLGA)[1]
     share_links.create_link(name="partner", by=OLGA)
     UnmatchedMessage.objects.create(form="0" * 64, text="Grüße", decision="none", requested_by={"agent": 1})
@@ -190,16 +203,34 @@ def test_every_table_is_kept_or_emptied() -> None:
         "MatchClassifier",
         "SentenceVector",
     }
+    # How people sign in beside their password.
+    kept |= {"Authenticator", "SocialAccount"}
     assert {model.__name__ for model in backed_up_models()} == kept
     emptied = {model.__name__ for model in truncated_models()}
-    assert {"Session", "LogEntry", "Operator_groups", "Operator_user_permissions"} | kept - {"RegistryState"} == emptied
+    others = {"Session", "UserSession", "LogEntry", "Operator_groups", "Operator_user_permissions"}
+    assert others | {"EmailAddress", "SocialToken"} | kept - {"RegistryState"} == emptied
+
+
+@override_settings(OIDC_ROLES={"staff": "viewer"})
+def test_nobody_is_locked_out_by_a_restore(tmp_path: Path) -> None:
+    """Second factors are as they were, and the identity provider's people come in again."""
+    vera = operators.create_operator(username="vera", password=PASSWORD, role="author", by=OLGA)
+    codes = enable_app(vera)
+    identity = Identity("oidc", "subject", "ida", groups=("staff",))
+    single_sign_on.admit(identity)
+    path = _backup(tmp_path)
+    second_factors.reset_second_factors(username="vera", by=OLGA)
+    assert restore_backup(path=path, by=OLGA, force=True).is_sound
+    assert second_factors.use_code(username="vera", code=codes[4]) == "recovery_code"
+    assert second_factors.use_code(username="vera", code=app_code()) == "totp"
+    assert single_sign_on.admit(identity).username == "ida"
 
 
 def test_sessions_and_the_admins_log_are_gone(tmp_path: Path) -> None:
     _fill()
     path = _backup(tmp_path)
     Session.objects.create(session_key="x", session_data="", expire_date=timezone.now())
-    LogEntry.objects.create(user=Operator.objects.get(), action_flag=1)
+    LogEntry.objects.create(user=Operator.objects.get(username="vera"), action_flag=1)
     restore_backup(path=path, by=OLGA, force=True)
     assert not Session.objects.exists()
     assert not LogEntry.objects.exists()

@@ -7,6 +7,7 @@ from typing import Final
 
 from django.contrib.auth.password_validation import UserAttributeSimilarityValidator
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
 
 from registry.models import Operator
 
@@ -27,16 +28,15 @@ class AccountSimilarityValidator(UserAttributeSimilarityValidator):
         for field, name in _names(user):
             if len(_letters(name)) >= _LENGTH_MIN and (name.casefold() in whole or _letters(name) in letters):
                 raise ValidationError(
-                    self.get_error_message(),
-                    code="password_too_similar",
-                    params={"verbose_name": Operator._meta.get_field(field).verbose_name},  # noqa: SLF001
+                    self.get_error_message(), code="password_too_similar", params={"verbose_name": field}
                 )
 
 
 def _names(user: Operator) -> Iterator[tuple[str, str]]:
-    yield "username", user.username
-    yield "first_name", user.get_full_name()
-    yield "email", user.email.partition("@")[0]
+    """What the account is called, each with what that is."""
+    yield _("username"), user.username
+    yield _("display name"), user.get_full_name()
+    yield _("email address"), user.email.partition("@")[0]
 
 
 def _letters(text: str) -> str:

@@ -19,7 +19,7 @@ def sign_in(page: Page, url: str, username: str, password: str) -> None:
     page.goto(f"{url}/sign-in/")
     page.get_by_label("Username").fill(username)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Sign in")).to_have_count(0)
 
 

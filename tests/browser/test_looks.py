@@ -292,7 +292,7 @@ def test_the_sign_in_fits_and_is_accessible(form: str, furnished: Studio, page: 
     if form == "wrong password":
         page.get_by_label("Username").fill("x")
         page.get_by_label("Password").fill("y")
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         expect(page.get_by_role("alert").filter(has_text="correct username")).to_be_visible()
     _in_every_form(page, _looks_right)
 

@@ -5,7 +5,11 @@
 
 (() => {
   const credentials = window.PublicKeyCredential;
-  const canUse = Boolean(credentials && credentials.parseRequestOptionsFromJSON && credentials.prototype.toJSON);
+  // Passkeys belong to a name: at an address such as 127.0.0.1 no browser has any.
+  const isName = !/^[0-9.]+$|:/.test(location.hostname);
+  const canUse = Boolean(
+    isName && credentials && credentials.parseRequestOptionsFromJSON && credentials.prototype.toJSON
+  );
 
   const say = (form, words) => {
     let place = form.querySelector("[data-passkey-fault]");
@@ -56,7 +60,7 @@
     if (!canUse) {
       if (form.dataset.passkey === "add") {
         const note = document.createElement("p");
-        note.textContent = gettext("This browser has no passkeys here: they need a newer browser, and https or localhost.");
+        note.textContent = gettext("Passkeys need a newer browser, and an address with a name: by https, or localhost.");
         form.before(note);
       }
       continue;

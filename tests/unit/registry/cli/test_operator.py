@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 
-from registry.models import Operator
+from registry.models import AuditEvent, Operator
+from tests.second_factors import enable_app
 
 pytestmark = pytest.mark.django_db
 
@@ -59,3 +61,15 @@ def test_list_passwd_disable(manage: Any) -> None:
     assert manage("operator", "list").out == "vera  viewer  disabled\n"
     done = manage("operator", "disable", "nobody", "--format", "json")
     assert (done.code, done.document["error"]["code"]) == (1, "NOT_FOUND")
+
+
+def test_a_lost_device(manage: Any) -> None:
+    _create(manage)
+    enable_app(Operator.objects.get())
+    done = manage("operator", "reset-second-factor", "vera")
+    assert (done.code, done.out) == (0, "vera: 1 second factors removed, sessions ended\n")
+    assert not Authenticator.objects.exists()
+    assert AuditEvent.objects.last().actor_kind == "command_line"  # type: ignore[union-attr]
+    done = manage("operator", "reset-second-factor", "vera", "--format", "json")
+    assert done.document == {"name": "vera", "role": "viewer", "is_active": True, "removed": 0}
+    assert manage("operator", "reset-second-factor", "nobody").code == 1

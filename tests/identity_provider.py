@@ -20,6 +20,7 @@ class IdentityProvider:
     """A provider that signs in whoever a test asks for."""
 
     url: str
+    process: subprocess.Popen[bytes]
 
     def set_person(self, subject: str, **claims: object) -> None:
         """What the provider says of a person from now on."""
@@ -42,7 +43,7 @@ def start_identity_provider() -> Iterator[IdentityProvider]:
     port = free_port()
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    provider = IdentityProvider(f"http://127.0.0.1:{port}")
+    provider = IdentityProvider(f"http://127.0.0.1:{port}", process)
     try:
         deadline = time.monotonic() + 60
         while not _is_up(provider.url):

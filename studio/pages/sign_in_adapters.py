@@ -26,7 +26,7 @@ from studio.middleware.session_limits import HOW, begin_session
 from studio.pages.known_devices import find_device
 from studio.pages.reauthentication import remember_confirmation
 
-# Of the session: when the provider last asked the person who they are, in seconds of the epoch.
+# Of the request that brings the provider's answer: when it last asked the person who they are, in seconds of the epoch.
 _PROVIDER_ASKED_AT: Final = "provider_asked_at"
 _GROUPS_MAX: Final = 2000
 # A session of somebody who is not signed in yet lives no longer than what it is for.
@@ -67,7 +67,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc] # allauth has
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
         """Begin the session, with its limits, and write to the audit log how."""
         how = _methods(request, user)
-        confirmed_at = request.session.pop(_PROVIDER_ASKED_AT, None) if how == ["oidc"] else None
+        # With a second step the person has just shown who they are; else it was when the provider asked.
+        confirmed_at = getattr(request, _PROVIDER_ASKED_AT, None)
         super().login(request, user)
         request.session.set_expiry(None)
         request.session[HOW] = how
@@ -134,7 +135,7 @@ class IdentityProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc
             sociallogin.account.extra_data = {}
             sociallogin.account.save(update_fields=["extra_data"])
         asked_at = claims.get("auth_time")
-        request.session[_PROVIDER_ASKED_AT] = asked_at if isinstance(asked_at, int | float) else time.time()
+        setattr(request, _PROVIDER_ASKED_AT, asked_at if isinstance(asked_at, int | float) else time.time())
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, **_more: Any) -> None:  # noqa: ARG002
         """Raises `ImmediateHttpResponse` with a page: it was cancelled there, or its answer was not valid."""

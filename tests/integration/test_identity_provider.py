@@ -118,7 +118,7 @@ def test_an_answer_without_the_state_of_this_browser_is_refused(
     assert cancelled.status_code == 401
 
 
-def test_a_role_that_is_dangerous_asks_the_provider_again(
+def test_confirming_who_one_is_asks_the_provider_again(
     provider: IdentityProvider, studio: Studio, browser: httpx.Client
 ) -> None:
     asked = browser.get(f"{studio.url}/sign-in/oidc/?again=1&next=/keys/")
@@ -132,3 +132,15 @@ def test_pages_of_the_library_that_are_not_ours_do_not_exist(studio: Studio, bro
         *("accounts/social/connections/", "sign-in/oidc/login/", "accounts/sessions/", "_allauth/browser/v1/config"),
     ]
     assert {path: browser.get(f"{studio.url}/{path}").status_code for path in paths} == dict.fromkeys(paths, 404)
+
+
+def test_a_provider_that_is_down_is_said_to_be_and_local_accounts_work(
+    provider: IdentityProvider, studio: Studio, browser: httpx.Client
+) -> None:
+    # The last test: nobody needs the provider after it.
+    provider.process.terminate()
+    provider.process.wait(20)
+    page = browser.get(f"{studio.url}/sign-in/oidc/")
+    assert page.status_code == 401
+    assert "Example Login could not be reached" in page.text
+    assert browser.get(f"{studio.url}/sign-in/").status_code == 200

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.django_db
 
 REFUSED = [
     "admin1234567", "x-ADMIN-x-quite-long", "Lovelace2026-Grace", "gracelovelace!9!9", "99-grace.lovelace-99",
-    "countess-is-me-1843", "countess@example.com", "short one", "password1234", "123456789012345",
+    "countess-is-me-1843",
+    "my!!grace..lovelace!!1843 and much more", "countess@example.com", "short one", "password1234", "123456789012345",
 ]  # fmt: skip
 TAKEN = ["a right password", "correct horse battery staple", "graceful-exit-of-2026", "ünïcode is fine too"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from django.test import RequestFactory
 from pytest_django import Settings
 
 from registry.models import Operator
-from studio.pages.sign_in_adapters import IdentityProviderAdapter
+from studio.pages.reauthentication import is_recently_confirmed
+from studio.pages.sign_in_adapters import AccountAdapter, IdentityProviderAdapter
 
 pytestmark = pytest.mark.django_db
 TOKEN = {"sub": "1", "nonce": "n", "preferred_username": "ada", "groups": ["authors"]}
@@ -65,3 +67,14 @@ def test_the_claim_of_the_groups_may_be_inside_of_others_or_have_dots(settings: 
     settings.OIDC_GROUPS_CLAIM = "https://example.com/groups"
     named = {"sub": "2", "nonce": "n", "preferred_username": "bob", "https://example.com/groups": "admins"}
     assert _sign_in(named, uid="2").user == Operator.objects.get(username="bob", role="admin")
+
+
+def test_a_sign_in_of_long_ago_at_the_provider_confirms_nothing() -> None:
+    """An open browser may be signed in there still: `auth_time` says when the person was asked."""
+    ada = _sign_in({**TOKEN, "auth_time": time.time() - 3600}).user
+    for asked_at, is_recent in ((time.time() - 3600, False), (time.time(), True), (None, True)):
+        request = RequestFactory().get("/sign-in/oidc/callback/")
+        request.session, request.user = SessionStore(), AnonymousUser()
+        request.provider_asked_at = asked_at  # type: ignore[attr-defined]
+        AccountAdapter().login(request, ada)
+        assert is_recently_confirmed(request) is is_recent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from registry.bundles.archives import ARCHIVE_BYTES_MAX, ENTRIES_MAX
@@ -23,13 +23,14 @@ FINDINGS_SHOWN_MAX: Final = 50
 @dataclass(frozen=True)
 class ImportRow:
     """One bundle of an import. `is_known`: the registry has a capability of this id; `is_taken`: a draft could be
-    made of it."""
+    made of it; `is_skipped`: it was left out because it is known."""
 
     path: str
     capability_id: str
     is_taken: bool
     is_known: bool
     findings: tuple[Finding, ...]
+    is_skipped: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """As a page shows it, and as a job keeps it."""
@@ -38,6 +39,7 @@ class ImportRow:
             "capability_id": self.capability_id,
             "is_taken": self.is_taken,
             "is_known": self.is_known,
+            "is_skipped": self.is_skipped,
             "findings": [each.as_dict() for each in self.findings[:FINDINGS_SHOWN_MAX]],
             "left_out": max(0, len(self.findings) - FINDINGS_SHOWN_MAX),
         }
@@ -95,15 +97,20 @@ def import_texts(texts: Mapping[str, str], name: str) -> list[SourceBundle]:
     return [SourceBundle(name, given)]
 
 
-def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, replace_existing: bool = False) -> ImportResult:
+def import_all_or_none(
+    sources: Sequence[SourceBundle], *, by: Actor, replace_existing: bool = False, skip_existing: bool = False
+) -> ImportResult:
     """Store a draft of each, or of none where one of them cannot be one.
 
-    A capability that is there already is refused unless `replace_existing`: its draft is discarded for 30 days then.
+    A capability that is there already is refused unless `replace_existing`, by which its draft is discarded for 30
+    days, or `skip_existing`, by which it stays as it is.
     Raises `SourceUnreadable` for more than `BUNDLES_MAX`.
     """
     if len(sources) > BUNDLES_MAX:
         raise SourceUnreadable(f"{len(sources):,} bundles; at most {BUNDLES_MAX} are imported at a time")
     looked = _look(sources, by)
+    if skip_existing and not replace_existing:
+        return _import_new(sources, looked, by=by)
     if not all(line.is_taken and (replace_existing or not line.is_known) for line in looked):
         return ImportResult(is_stored=False, lines=looked)
     with write_transaction():
@@ -112,6 +119,17 @@ def import_all_or_none(sources: Sequence[SourceBundle], *, by: Actor, replace_ex
             return ImportResult(is_stored=False, lines=_look(sources, by))
         batch.import_all(sources, by=by, mode="draft")
     return ImportResult(is_stored=True, lines=looked)
+
+
+def _import_new(sources: Sequence[SourceBundle], looked: Sequence[ImportRow], *, by: Actor) -> ImportResult:
+    """Store those that the registry does not have; with none of them nothing is stored."""
+    lines = tuple(replace(line, is_skipped=line.is_known) for line in looked)
+    new = [source for source, line in zip(sources, lines, strict=True) if not line.is_skipped]
+    if not new:
+        return ImportResult(is_stored=False, lines=lines)
+    stored = import_all_or_none(new, by=by)
+    again = iter(stored.lines)
+    return ImportResult(stored.is_stored, tuple(line if line.is_skipped else next(again) for line in lines))
 
 
 def _look(sources: Sequence[SourceBundle], by: Actor) -> tuple[ImportRow, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from django.contrib import messages
@@ -34,11 +35,15 @@ def import_files(request: StudioRequest) -> HttpResponse:
     context |= {
         "pasted": [(name, field, pasted.get(name, "")) for name, field in PASTED.items()],
         "replace_existing": bool(request.POST.get("replace")),
+        "skip_existing": bool(request.POST.get("skip")),
         "was_uploaded": bool(request.FILES),
     }
     try:
         outcome = bundle_import.import_all_or_none(
-            _sources(request, pasted), by=actor_of(request), replace_existing=context["replace_existing"]
+            _sources(request, pasted),
+            by=actor_of(request),
+            replace_existing=context["replace_existing"],
+            skip_existing=context["skip_existing"],
         )
     except RegistryError as error:
         return render(request, "studio/capability/files.html", context | {"error": error.message}, status=400)
@@ -51,9 +56,14 @@ def import_files(request: StudioRequest) -> HttpResponse:
 
 def _result_context(outcome: ImportResult) -> dict[str, Any]:
     return {
-        "outcome": {"is_stored": outcome.is_stored, "known": outcome.known},
+        "outcome": {"is_stored": outcome.is_stored, "known": outcome.known, "stored": _count_stored(outcome.lines)},
         "lines": [line.as_dict() for line in outcome.lines],
     }
+
+
+def _count_stored(lines: Iterable[Any]) -> int:
+    """How many became drafts; lines of a job are dicts."""
+    return sum(not (line.get("is_skipped") if isinstance(line, dict) else line.is_skipped) for line in lines)
 
 
 def _pasted(request: StudioRequest) -> dict[str, str]:
@@ -119,6 +129,7 @@ def git_import_show(request: StudioRequest, number: int) -> HttpResponse:
         raise Http404(error.message) from None
     has_ended = run.state in _ENDED
     context = {"way": "git", "run": run, "has_ended": has_ended, "lines": run.results}
-    context |= {"outcome": {"is_stored": run.state == "stored", "known": [x for x in run.results if x["is_known"]]}}
+    known = [line for line in run.results if line["is_known"]]
+    context["outcome"] = {"is_stored": run.state == "stored", "known": known, "stored": _count_stored(run.results)}
     template = "studio/capability/git_import.html" + ("#progress" if request.htmx else "")
     return render(request, template, context)

@@ -60,6 +60,20 @@ def test_what_is_there_already_is_replaced_only_where_that_was_said() -> None:
     assert Draft.objects.filter(discarded_at__isnull=False).count() == 1
 
 
+def test_what_is_there_already_is_skipped_where_that_was_said() -> None:
+    publish()
+    sources = [SourceBundle("alpha", bundle(body="Theirs.")), SourceBundle("beta", bundle("beta"))]
+    outcome = bundle_import.import_all_or_none(sources, by=OLGA, skip_existing=True)
+    assert [(line.capability_id, line.is_skipped) for line in outcome.lines] == [("alpha", True), ("beta", False)]
+    assert outcome.is_stored
+    assert {draft.capability.capability_id for draft in Draft.objects.all()} == {"beta"}
+    again = bundle_import.import_all_or_none(sources, by=OLGA, skip_existing=True)
+    assert (again.is_stored, [line.is_skipped for line in again.lines]) == (False, [True, True])
+    bad = [*sources, SourceBundle("gamma", bundle("gamma")), SourceBundle("bad", {"capability.json": "{"})]
+    assert not bundle_import.import_all_or_none(bad, by=OLGA, skip_existing=True).is_stored
+    assert not Draft.objects.filter(capability__capability_id="gamma").exists()
+
+
 def test_two_of_one_id_are_refused() -> None:
     sources = [SourceBundle("a", bundle()), SourceBundle("b", bundle())]
     assert not bundle_import.import_all_or_none(sources, by=OLGA).is_stored

@@ -13,7 +13,7 @@ from registry.bundles.archives import write_zip
 from registry.bundles.bundle_reader import SourceBundle
 from registry.catalog import drafts
 from registry.core.jobs import queue
-from registry.models import Capability, GitImport
+from registry.models import Capability, Draft, GitImport
 from registry.sources import git_import_jobs
 from tests.factories import OLGA, bundle, publish
 from tests.unit.studio.conftest import SignIn
@@ -72,6 +72,23 @@ def test_what_is_there_is_replaced_where_that_is_ticked(client: Client) -> None:
     assert ">\nx</textarea>" in page
     assert client.post(FILES, {**sent, "replace": "on"}).status_code == 200
     assert drafts.get_draft("alpha").files["skill.md"] == "x"
+
+
+def test_what_is_there_is_skipped_where_that_is_ticked(client: Client) -> None:
+    publish()
+    names = [f"{each}/{name}" for each in ("alpha", "beta") for name in bundle(each)]
+    texts = [text for each in ("alpha", "beta") for text in bundle(each).values()]
+
+    def send(**more: str) -> str:
+        folder = [SimpleUploadedFile(name, text.encode()) for name, text in zip(names, texts, strict=True)]
+        answer = client.post(FILES, {"folder": folder, "paths": json.dumps(names)} | more)
+        return answer.content.decode()
+
+    assert "<em>Skip existing capabilities</em>" in send()
+    page = send(skip="on")
+    assert "1 draft imported" in page
+    assert "Skipped: already exists" in page
+    assert Draft.objects.get().capability.capability_id == "beta"
 
 
 def test_a_folder_is_read_by_the_paths_beside_it(client: Client) -> None:

@@ -140,6 +140,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/capability_signature": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The signature of the revision that capability_skill_load returns for the same arguments. */
+        get: operations["capability_signature"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/capability_skill_load": {
         parameters: {
             query?: never;
@@ -390,6 +407,23 @@ export interface paths {
         put?: never;
         /** @description Render the prompt that an agent would read for these capabilities. */
         post: operations["prompt_render"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/registry_checkpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Signed checkpoints of the registry's history, for clients that remember how far it had come. */
+        get: operations["registry_checkpoints"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -875,6 +909,21 @@ export interface components {
             }[];
             findings: components["schemas"]["Finding"][];
         };
+        /** @description The answer of registry_checkpoints: each payload, application/vnd.capability-studio.checkpoint+json, is a JSON object with number, registry_revision, audit_rows, audit_id, audit_hash, releases, release_id, releases_hash, previous (the hex SHA-256 of the payload before, 64 zeros for the first) and created_at. */
+        RegistryCheckpoints: {
+            checkpoints: {
+                payloadType: string;
+                payload: string;
+                signatures: {
+                    /** @description The hex SHA-256 of the public key's 32 bytes. */
+                    keyid: string;
+                    /** @description An Ed25519 signature of 64 bytes. */
+                    sig: string;
+                }[];
+            }[];
+            /** @description The value of after for the next page; null on the last one. */
+            next_after: number | null;
+        };
         /** @description The answer of capability_registry_list. With fields=minimal an entry holds its first four keys alone. */
         RegistryList: {
             capabilities: {
@@ -925,6 +974,22 @@ export interface components {
             first_run?: string;
             /** @description Where there are any: skill groups of which a session keeps one member active. */
             exclusive_groups?: string[];
+        };
+        /** @description The answer of capability_signature: the payload, application/vnd.capability-studio.revision+json, is a JSON object with capability_id, revision, name, digest, read_only_digest, content_digest, files_digest, files ({path: digest}) and published_at. */
+        RevisionSignature: {
+            capability_id: string;
+            revision: number;
+            /** @description A DSSE v1 envelope: payload and sig are base64; what is signed is DSSEv1, the lengths and bytes of payloadType and payload. */
+            envelope: {
+                payloadType: string;
+                payload: string;
+                signatures: {
+                    /** @description The hex SHA-256 of the public key's 32 bytes. */
+                    keyid: string;
+                    /** @description An Ed25519 signature of 64 bytes. */
+                    sig: string;
+                }[];
+            };
         };
         /** @description Which revision to go back to. */
         RollbackRequest: {
@@ -1915,6 +1980,103 @@ export interface operations {
             };
             /** @description The key lacks the scope (FORBIDDEN). */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    capability_signature: {
+        parameters: {
+            query: {
+                /** @description Which capability. */
+                capability_id: string;
+                /** @description Pin the release with this digest. */
+                digest?: string;
+                /** @description Pin this revision. */
+                revision?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionSignature"];
+                };
+            };
+            /** @description The client has these bytes (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description An unknown capability, or a revision without a signature. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3705,6 +3867,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SkillMalformedError"];
+                };
+            };
+            /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The database is unreachable (REGISTRY_UNAVAILABLE). */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    registry_checkpoints: {
+        parameters: {
+            query?: {
+                /** @description Those with a higher number, in order; without it the newest alone. */
+                after?: number;
+                /** @description Checkpoints a page, 1 to 100. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistryCheckpoints"];
+                };
+            };
+            /** @description The client has these bytes (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An argument is missing or invalid (INVALID_REQUEST). */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No key, or an invalid one (UNAUTHENTICATED). */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The key lacks the scope (FORBIDDEN). */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The path has no such method (METHOD_NOT_ALLOWED); Allow names those it has. */
+            405: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
                 };
             };
             /** @description Too many calls (RATE_LIMITED); Retry-After says when to come back. */

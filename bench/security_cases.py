@@ -1,8 +1,8 @@
 """Measure the `SEC_` rules on passages written for it: `python bench/security_cases.py [held-out] [--show]`.
 
 security_cases/malicious.txt and benign.txt hold a passage per line: class, language, place, encoding, text. A seeded
-draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later` and
-`last` were written when the rules were done; their first scores are in docs/benchmarks.md. `--show` lists misses and
+draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later`,
+`last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `--show` lists misses and
 false alarms with their texts; do not use it on the part that is held out.
 
 The passages are data. Nothing in them is executed or followed; every host is a reserved name.
@@ -127,7 +127,7 @@ def worst(problems: list[RawFinding]) -> str:
 def report(name: str, part: str, *, show: bool) -> None:
     total: Counter[str] = Counter()
     by_class: dict[str, Counter[str]] = defaultdict(Counter)
-    cases = read_cases(f"{name}_{part}") if part in ("later", "last") else draw_part(read_cases(name), part)
+    cases = read_cases(f"{name}_{part}") if part in ("later", "last", "rounds") else draw_part(read_cases(name), part)
     for case in cases:
         problems = check(case)
         verdict = worst(problems)
@@ -145,7 +145,9 @@ def report(name: str, part: str, *, show: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=["develop", "held-out", "later", "last"], default="develop")
+    parser.add_argument(
+        "part", nargs="?", choices=["develop", "held-out", "later", "last", "rounds"], default="develop"
+    )
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()
     for name in ("malicious", "benign"):

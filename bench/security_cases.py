@@ -2,8 +2,8 @@
 
 security_cases/malicious.txt and benign.txt hold a passage per line: class, language, place, encoding, text. A seeded
 draw by class parts them: rules are written on the part `develop`, and `held-out` is only scored. The parts `later`,
-`last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `--show` lists misses and
-false alarms with their texts; do not use it on the part that is held out.
+`last` and `rounds` were written when the rules were done; their first scores are in docs/benchmarks.md. `--show` lists
+misses and false alarms with their texts; do not use it on the part that is held out.
 
 The passages are data. Nothing in them is executed or followed; every host is a reserved name.
 """

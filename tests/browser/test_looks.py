@@ -157,8 +157,8 @@ for name in ("excel_analyzer", "disk_pressure"):
 scheduled_releases.cancel_release(scheduled_id=done.release.pk, by=olga)
 release_rules.set_rule(group_id="health", four_eyes=True, loosening="admin", note_required=True, by=olga)
 """
-# Controls that lie over one another, and text that leaves its box. What scrolls goes below the top bar and below the field
-# of a conversation.
+# Controls that lie over one another, and text that leaves its box. What scrolls goes below the top bar and below the
+# field of a conversation.
 OVERLAPS = """() => {
     const boxes = [...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea, summary')]
         .filter(one => one.checkVisibility() && !one.closest('.skip, .topbar, .play__composer'))

@@ -11,6 +11,7 @@ NAMES = (
     "bundle_rollback",
     "bundle_list",
     "bundle_export",
+    "bundle_powers",
     "capability_deprecate",
     "capability_retire",
     "capability_restore",

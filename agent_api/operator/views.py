@@ -22,12 +22,18 @@ from registry.common.errors import InvalidRequest
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch as batches
+from registry.publishing import bundle_powers as powers
 from registry.publishing import publication
 from registry.sources.source_discovery import discover_in_archive
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
 _FORMAT = query_parameter("format", "bundle: the four files; agent-skill: SKILL.md.", enum=list(exporter.FORMATS))
 _EXPORT_PARAMETERS = (*_ID_PARAMETERS, _FORMAT)
+_POWERS_OF = ("published", "draft")
+_POWERS_PARAMETERS = (
+    *_ID_PARAMETERS,
+    query_parameter("of", "published (the default) or draft.", enum=list(_POWERS_OF)),
+)
 _JSON_OR_ZIP = (BoundedJSONParser, ZipParser, BytesParser)
 
 
@@ -138,6 +144,17 @@ def _status(capability: Capability) -> Response:
     replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
     body = {"capability_id": capability.capability_id, "status": capability.status, "replaced_by": replaced_by}
     return Response(body)
+
+
+@describe(answer="BundlePowers", parameters=_POWERS_PARAMETERS, also=NOT_FOUND | CONFLICT, tags=("operators",))
+@endpoint("GET")
+def bundle_powers(request: Request) -> Response:
+    """What a published bundle, or a draft, may do, and what is new since the release before."""
+    _publisher(request)
+    given = parameters.query(request)
+    is_draft = parameters.choice(given, "of", _POWERS_OF) == "draft"
+    capability = queries.get_capability(parameters.capability_id(given))
+    return Response(powers.get_powers(capability, draft=is_draft).as_dict())
 
 
 @describe(answer="BundleList", tags=("operators",))

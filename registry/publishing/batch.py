@@ -16,10 +16,12 @@ from registry.bundles.json_locations import locate_pointers
 from registry.bundles.text import Lines
 from registry.catalog import drafts
 from registry.common.actors import Actor
-from registry.common.errors import InvalidRequest
+from registry.common.errors import InvalidRequest, SourceUnreadable
 from registry.core.published_index import get_validation_context
 from registry.publishing import publication
+from registry.publishing.bundle_powers import BundlePowers, compare_with_published
 from registry.publishing.gate import GateReport
+from registry.semantic_diff import PowerComparison
 from registry.validation import Finding, Report, ValidationContext, validate_bundle
 from registry.validation.security import IdIndex
 
@@ -54,9 +56,10 @@ class BatchResult:
     findings: tuple[Finding, ...]
     files: dict[str, str]
     gate: GateReport | None = None
+    powers: PowerComparison | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """One entry of `{"results": [...]}`."""
+        """One entry of `{"results": [...]}`; `powers` are there for a dry run."""
         return {
             "path": self.path,
             "capability_id": self.capability_id or None,
@@ -64,6 +67,7 @@ class BatchResult:
             "revision": self.revision,
             "digest": self.digest,
             "findings": [finding.as_dict() for finding in self.findings],
+            **({"powers": self.powers.as_dict()} if self.powers is not None else {}),
         }
 
 
@@ -111,6 +115,17 @@ def _add_as_published(owners: dict[str, str], ids: IdIndex, report: Report) -> N
     ids.add(report.capability_id)
 
 
+def list_powers(sources: Iterable[SourceBundle]) -> list[BundlePowers]:
+    """What each bundle may do, against what is published under its id. Raises `SourceUnreadable`."""
+    rows = []
+    for source in sources:
+        report = validate_bundle(source.files, published=get_validation_context())
+        if report.bundle is None:
+            raise SourceUnreadable(f"{source.path}: it cannot be read as a bundle; bundle validate says why")
+        rows.append(compare_with_published(report.bundle))
+    return rows
+
+
 def publish_all(
     sources: Iterable[SourceBundle],
     *,
@@ -131,7 +146,8 @@ def _publish_all(
     if dry_run:
         checked = validate_all(readable)
         foreseen = [publication.dry_run_publish(entry.report, acknowledge, by=by, note=note) for entry in checked]
-        return [build_result(outcome, entry.path) for outcome, entry in zip(foreseen, checked, strict=True)]
+        pairs = zip(foreseen, checked, strict=True)
+        return [build_result(outcome, entry.path, with_powers=True) for outcome, entry in pairs]
     results = []
     seen: dict[str, str] = {}
     for entry in readable:
@@ -141,8 +157,8 @@ def _publish_all(
     return results
 
 
-def build_result(outcome: publication.PublishResult, path: str) -> BatchResult:
-    """The result of one bundle as a row of the output."""
+def build_result(outcome: publication.PublishResult, path: str, *, with_powers: bool = False) -> BatchResult:
+    """The result of one bundle as a row of the output; `with_powers` says too what it may do."""
     files = dict(outcome.gate.report.files) if outcome.gate else {}
     return BatchResult(
         path,
@@ -153,6 +169,7 @@ def build_result(outcome: publication.PublishResult, path: str) -> BatchResult:
         outcome.findings,
         files,
         outcome.gate,
+        outcome.gate.powers if with_powers and outcome.gate else None,
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import rfc8785
@@ -23,7 +24,7 @@ from registry.publishing.release_rules import (
     PublishConditions,
     check_rule,
 )
-from registry.semantic_diff import Change, compare_bundles, describe_new_bundle
+from registry.semantic_diff import Change, PowerComparison, compare_bundles, compare_powers, describe_new_bundle
 from registry.validation import Finding, Report
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ class GateReport:
     rule: EffectiveRule = DEFAULT_RULE
     approved_by: str = ""
     introduces: tuple[Change, ...] = ()
+    published: SkillBundle | None = field(default=None, repr=False)
+
+    @cached_property
+    def powers(self) -> PowerComparison:
+        """What the bundle may do, against what readers have now. Made when it is asked for: never inside the lock."""
+        bundle = self.report.bundle
+        return compare_powers(self.published, bundle) if bundle is not None else PowerComparison()
 
     @property
     def refused(self) -> bool:
@@ -114,6 +122,7 @@ def build_gate_report(
         introduces=tuple(describe_new_bundle(report.bundle))
         if report.bundle and comparable and published is None
         else (),
+        published=published,
     )
 
 

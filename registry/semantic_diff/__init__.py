@@ -2,5 +2,17 @@
 
 from registry.semantic_diff.change import EFFECTS, Change, Effect
 from registry.semantic_diff.compare import compare_bundles, describe_new_bundle
+from registry.semantic_diff.powers import POWER_KINDS, Power, PowerComparison, compare_powers, powers_of
 
-__all__ = ["EFFECTS", "Change", "Effect", "compare_bundles", "describe_new_bundle"]
+__all__ = [
+    "EFFECTS",
+    "POWER_KINDS",
+    "Change",
+    "Effect",
+    "Power",
+    "PowerComparison",
+    "compare_bundles",
+    "compare_powers",
+    "describe_new_bundle",
+    "powers_of",
+]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from registry.bundles.bundle import SkillBundle
+from registry.bundles.problem import Path
 from registry.semantic_diff.change import Change, as_string
 
 _ADDRESS: Final = re.compile(
@@ -14,6 +16,17 @@ _ADDRESS: Final = re.compile(
 )
 # Names of dialects and catalogs: no request is sent to them.
 _NAMES: Final = frozenset({"$schema", "$id", "$ref", "$dynamicRef", "catalogId"})
+
+
+@dataclass(frozen=True, slots=True)
+class HostMention:
+    """A host where it is named: `path` leads to the string in the parsed value of `file`, which is `()` where the
+    whole file is one text; `offset` is where the address begins in that string, in code points."""
+
+    host: str
+    file: str
+    path: Path
+    offset: int
 
 
 def compare_hosts(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
@@ -25,26 +38,32 @@ def compare_hosts(old: SkillBundle, new: SkillBundle) -> Iterator[Change]:
         yield Change("changes", "", f"It no longer names the host `{host}`", None, before[host])
 
 
-def _hosts(bundle: SkillBundle) -> dict[str, str]:
-    """`{host: the first file that names it}`."""
-    found: dict[str, str] = {}
+def find_host_mentions(bundle: SkillBundle) -> Iterator[HostMention]:
+    """Every address with a scheme of the web, file by file in the order of the text; hosts in lower case."""
     values = (("skill.md", bundle.skill_doc), ("tools.json", bundle.tools), ("ui_schemas.json", bundle.ui_schemas))
     for file, value in (*values, *sorted(bundle.supporting_files.items())):
-        for words in _texts(value):
+        for path, words in _texts(value):
             for match in _ADDRESS.finditer(words):
                 host = match[1].rstrip(".").lower()
                 if host:
-                    found.setdefault(host, file)
+                    yield HostMention(host, file, path, match.start())
+
+
+def _hosts(bundle: SkillBundle) -> dict[str, str]:
+    """`{host: the first file that names it}`."""
+    found: dict[str, str] = {}
+    for mention in find_host_mentions(bundle):
+        found.setdefault(mention.host, mention.file)
     return found
 
 
-def _texts(value: Any) -> Iterator[str]:
-    waiting = [value]
+def _texts(value: Any) -> Iterator[tuple[Path, str]]:
+    waiting: list[tuple[Path, Any]] = [((), value)]
     while waiting:
-        one = waiting.pop()
+        path, one = waiting.pop()
         if isinstance(one, dict):
-            waiting += [inner for key, inner in one.items() if key not in _NAMES]
+            waiting += [((*path, str(key)), inner) for key, inner in reversed(one.items()) if key not in _NAMES]
         elif isinstance(one, list):
-            waiting += one
+            waiting += [((*path, index), one[index]) for index in range(len(one) - 1, -1, -1)]
         elif "://" in as_string(one):
-            yield one
+            yield path, one

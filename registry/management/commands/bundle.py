@@ -21,7 +21,7 @@ from registry.cli.text_output import TerminalStyle, escape_controls
 from registry.common.errors import RegistryError, SourceUnreadable
 from registry.core import queries
 from registry.models import Capability
-from registry.publishing import batch, publication
+from registry.publishing import batch, bundle_powers, publication
 from registry.publishing.batch import BatchResult
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.sources.source_discovery import discover_bundles
@@ -37,6 +37,12 @@ class Command(SubcommandBase):
         self._add_batch_verbs(verbs)
         self.verb(verbs, "list", self.list, "List all capabilities.")
         self._add_single_verbs(verbs)
+        self._add_powers(verbs)
+
+    def _add_powers(self, verbs: Any) -> None:
+        parser = self.verb(verbs, "powers", self.powers, "List what a bundle may do, and what of it is new.")
+        parser.add_argument("what", metavar="ID|PATH", help="a capability, or a bundle folder or zip")
+        parser.add_argument("--draft", action="store_true", help="the draft of the capability, not what is published")
 
     def _add_batch_verbs(self, verbs: Any) -> None:
         parser = self.verb(verbs, "validate", self.validate, "Check bundles; exit 1 where one has an error.")
@@ -114,6 +120,18 @@ class Command(SubcommandBase):
         self._print_unreadable(unreadable, options)
         return 1 if errors or unreadable else 0
 
+    def powers(self, options: dict[str, Any]) -> int:
+        what = options["what"]
+        if Path(what).exists():
+            if options["draft"]:
+                return self.misused("--draft goes with the id of a capability", options)
+            rows = batch.list_powers(read_bundle(what))
+        else:
+            rows = [bundle_powers.get_powers(queries.get_capability(what), draft=options["draft"])]
+        paint = TerminalStyle(sys.stdout)
+        words = [line for row in rows for line in text_output.format_bundle_powers(row, paint)]
+        return self.tell({"bundles": [row.as_dict() for row in rows]}, words, options)
+
     def _print_unreadable(self, unreadable: Sequence[SourceUnreadable], options: dict[str, Any]) -> None:
         for error in unreadable:
             if options["format"] != "json":
@@ -130,7 +148,8 @@ class Command(SubcommandBase):
                 acknowledge=options["acknowledge"],
                 dry_run=options["dry_run"],
             )
-            return self._report_results([batch.build_result(outcome, options["draft"])], options)
+            result = batch.build_result(outcome, options["draft"], with_powers=options["dry_run"])
+            return self._report_results([result], options)
         read = _read_all(options["paths"])
         results = batch.publish_all(
             read.sources,
@@ -204,6 +223,7 @@ class Command(SubcommandBase):
             self.lines(text_output.format_findings(finding, result.path, result.files, paint))
         if result.gate is not None:
             self.lines(text_output.format_changes(result.gate.changes, paint))
+            self.lines(text_output.format_powers(result.powers, paint) if result.powers else ())
             for diff in result.gate.diffs if with_diff else ():
                 self.lines(text_output.format_diff(diff.lines, paint))
         self.line(_result_words(result, paint))

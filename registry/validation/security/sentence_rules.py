@@ -17,6 +17,7 @@ from registry.validation.security.rule_loader import RULES_FOLDER, RuleFileError
 
 SENTENCES_FOLDER = RULES_FOLDER / "sentences"
 WORDS_FILE = "word_classes.toml"
+POWERS_FILE = RULES_FOLDER.parent / "powers.toml"
 # A word of these scripts is looked for inside of words: no blanks part them, or prefixes and particles stick to them.
 _INNER = re.compile(r"[\u0590-\u08ff\u0900-\u0fff\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SHORTEST_STEM = 3
@@ -164,6 +165,18 @@ def load_sentence_rules() -> tuple[SentenceRule, ...]:
     """The rules of every file of the folder."""
     paths = sorted(path for path in SENTENCES_FOLDER.glob("*.toml") if path.name != WORDS_FILE)
     return tuple(rule for path in paths for rule in parse_sentence_file(path.read_text(encoding="utf-8"), path.name))
+
+
+@cache
+def load_power_rules() -> tuple[SentenceRule, ...]:
+    """The rules of powers.toml, which say what a bundle may do: `code` is the kind of power, not of a finding."""
+    name = POWERS_FILE.name
+    kinds = _parse(POWERS_FILE)
+    return tuple(
+        _read_rule(row, {"code": kind}, f"{name}: {kind} {number}")
+        for kind, table in kinds.items()
+        for number, row in enumerate(table["rules"], 1)
+    )
 
 
 def parse_sentence_file(text: str, name: str) -> tuple[SentenceRule, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from registry.validation.security.engine import (
@@ -54,8 +54,13 @@ class _Sentence:
     places: dict[str, list[Place]] | None = field(default=None)
 
 
-def find_ordering_sentences(searched: SearchedText, budget: ScanBudget) -> Iterator[RuleHit]:
-    """Every sentence in which the classes of a rule meet. Stops when the budget is spent."""
+def find_ordering_sentences(
+    searched: SearchedText, budget: ScanBudget, rules: Sequence[SentenceRule] | None = None
+) -> Iterator[RuleHit]:
+    """Every sentence in which the classes of a rule meet; `rules` are those of all codes if they are not given.
+
+    Stops when the budget is spent.
+    """
     index = load_word_index()
     text = searched.text
     clean = text.translate(_PUNCTUATION)
@@ -66,11 +71,11 @@ def find_ordering_sentences(searched: SearchedText, budget: ScanBudget) -> Itera
     present = 0
     for mask in (*masks.values(), *(index.bits[name] for _, _, name in inside), *(mask for _, mask in hints)):
         present |= mask
-    rules = [rule for rule in load_sentence_rules() if rule.may_hold(present)]
-    if rules:
+    possible = [rule for rule in (load_sentence_rules() if rules is None else rules) if rule.may_hold(present)]
+    if possible:
         marks = sorted([*hints, *((start, index.bits[name]) for start, _, name in inside)])
         sentences = _split(text, clean, masks, marks)
-        yield from _run(_SentenceReader(text, clean, index, entries, inside), sentences, rules, searched, budget)
+        yield from _run(_SentenceReader(text, clean, index, entries, inside), sentences, possible, searched, budget)
 
 
 def _inner_words(index: WordIndex, searched: SearchedText) -> list[tuple[int, int, str]]:

@@ -19,6 +19,7 @@ from registry.common.errors import CapabilityNotFound, RegistryError
 from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
+from registry.publishing.bundle_powers import get_powers
 from registry.selectors.capability_overview import describe_use
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
@@ -27,6 +28,7 @@ from studio.pages.drawn_forms import draw_forms
 from studio.pages.form_data import get_note, get_text
 from studio.pages.markdown import render_page
 from studio.pages.permissions import StudioRequest, actor_of, operator_required, post_only_from, publisher_required
+from studio.pages.powers import group_powers
 from studio.pages.snippets import build_load_snippets
 from studio.pages.undo import Undo, report_done
 
@@ -106,6 +108,7 @@ def _published_context(request: StudioRequest, capability: Capability, bundle: S
     return {
         **_part_context(bundle),
         "use": use,
+        "power_groups": group_powers(get_powers(capability).comparison),
         "spark": build_sparkline(use.by_day),
         "snippets": build_load_snippets(request, capability.capability_id) if is_loadable else [],
     }

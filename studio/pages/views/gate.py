@@ -24,6 +24,7 @@ from registry.validation import Finding, Report
 from studio.middleware.time_zones import typed_zone
 from studio.pages.form_data import get_acknowledged, get_int, get_note, get_text
 from studio.pages.permissions import StudioRequest, actor_of, denial_reason, operator_required
+from studio.pages.powers import group_powers
 from studio.pages.views.capability import get_capability_or_404
 
 FINDINGS_SHOWN_MAX: Final = 20
@@ -130,6 +131,8 @@ def build_gate_context(request: StudioRequest, gate: GateReport, *, can_confirm:
         "change_groups": group_changes(gate.introduces, _FIRST_WORDS)
         if gate.introduces
         else group_changes(gate.changes),
+        # Not every page that shows the report shows them.
+        "power_groups": lambda: group_powers(gate.powers),
         "acknowledged": get_acknowledged(request),
         "note": get_note(request),
         "due_at": get_text(request, "due_at", most=32),

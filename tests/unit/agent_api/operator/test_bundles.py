@@ -325,3 +325,24 @@ def test_another_media_type_is_refused(api: Any, key: dict[str, str]) -> None:
         api.error(response, 415, "UNSUPPORTED_MEDIA_TYPE")
     response = api.post("operator/bundle_rollback", zip_of({}), content_type="application/zip", headers=key)
     api.error(response, 415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+def test_powers_of_what_is_published_and_of_the_draft(api: Any, key: dict[str, str]) -> None:
+    publish("alpha", body="See https://old.example/ first.")
+    publish("alpha", body="See https://new.example/ first.")
+    document = api.ok(api.get("operator/bundle_powers?capability_id=alpha", headers=key), "bundle_powers")
+    assert (document["revision"], document["compared_with"]) == (2, 1)
+    assert [power["name"] for power in document["added"]] == ["new.example"]
+    assert [power["name"] for power in document["removed"]] == ["old.example"]
+    save_draft(capability_id="alpha", files=LOOSER, based_on=None, by=OLGA)
+    document = api.ok(api.get("operator/bundle_powers?capability_id=alpha&of=draft", headers=key), "bundle_powers")
+    assert (document["revision"], document["compared_with"]) == (None, 2)
+    assert [(power["kind"], power["requires_approval"]) for power in document["added"]] == [("write_tool", True)]
+    api.error(api.get("operator/bundle_powers?capability_id=alpha&of=x", headers=key), 400, "INVALID_REQUEST")
+    api.error(api.get("operator/bundle_powers?capability_id=nothing", headers=key), 404, "CAPABILITY_NOT_FOUND")
+
+
+def test_a_dry_run_says_what_a_bundle_may_do(api: Any, key: dict[str, str]) -> None:
+    body = _batch(LOOSER, dry_run=True)
+    document = api.ok(api.post("operator/bundle_publish", body, headers=key), "bundle_results")
+    assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_save"]

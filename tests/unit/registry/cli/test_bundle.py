@@ -490,3 +490,42 @@ def test_an_import_as_a_draft_has_nothing_to_acknowledge(manage: Any, alpha: str
     done = manage("bundle", "import", alpha, "--acknowledge", "POLICY_LOOSENED")
     assert (done.code, done.err) == (2, "--acknowledge goes with --publish\n")
     assert not Draft.objects.exists()
+
+
+def test_powers_of_a_path_and_of_a_capability(manage: Any, tmp_path: Path) -> None:
+    publish("alpha", body="See https://old.example/ first.")
+    folder = _folder(
+        tmp_path / "new", bundle(tools=[tool("alpha_save", "write")], body="See https://new.example/ first.")
+    )
+    done = manage("bundle", "powers", folder)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.split("\n")[:4] == [
+        "alpha: these texts, compared with revision 1",
+        "  + talks to new.example  skill.md:9:5",
+        "  + writes with alpha_save (each call needs approval)  tools.json:10:15",
+        "  - talks to old.example  skill.md:9:5",
+    ]
+    document = manage("bundle", "powers", "alpha", "--format", "json").document
+    (row,) = document["bundles"]
+    assert_shape(row, "bundle_powers")
+    assert [(power["kind"], power["name"]) for power in row["powers"]] == [("host", "old.example")]
+    assert (row["revision"], row["compared_with"], row["added"]) == (1, None, [])
+    assert "nothing was found" in manage("bundle", "powers", _folder(tmp_path / "none", bundle("beta"))).out
+
+
+def test_powers_say_what_is_missing(manage: Any, tmp_path: Path) -> None:
+    assert manage("bundle", "powers", "nothing_here").code == 1
+    unreadable = _folder(tmp_path / "x", {"capability.json": "{"})
+    assert "cannot be read as a bundle" in manage("bundle", "powers", unreadable).err
+    assert manage("bundle", "powers", unreadable, "--draft").code == 2
+    save_draft(capability_id="alpha", files=bundle(body="See https://draft.example/."), based_on=None, by=OLGA)
+    assert "never published" in manage("bundle", "powers", "alpha").err
+    assert "draft.example" in manage("bundle", "powers", "alpha", "--draft").out
+
+
+def test_a_dry_run_lists_the_powers(manage: Any, tmp_path: Path) -> None:
+    folder = _folder(tmp_path / "new", bundle(body="See https://new.example/ first."))
+    (row,) = manage("bundle", "publish", folder, "--dry-run", "--format", "json").document["results"]
+    assert [(power["kind"], power["name"]) for power in row["powers"]["powers"]] == [("host", "new.example")]
+    (row,) = manage("bundle", "publish", folder, "--format", "json").document["results"]
+    assert "powers" not in row

@@ -134,7 +134,7 @@ def test_an_author_is_told_who_confirms_a_loosened_policy_and_can_go_on(signed_i
     assert page.count("This release is less restrictive. A publisher must confirm it.") == 1
     assert "1 error" not in page
     assert '<li class="issue' not in page
-    assert "tools.json:" not in page
+    assert "tools.json:" not in page.partition('id="powers"')[0]
     assert 'name="acknowledge"' not in page
     assert page.count("<code>alpha_save</code> no longer needs approval") == 1
     form = form_with(answer, "Submit for review")
@@ -339,3 +339,14 @@ def test_an_author_whose_draft_waits_is_offered_no_note_that_nobody_takes(signed
     assert 'id="note"' not in page
     assert "Open review" in page
     assert "Only publishers can publish." in page
+
+
+def test_it_lists_what_the_bundle_may_do_and_marks_what_is_new(client: Client) -> None:
+    publish("alpha", body="See https://old.example/ first.")
+    saves = tool("alpha_save", "write", requires_approval=False)
+    _draft(bundle("alpha", [saves], body="See https://new.example/ first."))
+    page = " ".join(client.get(GATE).content.decode().split())
+    assert "What it may do" in page
+    assert '<span class="badge badge--warning">New</span> <code><bdi>new.example</bdi></code>' in page
+    assert '<span class="badge">Removed</span> <code><bdi>old.example</bdi></code>' in page
+    assert '<code><bdi>alpha_save</bdi></code> <span class="badge badge--danger">No approval</span>' in page

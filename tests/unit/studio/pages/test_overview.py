@@ -118,3 +118,11 @@ def test_its_queries_stay_the_same(client: Client) -> None:
             client.get(PAGE)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 20, counts
+
+
+def test_it_lists_what_the_live_revision_may_do(client: Client) -> None:
+    publish("alpha", body="See https://old.example/ first.")
+    publish("alpha", body="See https://new.example/ first.")
+    page = " ".join(client.get("/capabilities/alpha/").content.decode().split())
+    assert '<span class="badge badge--warning">New</span> <code><bdi>new.example</bdi></code>' in page
+    assert "skill.md:" in page

@@ -10,6 +10,7 @@ import pytest
 from registry.validation.codes import list_codes
 from registry.validation.security.rule_loader import RuleFileError
 from registry.validation.security.sentence_rules import (
+    POWERS_FILE,
     SENTENCES_FOLDER,
     WORDS_FILE,
     WordIndex,
@@ -23,7 +24,9 @@ RULE = HEAD + '[[rules]]\ndescription = "x"\nall_of = ["send", "private|intimate
 
 
 def test_every_class_of_words_is_used_and_has_words() -> None:
-    rules = "".join(path.read_text("utf-8") for path in SENTENCES_FOLDER.glob("*.toml") if path.name != WORDS_FILE)
+    rules = "".join(
+        path.read_text("utf-8") for path in [*SENTENCES_FOLDER.glob("*.toml"), POWERS_FILE] if path.name != WORDS_FILE
+    )
     used = set(re.findall(r"[\w]+", " ".join(re.findall(r"(?:all_of|also|none_of) = \[(.*?)\]", rules))))
     assert used == set(load_word_index().bits)
 

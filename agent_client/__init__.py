@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agent_client.environment.readiness import Readiness, Status, check_readiness
     from agent_client.errors import (
         CapabilityNotFound,
+        CapabilityQuarantined,
         DigestMismatch,
         LockMismatch,
         RegistryError,
@@ -44,6 +45,7 @@ _HOME: Final = {
     "AsyncSession": "session",
     "Bundle": "bundles.bundle",
     "CapabilityNotFound": "errors",
+    "CapabilityQuarantined": "errors",
     "DigestMismatch": "errors",
     "Environment": "environment.probe",
     "FormAction": "bundles.forms",
@@ -84,6 +86,7 @@ __all__ = [
     "AsyncSession",
     "Bundle",
     "CapabilityNotFound",
+    "CapabilityQuarantined",
     "DigestMismatch",
     "Environment",
     "FormAction",

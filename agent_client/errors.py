@@ -123,6 +123,22 @@ class CapabilityNotFound(NotFound):
         return f"{missing} Currently available: {offered}. Would one of these help?"
 
 
+class CapabilityQuarantined(RegistryError):
+    """Held back by its operators because it may do harm: what is loaded or cached of it must not be used either."""
+
+    code = "CAPABILITY_QUARANTINED"
+
+    @property
+    def capability_id(self) -> str:
+        """Which one; empty where the registry did not say."""
+        found = self.data.get("capability_id")
+        return found if isinstance(found, str) else ""
+
+    def user_message(self) -> str:
+        """What an agent can say to the user."""
+        return "That capability was taken out of use because it may do harm. I have stopped using it."
+
+
 class RevisionNotFound(NotFound):
     """The pinned revision or digest does not exist."""
 
@@ -306,6 +322,7 @@ _BY_CODE: Final[dict[str, type[RegistryError]]] = {
         Forbidden,
         NotFound,
         CapabilityNotFound,
+        CapabilityQuarantined,
         RevisionNotFound,
         SupportingFileNotFound,
         InstallCodeNotFound,

@@ -7,7 +7,13 @@ from typing import Any
 
 from agent_client.bundles.bundle import Bundle, Listing, ListingEntry
 from agent_client.bundles.digest import bundle_digest
-from agent_client.errors import CapabilityNotFound, RegistryUnreachable, RevisionNotFound, SupportingFileNotFound
+from agent_client.errors import (
+    CapabilityNotFound,
+    CapabilityQuarantined,
+    RegistryUnreachable,
+    RevisionNotFound,
+    SupportingFileNotFound,
+)
 
 Json = dict[str, Any]
 
@@ -53,6 +59,7 @@ class FakeRegistry:
         self.exclusive_groups: tuple[str, ...] = ()
         self.is_away = False
         self.requests: list[tuple[str, Json]] = []
+        self._quarantined: set[str] = set()
         self._releases = {each.digest: each for each in self.bundles.values()}
 
     def publish(self, bundle: Bundle) -> None:
@@ -64,6 +71,11 @@ class FakeRegistry:
         """Take a capability away."""
         del self.bundles[capability_id]
 
+    def quarantine(self, capability_id: str) -> None:
+        """Hold a capability back: it is not listed, and a load raises `CapabilityQuarantined`."""
+        del self.bundles[capability_id]
+        self._quarantined.add(capability_id)
+
     def list(self) -> Listing:
         """As `Registry.list`."""
         self._request("list")
@@ -73,6 +85,8 @@ class FakeRegistry:
     def load(self, capability_id: str, *, digest: str | None = None) -> Bundle:
         """As `Registry.load`."""
         self._request("load", capability_id=capability_id, digest=digest)
+        if capability_id in self._quarantined:
+            raise CapabilityQuarantined(f"'{capability_id}' is quarantined", data={"capability_id": capability_id})
         found = self.bundles.get(capability_id)
         if found is None:
             data = {"available_capabilities": list(self.bundles), "available_total": len(self.bundles)}

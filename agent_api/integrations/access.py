@@ -14,7 +14,7 @@ from registry.common.errors import NotFound
 from registry.snapshot import Principal, Snapshot, SnapshotEntry, require_fresh
 from registry.snapshot.share_links import find_shared_skills
 from registry.snapshot.snapshot import FULL_ACCESS, AccessScope
-from registry.snapshot.visibility import may_load_all
+from registry.snapshot.visibility import may_load_all, require_released
 
 _READ: Final = frozenset({"read"})
 
@@ -31,10 +31,12 @@ class ReaderContext:
         return [entry for entry in self.snapshot.entries.values() if self._sees(entry)]
 
     def entry(self, capability_id: str) -> SnapshotEntry | None:
-        """One of them. Raises `RegistryUnavailable` where it is not known and cannot be looked for."""
+        """One of them. Raises `CapabilityQuarantined`, and `RegistryUnavailable` where it is not known and cannot be
+        looked for."""
         entry = self.snapshot.entries.get(capability_id)
         if entry is not None and self._sees(entry):
             return entry
+        require_released(self.snapshot, self.caller.principal, capability_id)
         require_fresh()
         return None
 

@@ -27,9 +27,11 @@ _WITH_BODY: Final = {
     415: ("Error", "The body is of another media type (UNSUPPORTED_MEDIA_TYPE)."),
 }
 NOT_FOUND: Final = {404: ("CapabilityNotFoundError", "Unknown, never published or retired.")}
+QUARANTINED: Final = {423: ("Error", "Held back because it may do harm (CAPABILITY_QUARANTINED): stop using it.")}
 NO_FILE: Final = {404: ("FileNotFoundError", "An unknown capability, or one without this file.")}
 NOT_MODIFIED: Final = {304: ("", "The client has these bytes (If-None-Match).")}
 MALFORMED: Final = {422: ("SkillMalformedError", "The stored bundle does not pass.")}
+UNLOADABLE: Final = MALFORMED | QUARANTINED
 CONFLICT: Final = {409: ("DraftConflictError", "The draft moved on, or the status does not allow it.")}
 
 

@@ -14,6 +14,7 @@ NAMES = (
     "bundle_powers",
     "capability_deprecate",
     "capability_retire",
+    "capability_quarantine",
     "capability_restore",
     "draft_get",
     "draft_save",

@@ -24,6 +24,7 @@ from registry.models import Capability
 from registry.publishing import batch as batches
 from registry.publishing import bundle_powers as powers
 from registry.publishing import publication
+from registry.publishing.quarantine import quarantine
 from registry.sources.source_discovery import discover_in_archive
 
 _ID_PARAMETERS = (query_parameter("capability_id", "Which capability.", kind=CAPABILITY_ID, required=True),)
@@ -129,11 +130,21 @@ def capability_retire(request: Request, caller: Caller) -> Response:
     return _status(publication.retire(capability_id=capability_id, by=caller.actor, note=_note(values)))
 
 
+@describe(answer="CapabilityStatus", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
+@endpoint("POST")
+@idempotent_write("publish")
+def capability_quarantine(request: Request, caller: Caller) -> Response:
+    """Hold a capability back from readers because it may do harm; capability_restore ends it."""
+    values = parameters.json_object(request)
+    capability_id = parameters.capability_id(values)
+    return _status(quarantine(capability_id=capability_id, by=caller.actor, note=_note(values)))
+
+
 @describe(answer="BundleResults", body="CapabilityRequest", also=NOT_FOUND | CONFLICT, tags=("operators",))
 @endpoint("POST")
 @idempotent_write("publish")
 def capability_restore(request: Request, caller: Caller) -> Response:
-    """Restore a deprecated or retired capability, after checking it by the current rules."""
+    """Restore a deprecated, retired or quarantined capability, after checking it by the current rules."""
     values = parameters.json_object(request)
     capability_id = parameters.capability_id(values)
     outcome = publication.restore(capability_id=capability_id, by=caller.actor, note=_note(values))

@@ -15,7 +15,7 @@ from registry.snapshot.pinned_revisions import find_pinned_revision
 from registry.snapshot.response_cache import RenderedResponse, get_load_response
 from registry.snapshot.supporting_files import load_file
 from registry.snapshot.visibility import find_entry as entry_for
-from registry.snapshot.visibility import restricted_view
+from registry.snapshot.visibility import require_released, restricted_view
 from registry.usage import usage_counters
 
 
@@ -24,7 +24,8 @@ def load_response(
 ) -> RenderedResponse:
     """Build the response to `{"capability_id", "digest"?, "revision"?}`; `fresh` bypasses every cache.
 
-    Raises `InvalidRequest`, `CapabilityNotFound`, `RevisionNotFound`, `SkillMalformed`, `RegistryUnavailable`.
+    Raises `InvalidRequest`, `CapabilityNotFound`, `CapabilityQuarantined`, `RevisionNotFound`, `SkillMalformed`,
+    `RegistryUnavailable`.
     """
     entry, revision_id, revision = find_revision(snapshot, caller, values)
     rendered = get_load_response(entry, snapshot.confidence(entry), revision_id=revision_id, fresh=fresh)
@@ -61,10 +62,11 @@ def find_revision(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any])
 
 
 def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> SnapshotEntry:
-    """What the caller knows by this id. Raises `CapabilityNotFound` with what it can ask for instead, and
-    `RegistryUnavailable` where that cannot be known."""
+    """What the caller knows by this id. Raises `CapabilityQuarantined`, `CapabilityNotFound` with what it can ask for
+    instead, and `RegistryUnavailable` where that cannot be known."""
     entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
+        require_released(snapshot, caller.principal, capability_id)
         require_fresh()
         usage_counters.count_miss(capability_id, key_name=caller.key_name)
         known = restricted_view(snapshot, caller.principal)

@@ -14,11 +14,11 @@ from agent_api.openapi.annotations import (
     CAPABILITY_ID,
     DIGEST,
     FILE_PATH,
-    MALFORMED,
     NO_FILE,
     NOT_FOUND,
     NOT_MODIFIED,
     SHARE_PARAMETER,
+    UNLOADABLE,
     describe,
     integer_parameter,
     query_parameter,
@@ -79,9 +79,14 @@ def capability_registry_list(request: Request) -> HttpResponse:
     body="SkillLoadRequest",
     methods=["POST"],
     operation_id="capability_skill_load_post",
-    also=NOT_FOUND | MALFORMED,
+    also=NOT_FOUND | UNLOADABLE,
 )
-@describe(answer="SkillBundle", parameters=PIN_PARAMETERS, methods=["GET"], also=NOT_MODIFIED | NOT_FOUND | MALFORMED)
+@describe(
+    answer="SkillBundle",
+    parameters=PIN_PARAMETERS,
+    methods=["GET"],
+    also=NOT_MODIFIED | NOT_FOUND | UNLOADABLE,
+)
 @endpoint("GET", "POST")
 def capability_skill_load(request: Request) -> HttpResponse:
     """Load one capability: its skill doc, tools and UI schemas."""
@@ -91,7 +96,7 @@ def capability_skill_load(request: Request) -> HttpResponse:
     return respond(request, caller, load_response(held, caller, values))
 
 
-@describe(answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | MALFORMED)
+@describe(answer="SkillBundle", body="SkillLoadRequest", also=NOT_FOUND | UNLOADABLE)
 @endpoint("POST")
 def capability_skill_reload(request: Request) -> HttpResponse:
     """Load one capability past every cache."""
@@ -100,7 +105,7 @@ def capability_skill_reload(request: Request) -> HttpResponse:
     return respond(request, caller, load_response(held, caller, parameters.json_object(request), fresh=True))
 
 
-@describe(answer="SupportingFile", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | MALFORMED)
+@describe(answer="SupportingFile", parameters=(*PIN_PARAMETERS, _PATH), also=NOT_MODIFIED | NO_FILE | UNLOADABLE)
 @endpoint("GET")
 def capability_file_load(request: Request) -> HttpResponse:
     """Load one supporting file of a capability, by its path in `files` of the load response."""
@@ -129,7 +134,7 @@ def capability_search(request: Request) -> Response:
     return Response(search_response(held, caller, parameters.query(request)), headers=_NO_STORE)
 
 
-@describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | MALFORMED)
+@describe(answer="Prompt", body="PromptRenderRequest", also=NOT_FOUND | UNLOADABLE)
 @endpoint("POST")
 def prompt_render(request: Request) -> Response:
     """Render the prompt that an agent would read for these capabilities."""

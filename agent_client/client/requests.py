@@ -24,6 +24,7 @@ from agent_client.client.messages import BYTES_MAX, Outcome, Pause, Request, Res
 from agent_client.client.trust import HistoryGuard
 from agent_client.errors import (
     CapabilityNotFound,
+    CapabilityQuarantined,
     DigestMismatch,
     InvalidRequest,
     NotFound,
@@ -271,7 +272,7 @@ class RegistryProtocol:
         kept = self.cache.get(name)
         try:
             reply = yield from self._tried("GET", path, None, {"If-None-Match": kept.etag} if kept else {})
-        except (NotFound, SkillMalformed):
+        except (NotFound, SkillMalformed, CapabilityQuarantined):
             self.cache.drop(name)
             raise
         except Unavailable as error:

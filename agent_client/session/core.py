@@ -19,7 +19,7 @@ from agent_client.bundles.tool_export import Vendor, export_tools
 from agent_client.bundles.tool_names import wire_name
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import Readiness, check_readiness
-from agent_client.errors import CapabilityNotFound, RegistryError, Unavailable
+from agent_client.errors import CapabilityNotFound, CapabilityQuarantined, RegistryError, Unavailable
 from agent_client.prompt import Prompt, PromptContext, render_prompt
 from agent_client.session import own_tools, serialization
 from agent_client.session.active_skills import ActiveSkills
@@ -148,9 +148,31 @@ class SessionCore:
         if listing.is_stale:
             words = f"The registry is away; the list of capabilities is {listing.age_seconds:,.0f} seconds old"
             self._note("index", "", words)
+        listed = {entry.capability_id for entry in listing.entries}
         if self._index.is_read:
-            self._note_changes({entry.capability_id for entry in listing.entries})
+            self._note_changes(listed)
         self._index.accept(listing)
+        if not listing.is_stale:
+            yield from self._recheck(name for name in sorted(self.bundles) if name not in listed)
+
+    def _recheck(self, names: Iterable[str]) -> Steps[None]:
+        """Ask about what is loaded and no longer listed: a quarantined skill is dropped, any other stays."""
+        for name in names:
+            try:
+                yield Operation("load", partial(self.source.load, name, digest=self.pins.get(name)), name)
+            except CapabilityQuarantined as error:
+                self._give_up(name, error)
+            except RegistryError:
+                logger.debug("%s is not listed any more", name, exc_info=True)
+
+    def _give_up(self, name: str, error: CapabilityQuarantined) -> None:
+        """Leave nothing of a quarantined skill in the session; calls of its tools that wait are rejected."""
+        self.bundles.pop(name, None)
+        self.pins.pop(name, None)
+        self._hints = tuple(hint for hint in self._hints if hint.capability_id != name)
+        self.gate.reject_all_of(name)
+        if self.active.drop(name):
+            self._note("dropped", name, error.message)
 
     def _note_changes(self, ids: set[str]) -> None:
         """What came and what went since the list was read before; what went is not offered any more."""
@@ -310,13 +332,20 @@ class SessionCore:
                     raise
                 yield from self._need_list()
                 raise self._not_found(capability_id) from None
+            except CapabilityQuarantined as error:
+                self._give_up(name, error)
+                raise
             self.bundles[name], self.pins[name] = bundle, bundle.digest
         yield from self._use(bundle, arguments, explicit=explicit)
         return bundle
 
     def _reloaded(self, capability_id: str) -> Steps[Bundle]:
         name = yield from self._loadable(capability_id)
-        bundle: Bundle = yield Operation("reload", partial(self.source.reload, name), name)
+        try:
+            bundle: Bundle = yield Operation("reload", partial(self.source.reload, name), name)
+        except CapabilityQuarantined as error:
+            self._give_up(name, error)
+            raise
         self.bundles[bundle.capability_id], self.pins[bundle.capability_id] = bundle, bundle.digest
         yield from self._use(bundle, "", explicit=True)
         return bundle

@@ -197,6 +197,12 @@ class ToolCallGate:
         call.state, call.turn = "rejected", turn
         return call
 
+    def reject_all_of(self, capability_id: str) -> None:
+        """Nothing of this capability runs any more: what waits, was approved or failed is rejected."""
+        for call in self._calls.values():
+            if call.capability_id == capability_id and (call.state == "waiting" or call.state in _OPEN):
+                call.state = "rejected"
+
     def take(self, call_id: str) -> ToolCall:
         """The call, to be run now; nobody else can run it meanwhile. Raises `CallNotOpen`, `ApprovalRequired`."""
         call = self.find(call_id)

@@ -45,6 +45,18 @@ class CapabilityNotFound(RegistryError):
         self.capability_id = capability_id
 
 
+class CapabilityQuarantined(RegistryError):
+    """Held back from readers because it may do harm; nothing of it is given out, pins and copies included."""
+
+    code = "CAPABILITY_QUARANTINED"
+
+    def __init__(self, capability_id: str) -> None:
+        super().__init__(
+            f"'{capability_id}' is quarantined: it may do harm, so stop using it until its operators restore it",
+            capability_id=capability_id,
+        )
+
+
 class RevisionNotFound(RegistryError):
     """The pinned revision or digest does not exist."""
 

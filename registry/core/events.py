@@ -43,6 +43,7 @@ _PUBLIC: Final = (
     _timeline("capability.rollback", gettext_lazy("Rolled back to revision %(to)s"), public="capability.rolled_back"),
     _timeline("capability.deprecate", gettext_lazy("Deprecated"), public="capability.deprecated"),
     _timeline("capability.retire", gettext_lazy("Retired"), public="capability.retired"),
+    _timeline("capability.quarantine", gettext_lazy("Quarantined"), public="capability.quarantined"),
     _timeline("capability.restore", gettext_lazy("Restored"), public="capability.restored"),
     # An author saves every few minutes.
     EventType("draft.save", public="draft.saved", opt_in=True),

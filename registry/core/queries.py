@@ -22,6 +22,8 @@ from registry.core.events import TIMELINE_VERBS
 from registry.models import AuditEvent, Capability, Draft, Incident, Revision
 
 LOADABLE_STATUSES = (Capability.Status.PUBLISHED, Capability.Status.DEPRECATED)
+# What has tool names and a text that publishing and rolling back change: readers have it, or get it back.
+HELD_STATUSES = (*LOADABLE_STATUSES, Capability.Status.QUARANTINED)
 AVAILABLE_MAX = 100
 _TEXTS = (*Revision.COLUMNS.values(), "supporting_files", "signature")
 SUGGESTIONS_MAX = 5

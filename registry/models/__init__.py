@@ -114,6 +114,7 @@ class Capability(models.Model):
         PUBLISHED = "published"
         DEPRECATED = "deprecated"
         RETIRED = "retired"
+        QUARANTINED = "quarantined"
 
     capability_id = models.CharField(max_length=64, unique=True)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.DRAFT)
@@ -135,7 +136,8 @@ class Capability(models.Model):
         ordering: ClassVar = ["capability_id"]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(status__in=["draft", "published", "deprecated", "retired"]), name="capability_status_known"
+                condition=Q(status__in=["draft", "published", "deprecated", "retired", "quarantined"]),
+                name="capability_status_known",
             ),
             models.CheckConstraint(
                 condition=Q(status="draft", published_revision__isnull=True)
@@ -144,7 +146,7 @@ class Capability(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(replaced_by__isnull=True)
-                | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired"])),
+                | (~Q(replaced_by=F("id")) & Q(status__in=["deprecated", "retired", "quarantined"])),
                 name="capability_replacement_fits_status",
             ),
             models.CheckConstraint(condition=~Q(capability_id=""), name="capability_id_not_empty"),
@@ -225,7 +227,8 @@ class Release(models.Model):
         indexes: ClassVar = [models.Index(fields=["capability", "-registry_revision"], name="release_of_capability")]
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(status__in=["published", "deprecated", "retired"]), name="release_status_known"
+                condition=Q(status__in=["published", "deprecated", "retired", "quarantined"]),
+                name="release_status_known",
             ),
             models.CheckConstraint(condition=Q(registry_revision__gte=1), name="release_revision_positive"),
             models.CheckConstraint(condition=Q(visibility__in=["listed", "unlisted"]), name="release_visibility_known"),

@@ -18,7 +18,7 @@ from registry.common.actors import Actor
 from registry.common.errors import DraftConflict, ReplacementInvalid, StatusConflict
 from registry.core import audit
 from registry.core.published_index import get_validation_context
-from registry.core.queries import LOADABLE_STATUSES, files_digest, find_revision, get_capability
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, files_digest, find_revision, get_capability
 from registry.core.signatures import sign_revision
 from registry.core.transactions import get_registry_revision, write_transaction
 from registry.matching.near_duplicates import simhash, term_counts
@@ -28,6 +28,7 @@ from registry.publishing.events import PUBLISHED
 from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
 from registry.publishing.proposals import mark_published
+from registry.publishing.quarantine import end_quarantine
 from registry.publishing.release_pointer import set_published_revision
 from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
@@ -39,7 +40,7 @@ class PublishResult:
     """The result of a publishing function, as command line and operator API return it.
 
     `gate` is the whole report behind it; `findings` are the ones that it rests on. `revision` and `digest` are those
-    readers see after it, None where nothing is published.
+    readers see after it, or will see when a quarantine ends; None where nothing is published.
     """
 
     capability_id: str
@@ -159,13 +160,13 @@ def dry_run_publish(
     name = capability_id or report.capability_id
     capability = find_capability(name)
     gate = evaluate_gate(report, capability, GateRequest(acknowledge, by, note), run_utterance_check=True)
-    unchanged = gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES
+    unchanged = gate.unchanged and capability is not None and capability.status in HELD_STATUSES
     status: Status = "refused" if gate.refused else "unchanged" if unchanged else "would_publish"
     return _outcome(capability, name, status, gate, get_registry_revision())
 
 
 def _outcome(capability: Capability | None, name: str, status: Status, gate: GateReport, at: int) -> PublishResult:
-    visible = capability.published_revision if capability and capability.status in LOADABLE_STATUSES else None
+    visible = capability.published_revision if capability and capability.status in HELD_STATUSES else None
     digest = visible.digest if visible else None
     if status == "would_publish" and gate.report.bundle is not None:
         digest = gate.report.bundle.digest
@@ -185,7 +186,7 @@ def _publish(
     gate = evaluate_gate(_with_collisions(report, bundle), capability, GateRequest(acknowledge, by, note))
     if gate.refused:
         return _outcome(capability, bundle.capability_id, "refused", gate, state.registry_revision)
-    if gate.unchanged and capability is not None and capability.status in LOADABLE_STATUSES:
+    if gate.unchanged and capability is not None and capability.status in HELD_STATUSES:
         _replace_draft(capability)
         return _outcome(capability, bundle.capability_id, "unchanged", gate, state.registry_revision)
     # What nobody has heard of has no draft, review, incident or scheduled release that this could end.
@@ -194,7 +195,8 @@ def _publish(
         capability = Capability.objects.create(capability_id=bundle.capability_id)
     number = 1 if is_new else _next_number(capability)
     revision = _store_revision(capability, number, bundle, note=note, by=by, approved_by=gate.approved_by)
-    status = Capability.Status.DEPRECATED if capability.status == "deprecated" else Capability.Status.PUBLISHED
+    # What is deprecated or quarantined stays so: only `restore` changes that.
+    status = capability.status if capability.status in HELD_STATUSES else Capability.Status.PUBLISHED
     if not is_new:
         _replace_draft(capability)
     set_published_revision(
@@ -283,7 +285,7 @@ def rollback(
     with write_transaction() as state:
         require_edit_permission(capability_id, by)
         capability = get_capability(capability_id)
-        if capability.status not in LOADABLE_STATUSES:
+        if capability.status not in HELD_STATUSES:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to roll back")
         revision = find_revision(capability, number=to)
         gate = _gate_of(revision, capability, GateRequest(acknowledge, by, note, previously_published=True))
@@ -363,7 +365,7 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
     with write_transaction() as state:
         require_edit_permission(capability_id, by)
         capability = get_capability(capability_id)
-        if capability.status not in LOADABLE_STATUSES or capability.published_revision is None:
+        if capability.status not in HELD_STATUSES or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
             _deprecate(state, replaced, None)
@@ -375,20 +377,23 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
 
 
 def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
-    """Restore a deprecated or retired capability as published, through today's gate.
+    """Restore a deprecated or retired capability as published, a quarantined one as what it was, through today's gate.
 
-    Raises `StatusConflict` where it is neither.
+    Raises `StatusConflict` where it is none of these.
     """
     with write_transaction() as state:
         require_edit_permission(capability_id, by)
         capability = get_capability(capability_id)
         revision = capability.published_revision
-        if capability.status not in ("deprecated", "retired") or revision is None:
+        if capability.status not in ("deprecated", "retired", "quarantined") or revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: there is nothing to restore")
         gate = _gate_of(revision, capability, GateRequest((), by, note, previously_published=True))
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
-        set_published_revision(state, capability, revision, status="published")
+        if capability.status == "quarantined":
+            end_quarantine(state, capability, revision)
+        else:
+            set_published_revision(state, capability, revision, status="published")
         audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)

@@ -10,20 +10,21 @@ from registry.catalog.drafts import validate_draft
 from registry.catalog.integrity import find_changed_file
 from registry.common.errors import CapabilityNotFound
 from registry.core.published_index import get_validation_context
-from registry.core.queries import LOADABLE_STATUSES
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES
 from registry.models import Capability, Draft, Revision
 from registry.publishing.batch import ValidationResult
 from registry.validation import Finding, Report, ValidationContext, validate_bundle
 
 
 def recheck_published(capability_ids: Sequence[str] = (), *, below: str = "") -> Iterator[ValidationResult]:
-    """Every capability that agents can load, or these, by id; `below` is the folder that its paths begin with.
+    """Every capability that agents can load, or these by id, quarantined ones too; `below` is the folder that its
+    paths begin with.
 
     Beside today's rules, what is stored is compared with the digests of what was published, as each load does. Raises
     `CapabilityNotFound` for an id that agents cannot load.
     """
     found = (
-        Capability.objects.filter(status__in=LOADABLE_STATUSES)
+        Capability.objects.filter(status__in=HELD_STATUSES if capability_ids else LOADABLE_STATUSES)
         .select_related("published_revision")
         .order_by("capability_id")
     )

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from registry.catalog.incidents import close_incidents
 from registry.core import checkpoints
-from registry.core.queries import LOADABLE_STATUSES, load_bundle
+from registry.core.queries import HELD_STATUSES, LOADABLE_STATUSES, load_bundle
 from registry.core.transactions import bump_registry_revision
 from registry.matching import training_job
 from registry.models import Capability, RegistryState, Release, Revision, ToolName
@@ -40,7 +40,7 @@ def set_published_revision(
         capability.replaced_by = replaced_by
     capability.updated_at = timezone.now()
     capability.save(update_fields=["status", "published_revision", "replaced_by", "updated_at"])
-    if status not in LOADABLE_STATUSES:
+    if status not in HELD_STATUSES:
         tool_names = ()
     held = set(capability.tool_names.values_list("name", flat=True)) if has_tool_names else set()
     _take_tool_names(capability, held, load_bundle(revision).tool_names if tool_names is None else tool_names)
@@ -53,9 +53,15 @@ def set_published_revision(
         capability=capability,
         revision=revision,
         status=status,
-        replaced_by=capability.replaced_by.capability_id if capability.replaced_by else "",
+        replaced_by=_replacement_for_readers(capability),
         visibility=capability.visibility,
     )
+
+
+def _replacement_for_readers(capability: Capability) -> str:
+    """What readers are sent to; empty for none, and while it is quarantined."""
+    replacement = capability.replaced_by
+    return replacement.capability_id if replacement and replacement.status in LOADABLE_STATUSES else ""
 
 
 def _take_tool_names(capability: Capability, held: set[str], tool_names: Collection[str]) -> None:

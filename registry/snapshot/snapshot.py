@@ -17,7 +17,16 @@ from django.db.models import Max, QuerySet
 
 from registry.common.string_similarity import bigram_bitset
 from registry.core.queries import LOADABLE_STATUSES, build_list_entry
-from registry.models import AgentKey, Confidence, Draft, InstallCodeRedemption, RegistryState, Release, SkillGroup
+from registry.models import (
+    AgentKey,
+    Capability,
+    Confidence,
+    Draft,
+    InstallCodeRedemption,
+    RegistryState,
+    Release,
+    SkillGroup,
+)
 from registry.usage.confidence import NEUTRAL, ConfidenceScore
 
 logger = logging.getLogger(__name__)
@@ -89,7 +98,8 @@ class Snapshot:
     """Everything the two reads need, at one registry revision.
 
     `entries` are ordered by capability_id. `retired` maps an id to the registry revision that took it from readers;
-    what was unlisted then is in `withdrawn`. What one key may see of it is in visibility.py.
+    what was unlisted then is in `withdrawn`; of both, what is quarantined now is in `quarantined` too, as it was
+    published. What one key may see of it is in visibility.py.
     """
 
     registry_revision: int
@@ -110,6 +120,7 @@ class Snapshot:
     exclusive: frozenset[str] = frozenset()
     # Of drafts that pass, where a key sees them.
     drafts: dict[str, SnapshotEntry] = field(default_factory=dict)
+    quarantined: dict[str, SnapshotEntry] = field(default_factory=dict)
     # When the next registry revision was made; None for the newest snapshot.
     ended_at: datetime | None = None
 
@@ -131,7 +142,7 @@ class Snapshot:
     @property
     def readable(self) -> ReadableRevision:
         """What was made of releases."""
-        return ReadableRevision(self.entries, self.retired, self.withdrawn)
+        return ReadableRevision(self.entries, self.retired, self.withdrawn, self.quarantined)
 
     @cached_property
     def has_unlisted(self) -> bool:
@@ -165,6 +176,7 @@ class ReadableRevision(NamedTuple):
     entries: dict[str, SnapshotEntry]
     retired: dict[str, int]
     withdrawn: dict[str, int]
+    quarantined: dict[str, SnapshotEntry]
 
 
 EMPTY = Snapshot(0, 0, {}, {})
@@ -211,6 +223,7 @@ def read_snapshot(old: Snapshot) -> Snapshot:
         feedback_revision=now.feedback_revision,
         confidences=read_confidences() if has_moved else old.confidences,
         withdrawn=now_read.withdrawn,
+        quarantined=now_read.quarantined,
         first_run=now.first_run,
         exclusive=exclusive,
         drafts=drafts,
@@ -227,7 +240,7 @@ def _moved(old: Snapshot, registry_revision: int) -> ReadableRevision:
     since = old.registry_revision if old.registry_revision < registry_revision else 0
     base = old if since else EMPTY
     released = Release.objects.filter(registry_revision__lte=registry_revision, registry_revision__gt=since)
-    return _with(released, ReadableRevision(dict(base.entries), dict(base.retired), dict(base.withdrawn)))
+    return _with(released, ReadableRevision(*(dict(known) for known in base.readable)))  # type: ignore[arg-type]
 
 
 def _with(released: QuerySet[Release], base: ReadableRevision) -> ReadableRevision:
@@ -243,6 +256,8 @@ def _with(released: QuerySet[Release], base: ReadableRevision) -> ReadableRevisi
         else:
             gone = base.retired if release.visibility == "listed" else base.withdrawn
             gone[capability_id] = release.registry_revision
+            if release.status == Capability.Status.QUARANTINED:
+                base.quarantined[capability_id] = build_entry(release)
     return base._replace(entries=dict(sorted(base.entries.items())))
 
 
@@ -259,7 +274,8 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     if newer is not EMPTY:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
-    read = _with(released, ReadableRevision(entries, *gone))
+    # Who asks of the past is asked about the present too: what is quarantined there does not matter.
+    read = _with(released, ReadableRevision(entries, *gone, {}))
     following = Release.objects.filter(registry_revision__gt=registry_revision).order_by("registry_revision")
     ended_at = following.values_list("at", flat=True).first()
     return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn, ended_at=ended_at)
@@ -324,6 +340,8 @@ def _made_of(fields: dict[str, Any], more: dict[str, Any]) -> SnapshotEntry:
 def read_drafts() -> dict[str, SnapshotEntry]:
     """The drafts that passed when they were saved, as if they were published: under the number that would be next."""
     passed = Draft.objects.filter(discarded_at__isnull=True).exclude(digest="").select_related("capability")
+    # A text that is held back is not previewed either.
+    passed = passed.exclude(capability__status=Capability.Status.QUARANTINED)
     found = passed.defer("skill_md", "tools_json", "ui_schemas_json", "supporting_files")
     entries = (_draft_entry(draft) for draft in found.annotate(last=Max("capability__revisions__number")))
     return {entry.capability_id: entry for entry in entries}

@@ -16,6 +16,7 @@ import orjson
 from django.db.models import QuerySet
 
 from registry.common import caches
+from registry.common.errors import CapabilityQuarantined
 from registry.core.queries import load_bundle
 from registry.models import Draft, Revision
 from registry.snapshot.snapshot import FULL_ACCESS, Principal, Snapshot, SnapshotEntry
@@ -48,6 +49,14 @@ def find_entry(
     if entry is None or entry.replaced_by is None:
         return entry
     return entry if _entry_for(snapshot, principal, entry.replaced_by) is not None else without_replacement(entry)
+
+
+def require_released(snapshot: Snapshot, principal: Principal, capability_id: str) -> None:
+    """Raise `CapabilityQuarantined` for what is quarantined and the key would see otherwise; to all others it is as
+    good as unknown."""
+    held_back = snapshot.quarantined.get(capability_id)
+    if held_back is not None and list_visible(principal, held_back):
+        raise CapabilityQuarantined(capability_id)
 
 
 def _entry_for(

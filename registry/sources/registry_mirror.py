@@ -129,10 +129,10 @@ def _each(
 def _load(
     upstream: RegistryClient, entry: _MirroredEntry, source: GitSource, item: GitSourceItem | None
 ) -> SourceBundleState | None:
-    """The bundle of that very digest; None where it went between the list and the load."""
+    """The bundle of that very digest; None where it went, or was quarantined, between the list and the load."""
     asked = {"capability_id": entry.capability_id, "digest": entry.digest}
-    answer = upstream.get(LOAD_PATH, asked, also=(404, 422))
-    if answer.status == 404:
+    answer = upstream.get(LOAD_PATH, asked, also=(404, 422, 423))
+    if answer.status in (404, 423):
         return None
     if answer.status == 422:
         return _refused(entry, "The other registry cannot give it out: its own copy is malformed")
@@ -179,7 +179,7 @@ def _texts_beside(
     found: dict[str, bytes | str] = {}
     of_release = {"capability_id": given["capability"]["capability_id"], "revision": str(given.get("revision"))}
     for path, digest in beside.items():
-        answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422))
+        answer = upstream.get(FILE_PATH, of_release | {"path": path}, also=(404, 422, 423))
         file = _json(answer.body) if answer.status == 200 else None
         text = file.get("text") if isinstance(file, dict) else None
         if not isinstance(text, str) or text_digest(text) != digest:

@@ -15,6 +15,7 @@ WORDS: Final = {
     "published": gettext_lazy("Published"),
     "deprecated": gettext_lazy("Deprecated"),
     "retired": gettext_lazy("Retired"),
+    "quarantined": gettext_lazy("Quarantined"),
     # Of a person.
     "viewer": gettext_lazy("Viewer"),
     "author": gettext_lazy("Author"),

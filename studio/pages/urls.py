@@ -124,6 +124,7 @@ urlpatterns = [
     path(f"{_ONE}history/<int:number>/download/", revision.revision_download, name="revision_download"),
     path(f"{_ONE}deprecate/", capability.capability_deprecate, name="capability_deprecate"),
     path(f"{_ONE}retire/", capability.capability_retire, name="capability_retire"),
+    path(f"{_ONE}quarantine/", capability.capability_quarantine, name="capability_quarantine"),
     path(f"{_ONE}restore/", capability.capability_restore, name="capability_restore"),
     path(f"{_ONE}share/", sharing.capability_share, name="capability_share"),
     path(f"{_ONE}share/visibility/", sharing.capability_visibility, name="capability_visibility"),

@@ -29,6 +29,7 @@ _STATUS_TONES: Final = {
     "published": "success",
     "deprecated": "outline",
     "retired": "outline",
+    "quarantined": "danger",
     "failing": "danger",
     "scheduled": "plan",
     "in_review": "info",

@@ -98,6 +98,7 @@ _MARKS: Final = {
     "capability.rollback": ("rotate-ccw", "warning"),
     "capability.deprecate": ("archive", ""),
     "capability.retire": ("archive", ""),
+    "capability.quarantine": ("shield-alert", "danger"),
     "draft.discard": ("trash-2", ""),
     "incident.open": ("triangle-alert", "danger"),
     "incident.close": ("circle-check", "success"),

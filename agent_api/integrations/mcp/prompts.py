@@ -11,7 +11,7 @@ import orjson
 from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
 from agent_api.v1.prompt_render import prompt_response
-from registry.common.errors import CapabilityNotFound, InvalidRequest, SkillMalformed
+from registry.common.errors import CapabilityNotFound, CapabilityQuarantined, InvalidRequest, SkillMalformed
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.visibility import restricted_view
 
@@ -39,7 +39,7 @@ def get_prompt(visitor: ReaderContext, params: Mapping[str, Any]) -> dict[str, A
         values["arguments"] = {name: given["arguments"]}
     try:
         text = prompt_response(visitor.snapshot, visitor.caller, values)["prompt"]
-    except (CapabilityNotFound, InvalidRequest, SkillMalformed) as error:
+    except (CapabilityNotFound, CapabilityQuarantined, InvalidRequest, SkillMalformed) as error:
         raise McpError(INVALID_PARAMS, error.message, data={"code": error.code, **error.extra}) from None
     entry = restricted_view(visitor.snapshot, visitor.caller.principal).entries[name]
     message = {"role": "user", "content": {"type": "text", "text": text}}

@@ -10,7 +10,7 @@ from agent_api.integrations.access import ReaderContext
 from agent_api.integrations.mcp.protocol import INVALID_PARAMS, McpError, get_cursor_param, get_string_param
 from registry.agent_skills.names import capability_id_of
 from registry.bundles.front_matter import split_front_matter
-from registry.common.errors import SkillMalformed
+from registry.common.errors import CapabilityQuarantined, SkillMalformed
 from registry.snapshot import SnapshotEntry
 from registry.snapshot.skill_artifacts import SkillFacts, get_skill_facts, load_artifact
 
@@ -82,7 +82,11 @@ def _page(visitor: ReaderContext, params: Mapping[str, Any]) -> tuple[list[Skill
 def _find(visitor: ReaderContext, uri: str) -> tuple[SkillFacts, str]:
     """The skill and the path below it. Raises `McpError`."""
     name, _, path = uri.removeprefix(_SCHEME).partition("/")
-    entry = visitor.entry(capability_id_of(name)) if uri.startswith(_SCHEME) and "_" not in name else None
+    try:
+        entry = visitor.entry(capability_id_of(name)) if uri.startswith(_SCHEME) and "_" not in name else None
+    except CapabilityQuarantined as error:
+        data = {"uri": uri[:1000], "code": error.code, **error.extra}
+        raise McpError(INVALID_PARAMS, error.message, data=data) from None
     found = get_skill_facts(visitor.snapshot, [entry]) if entry is not None else []
     if not found:
         raise _unknown(uri)

@@ -23,6 +23,7 @@ from registry.core import queries
 from registry.models import Capability
 from registry.publishing import batch, bundle_powers, publication
 from registry.publishing.batch import BatchResult
+from registry.publishing.quarantine import quarantine
 from registry.sources.folder_watcher import POLL_SECONDS, FolderWatcher
 from registry.sources.source_discovery import discover_bundles
 from registry.validation import Finding
@@ -96,7 +97,8 @@ class Command(SubcommandBase):
         _note(parser)
         for name, handler, words in (
             ("retire", self.retire, "Take a capability from readers; its tool names become free."),
-            ("restore", self.restore, "Restore a deprecated or retired capability."),
+            ("quarantine", self.quarantine, "Hold a capability back from readers because it may do harm."),
+            ("restore", self.restore, "Restore a deprecated, retired or quarantined capability."),
             ("discard-draft", self.discard_draft, "Discard a draft; it is kept for 30 days."),
         ):
             parser = self.verb(verbs, name, handler, words)
@@ -309,6 +311,10 @@ class Command(SubcommandBase):
 
     def retire(self, options: dict[str, Any]) -> int:
         capability = publication.retire(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
+        return self._status(capability, options)
+
+    def quarantine(self, options: dict[str, Any]) -> int:
+        capability = quarantine(capability_id=options["capability_id"], by=is_terminal(), note=options["note"])
         return self._status(capability, options)
 
     def discard_draft(self, options: dict[str, Any]) -> int:

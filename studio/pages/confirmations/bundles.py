@@ -34,7 +34,7 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
     capability: Capability = found_or_404(queries.get_capability, capability_id)
     if capability.status == "retired":
         raise NothingToConfirm(_("%(name)s is already retired.") % {"name": get_display_name(capability)})
-    if capability.status not in queries.LOADABLE_STATUSES:
+    if capability.status not in queries.HELD_STATUSES:
         raise StatusConflict(
             _("%(name)s is not published, so it can't be retired.") % {"name": get_display_name(capability)}
         )
@@ -68,6 +68,37 @@ def retire_capability(request: StudioRequest, capability_id: str) -> Confirmatio
         else [],
         note=Note(label=_("Why is it retired?"), help=_IN_HISTORY, is_required=True),
         typed=capability_id if audience.loads else "",
+        state=capability.status,
+    )
+
+
+def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirmation:  # noqa: ARG001 (a question)
+    """Whether to hold a capability back from agents because it may do harm."""
+    capability: Capability = found_or_404(queries.get_capability, capability_id)
+    name = get_display_name(capability)
+    if capability.status == "quarantined":
+        raise NothingToConfirm(_("%(name)s is already quarantined.") % {"name": name})
+    if capability.status not in queries.LOADABLE_STATUSES:
+        raise StatusConflict(_("Agents can't load %(name)s, so it can't be quarantined.") % {"name": name})
+    audience = get_audience(capability_id)
+    told = [
+        *_audience_words(audience),
+        _("Agents can no longer find or load it, pinned revisions included, and are told to stop using it."),
+        _("Publishing and rolling back go on without releasing it. Its tool names stay taken."),
+    ]
+    if replaced := effects.replaced_by(capability_id):
+        words = _("Without a replacement until then: %(names)s.")
+        told.append(words % {"names": names_words(replaced)})
+    return Confirmation(
+        title=_("Quarantine capability “%(name)s”?") % {"name": name},
+        button=_("Quarantine capability"),
+        effects=told,
+        undo=_("You can restore it at any time, if it passes the publishing checks then."),
+        cancel=reverse("studio:capability_show", args=[capability_id]),
+        figures=[(figure(audience.loads), _("loads in 30 days")), (figure(audience.keys), _("API keys"))]
+        if audience.loads
+        else [],
+        note=Note(label=_("Why is it quarantined?"), help=_IN_HISTORY, is_required=True),
         state=capability.status,
     )
 

@@ -20,6 +20,7 @@ from registry.core import queries
 from registry.models import Capability
 from registry.publishing import publication, reviews
 from registry.publishing.bundle_powers import get_powers
+from registry.publishing.quarantine import quarantine
 from registry.selectors.capability_overview import describe_use
 from studio.pages.charts import build_sparkline
 from studio.pages.confirmations import bundles as questions
@@ -175,12 +176,18 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
 
 
 @publisher_required
+@confirmed_first(questions.quarantine_capability, page="studio:capability_show")
+def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """Quarantine the capability: agents can no longer load it, and are told to stop using it."""
+    words = _("%(name)s is quarantined. Agents can no longer load it.")
+    return _run(request, capability_id, words, quarantine)
+
+
+@publisher_required
 @post_only_from("studio:capability_show")
 def capability_restore(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Restore a deprecated or retired capability."""
-    return _run(
-        request,
-        capability_id,
-        _("%(name)s is published again."),
-        publication.restore,
-    )
+    """Restore a deprecated, retired or quarantined capability."""
+    words = _("%(name)s is published again.")
+    if get_capability_or_404(capability_id).status == "quarantined":
+        words = _("%(name)s is out of quarantine. Agents can load it again.")
+    return _run(request, capability_id, words, publication.restore)

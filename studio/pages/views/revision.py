@@ -101,7 +101,7 @@ def _page(
         "capability_id": capability.capability_id,
         "revision": revision,
         "is_current": is_current,
-        "can_roll_back": not is_current and capability.status in queries.LOADABLE_STATUSES,
+        "can_roll_back": not is_current and capability.status in queries.HELD_STATUSES,
         "diffs": diff_files(published.files if published else {}, revision.files),
         "error": error,
     }

@@ -26,6 +26,7 @@ from registry.access import agent_keys, install_codes
 from registry.catalog import drafts
 from registry.common.actors import SYSTEM, Actor
 from registry.publishing import publication
+from registry.publishing.quarantine import quarantine
 from registry.snapshot import STORE
 from registry.snapshot.response_cache import RESPONSE_CACHE
 from registry.usage import feedback
@@ -333,6 +334,13 @@ def test_what_is_changed_or_revoked_is_seen_at_the_next_snapshot(
     publication.deprecate(capability_id="sleep_tracking", by=SYSTEM, replaced_by="minimal")
     STORE.refresh()
     assert b'"status":"deprecated","replaced_by":"minimal"' in _ask(fast, *shape)[2]
+    quarantine(capability_id="sleep_tracking", by=SYSTEM)
+    STORE.refresh()
+    for query in (LOAD, "capability_id=sleep_tracking&revision=1"):
+        shape = ("GET", LOAD, query if "=" in query else shape[2], shape[3])
+        answer = _ask(fast, *shape)
+        assert answer[0].startswith("423 ")
+        assert answer[2] == _ask(spy, *shape)[2]
     publication.retire(capability_id="sleep_tracking", by=SYSTEM)
     STORE.refresh()
     assert _ask(fast, *shape)[0] == "404 Not Found"

@@ -61,6 +61,7 @@ CALLS: dict[str, tuple[Callable[[], Any], Callable[[], dict[str, Any]]]] = {
     "operator/bundle_rollback": (lambda: publish(body="Two."), lambda: {"capability_id": "alpha", "to": 1}),
     "operator/capability_deprecate": (lambda: None, lambda: {"capability_id": "alpha"}),
     "operator/capability_retire": (lambda: None, lambda: {"capability_id": "alpha"}),
+    "operator/capability_quarantine": (lambda: None, lambda: {"capability_id": "alpha"}),
     "operator/capability_restore": (_deprecated, lambda: {"capability_id": "alpha"}),
     "operator/draft_save": (
         lambda: None,

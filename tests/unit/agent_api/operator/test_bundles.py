@@ -346,3 +346,21 @@ def test_a_dry_run_says_what_a_bundle_may_do(api: Any, key: dict[str, str]) -> N
     body = _batch(LOOSER, dry_run=True)
     document = api.ok(api.post("operator/bundle_publish", body, headers=key), "bundle_results")
     assert [power["name"] for power in document["results"][0]["powers"]["powers"]] == ["alpha_save"]
+
+
+def test_quarantine_and_restore(api: Any, key: dict[str, str]) -> None:
+    publish()
+    body = {"capability_id": "alpha", "note": "It may do harm"}
+    document = api.ok(api.post("operator/capability_quarantine", body, headers=key), "capability_status")
+    assert document == {"capability_id": "alpha", "status": "quarantined", "replaced_by": None}
+    (row,) = api.ok(api.get("operator/bundle_list", headers=key), "bundle_list")["capabilities"]
+    assert row["status"] == "quarantined"
+    api.error(api.post("operator/capability_quarantine", body, headers=key), 409, "STATUS_CONFLICT")
+    other = {"Authorization": f"Bearer {agent_key('read', name='reader')}"}
+    api.error(api.post("operator/capability_quarantine", body, headers=other), 403, "FORBIDDEN")
+    restored = api.post("operator/capability_restore", {"capability_id": "alpha"}, headers=key)
+    assert _results(api, restored) == [("alpha", "alpha", "published", 1)]
+    assert AuditEvent.objects.get(verb="capability.quarantine").detail == {
+        "note": "It may do harm",
+        "from": "published",
+    }

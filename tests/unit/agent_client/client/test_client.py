@@ -729,3 +729,17 @@ def test_a_lock_file_that_cannot_be_written_refuses_with_the_mend(client: Any, t
         for _ in range(2):
             with pytest.raises(errors.LockMismatch, match=r"cannot be (written|read)"):
                 registry.load("weights")
+
+
+def test_what_is_quarantined_is_not_served_from_the_cache(client: Any, tmp_path: Path) -> None:
+    answers = [Given(document=load_answer(), headers={"ETag": '"1"'}), _refused(423, "CAPABILITY_QUARANTINED")]
+    with fake_registry(capability_skill_load=answers) as fake:
+        registry = client(fake.url, cache_dir=tmp_path)
+        registry.load("weights")
+        with pytest.raises(errors.CapabilityQuarantined) as caught:
+            registry.load("weights")
+        assert "stopped using it" in caught.value.user_message()
+        url = fake.url
+    with pytest.raises(errors.RegistryUnreachable):
+        client(url, cache_dir=tmp_path, limits=ONCE).load("weights")
+    assert not list(tmp_path.glob("*.json"))

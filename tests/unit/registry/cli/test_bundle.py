@@ -529,3 +529,14 @@ def test_a_dry_run_lists_the_powers(manage: Any, tmp_path: Path) -> None:
     assert [(power["kind"], power["name"]) for power in row["powers"]["powers"]] == [("host", "new.example")]
     (row,) = manage("bundle", "publish", folder, "--format", "json").document["results"]
     assert "powers" not in row
+
+
+def test_quarantine_and_restore(manage: Any) -> None:
+    publish()
+    assert manage("bundle", "quarantine", "alpha", "--note", "It may do harm").out == "alpha: quarantined\n"
+    again = manage("bundle", "quarantine", "alpha")
+    assert (again.code, "'alpha' is quarantined" in again.err) == (1, True)
+    assert manage("bundle", "list").out.split()[:2] == ["alpha", "quarantined"]
+    assert manage("bundle", "restore", "alpha").code == 0
+    assert Capability.objects.get().status == "published"
+    assert AuditEvent.objects.get(verb="capability.quarantine").detail["note"] == "It may do harm"

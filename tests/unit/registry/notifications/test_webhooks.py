@@ -26,6 +26,7 @@ from registry.notifications import webhooks
 from registry.notifications.webhook_events import TRIES_MAX
 from registry.operations import housekeeping
 from registry.publishing import proposals, publication
+from registry.publishing.quarantine import quarantine
 from registry.sources import source_sync
 from tests.factories import OLGA, bundle, publish
 from tests.receivers import Receiver, status
@@ -127,6 +128,8 @@ def _do_everything() -> None:
     publication.deprecate(capability_id="alpha", replaced_by="beta", by=OLGA)
     publication.retire(capability_id="beta", by=OLGA)
     publication.restore(capability_id="alpha", by=OLGA)
+    quarantine(capability_id="alpha", by=OLGA)
+    publication.restore(capability_id="alpha", by=OLGA)
     drafts.save_draft(capability_id="alpha", files=bundle("alpha", body="Three."), based_on=None, by=OLGA)
     drafts.replace_draft(capability_id="alpha", files=bundle("alpha", body="Four."), by=OLGA)
     open_incident(revision=Revision.objects.first(), message="m", details="d", findings=())  # type: ignore[arg-type]
@@ -154,6 +157,7 @@ def test_each_kind_of_write_is_its_event(receiver: Receiver) -> None:
     expected = [
         *["capability.published", "capability.published", "capability.rolled_back", "capability.published"],
         *["capability.deprecated", "capability.deprecated", "capability.retired", "capability.restored"],
+        *["capability.quarantined", "capability.restored"],
         *["draft.saved", "draft.saved", "incident.opened", "incident.closed", "capability.published"],
         *["proposal.created", "proposal.rejected"],
         *["git_source.failing", "git_source.recovered"],

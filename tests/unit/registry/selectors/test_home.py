@@ -62,7 +62,7 @@ def test_matches_have_every_day_of_both_periods() -> None:
 
 def test_every_status_has_its_number() -> None:
     publish()
-    assert home.count_statuses() == {"draft": 0, "published": 1, "deprecated": 0, "retired": 0}
+    assert home.count_statuses() == {"draft": 0, "published": 1, "deprecated": 0, "retired": 0, "quarantined": 0}
 
 
 def test_published_and_failing_are_told_as_they_were() -> None:

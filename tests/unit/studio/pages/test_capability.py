@@ -233,3 +233,23 @@ def test_its_id_and_digest_can_be_copied(client: Client) -> None:
     assert 'data-copy="capability-id"' in page
     assert 'data-copy="digest"' in page
     assert "studio/copy.js" in page
+
+
+def test_a_quarantine_is_asked_for_shown_and_ended(signed_in: SignIn) -> None:
+    client = signed_in("publisher")
+    publish()
+    page = client.get("/capabilities/alpha/").content.decode()
+    assert page.count('action="/capabilities/alpha/quarantine/"') == 2
+    asked = client.get("/capabilities/alpha/quarantine/")
+    assert "Quarantine capability “Alpha”?" in asked.content.decode()
+    assert confirm(client, asked, note="").status_code == 400
+    assert confirm(client, asked, note="It may do harm").status_code == 302
+    assert Capability.objects.get().status == "quarantined"
+    page = " ".join(client.get("/capabilities/alpha/").content.decode().split())
+    assert "<b>Quarantined</b> Agents can't find or load it" in page.replace("&#x27;", "'")
+    assert 'action="/capabilities/alpha/quarantine/"' not in page
+    assert 'action="/capabilities/alpha/deprecate/"' not in page
+    assert 'action="/capabilities/alpha/retire/"' in page
+    assert "It stays quarantined" not in page
+    client.post("/capabilities/alpha/restore/", {"note": "Fixed"})
+    assert Capability.objects.get().status == "published"

@@ -55,6 +55,7 @@ CONFIRMED: dict[str, Callable[[], dict[str, Any]]] = {
     "agent_key_rotate": lambda: {"overlap": "0"},
     "bulk_deprecate": lambda: {"chosen": ["alpha"]},
     "capability_retire": dict,
+    "capability_quarantine": dict,
     "capability_visibility": lambda: {"visibility": "unlisted"},
     "install_code_rotate": dict,
     "share_link_revoke": lambda: {"name": "partner"},

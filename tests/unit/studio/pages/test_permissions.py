@@ -93,6 +93,7 @@ RULES: dict[str, tuple[str | None, str | None]] = {
     "rollback": ("publisher", "publisher"),
     "capability_deprecate": ("publisher", "publisher"),
     "capability_retire": ("publisher", "publisher"),
+    "capability_quarantine": ("publisher", "publisher"),
     "capability_restore": ("publisher", "publisher"),
     "agent_key_list": ("admin", "admin"),
     "agent_key_revoke": ("admin", "admin"),

@@ -83,7 +83,7 @@ def quarantine_capability(request: StudioRequest, capability_id: str) -> Confirm
     audience = get_audience(capability_id)
     told = [
         *_audience_words(audience),
-        _("Agents can no longer find or load it, pinned revisions included, and are told to stop using it."),
+        _("Agents can no longer find or load it, pinned revisions included, and must stop using it."),
         _("Publishing and rolling back go on without releasing it. Its tool names stay taken."),
     ]
     if replaced := effects.replaced_by(capability_id):

@@ -178,7 +178,7 @@ def capability_retire(request: StudioRequest, capability_id: str) -> HttpRespons
 @publisher_required
 @confirmed_first(questions.quarantine_capability, page="studio:capability_show")
 def capability_quarantine(request: StudioRequest, capability_id: str) -> HttpResponse:
-    """Quarantine the capability: agents can no longer load it, and are told to stop using it."""
+    """Quarantine the capability: agents can no longer load it, and must stop using it."""
     words = _("%(name)s is quarantined. Agents can no longer load it.")
     return _run(request, capability_id, words, quarantine)
 

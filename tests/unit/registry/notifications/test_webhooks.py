@@ -181,7 +181,7 @@ def test_whoever_asks_for_nothing_is_told_all_but_what_is_chatty(receiver: Recei
     _hook(receiver)
     _do_everything()
     assert "draft.saved" not in _kinds()
-    assert len(_kinds()) == 20
+    assert len(_kinds()) == 22
 
 
 def test_only_what_was_asked_for_is_told(receiver: Receiver) -> None:

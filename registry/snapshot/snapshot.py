@@ -267,15 +267,15 @@ def snapshot_at(registry_revision: int, *, newer: Snapshot = EMPTY) -> Snapshot:
     What has not moved since then is taken from a newer snapshot: only the rest is read.
     """
     entries = {name: entry for name, entry in newer.entries.items() if entry.changed_at <= registry_revision}
-    gone = [
+    retired, withdrawn = (
         {name: at for name, at in ids.items() if at <= registry_revision} for ids in (newer.retired, newer.withdrawn)
-    ]
+    )
     released = Release.objects.filter(registry_revision__lte=registry_revision)
     if newer is not EMPTY:
         moved = Release.objects.filter(registry_revision__gt=registry_revision)
         released = released.filter(capability__in=moved.values("capability"))
     # Who asks of the past is asked about the present too: what is quarantined there does not matter.
-    read = _with(released, ReadableRevision(entries, *gone, {}))
+    read = _with(released, ReadableRevision(entries, retired, withdrawn, {}))
     following = Release.objects.filter(registry_revision__gt=registry_revision).order_by("registry_revision")
     ended_at = following.values_list("at", flat=True).first()
     return Snapshot(registry_revision, 0, read.entries, read.retired, withdrawn=read.withdrawn, ended_at=ended_at)

@@ -65,6 +65,7 @@ def _checks(documents: ParsedBundle, published: ValidationContext, deadline: Dea
     yield "security of paths", lambda: security.check_paths(find_supporting_files(documents.files))
     yield "security of policies", lambda: security.check_policies(tools)
     yield "security of names", lambda: security.check_identity(facts, published.capability_ids)
+    yield "claims of names", lambda: security.check_claimed_status(facts, tools)
 
 
 def _check_ui(documents: ParsedBundle) -> list[RawFinding]:

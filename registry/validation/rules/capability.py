@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from registry.bundles.problem import FileName, RawFinding, limit_findings
 from registry.bundles.skill_document import SkillDocument
+from registry.common.stop_words import STOP_WORDS
 from registry.validation.rules.json_schema import check_shape
 
 FILE: Final[FileName] = "capability.json"
+_WORD: Final = re.compile(r"[^\W_]+")
+# Three function words in a row can be a question of their own: "who are you".
+_GENERAL_WORDS_MAX: Final = 2
 
 
 def check_capability(capability: Any) -> list[RawFinding]:
-    """Shape, then what a schema cannot say: triggers that are equal, a version that has no effect."""
+    """Shape, then what a schema cannot say: triggers that are equal or say nothing, a version that has no effect."""
     problems = check_shape(FILE, capability, schema="capability")
     if isinstance(capability, dict):
         problems += limit_findings(_check_triggers(capability))
@@ -32,6 +37,11 @@ def _check_triggers(capability: dict[str, Any]) -> Iterator[RawFinding]:
             message = f"The trigger '{trigger[:80]}' appears twice (upper and lower case are one)"
             yield RawFinding("TRIGGER_DUPLICATE", FILE, ("intent_triggers", index), message, "Remove one of the two.")
         seen.add(key)
+        words = _WORD.findall(key)
+        if 1 <= len(words) <= _GENERAL_WORDS_MAX and STOP_WORDS.issuperset(words):
+            message = f"The trigger '{trigger[:80]}' has only words that occur in any message"
+            hint = "Add a word that says what the message is about."
+            yield RawFinding("TRIGGER_TOO_GENERAL", FILE, ("intent_triggers", index), message, hint)
 
 
 def _check_version(capability: dict[str, Any]) -> Iterator[RawFinding]:

@@ -6,6 +6,7 @@ wording passes them. All of it takes time linear in the text; large texts go to 
 
 from __future__ import annotations
 
+from registry.validation.security.detectors.claimed_status import check_claimed_status
 from registry.validation.security.detectors.confusables import IdIndex, check_identity
 from registry.validation.security.detectors.policy_mismatch import check_policies
 from registry.validation.security.isolation import check_author_texts
@@ -16,6 +17,7 @@ __all__ = [
     "AuthorText",
     "IdIndex",
     "check_author_texts",
+    "check_claimed_status",
     "check_identity",
     "check_paths",
     "check_policies",

@@ -84,8 +84,13 @@ def test_it_names_the_owner_and_the_groups(client: Client) -> None:
     [
         ("viewer", True, [], ["Download", "Share"]),
         ("author", True, ["Edit"], ["Duplicate", "Download", "Share"]),
-        ("publisher", False, ["Edit"], ["Duplicate", "Download", "Share", "Deprecate", "Retire"]),
-        ("publisher", True, ["Review & publish"], ["Duplicate", "Download", "Share", "Deprecate", "Retire"]),
+        ("publisher", False, ["Edit"], ["Duplicate", "Download", "Share", "Deprecate", "Quarantine", "Retire"]),
+        (
+            "publisher",
+            True,
+            ["Review & publish"],
+            ["Duplicate", "Download", "Share", "Deprecate", "Quarantine", "Retire"],
+        ),
     ],
 )
 def test_it_offers_one_primary_action_and_what_the_role_may_do(

@@ -11,7 +11,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0002_review_reviewers"),
+        ("registry", "0003_signed_history"),
     ]
 
     operations = [

@@ -38,6 +38,10 @@ OPEN: Final = (Job.State.QUEUED, Job.State.RUNNING)
 WORKER: Final = Actor("system", "worker")
 _ERROR_LENGTH_MAX: Final = 4000
 _AT_ONCE: Final = timedelta(0)
+# A clock that goes back by more than this was set, not adjusted; `overdue_by` is within it too.
+_SETBACK_MIN: Final = timedelta(minutes=1)
+# What is stored for so soon is not a time that a person has chosen.
+_SOON: Final = timedelta(minutes=1)
 
 JobResult = Literal["done", "queued", "parked", "lost"]
 
@@ -167,7 +171,8 @@ def claim_job(
     """
     due = _due(now - overdue_by)
     due = due.exclude(
-        concurrency_key__in=Job.objects.filter(state="running", lease_expires_at__gt=now)
+        concurrency_key__in=Job.objects.filter(state="running")
+        .exclude(_is_abandoned(now))
         .exclude(concurrency_key="")
         .values("concurrency_key")
     )
@@ -219,8 +224,20 @@ def _lease_of(job_id: int) -> tuple[Lease, Exception | None]:
 
 
 def _due(at: datetime) -> QuerySet[Job]:
-    due = Q(state="queued", run_after__lte=at) | Q(state="running", lease_expires_at__lte=at)
+    due = Q(state="queued", run_after__lte=at) | _is_abandoned(at) | _is_from_the_future(at)
     return Job.objects.filter(due).order_by("run_after", "id")
+
+
+def _is_abandoned(at: datetime) -> Q:
+    """The lease is over, or ends later than any lease that is given now: then the clock was set back, and it would not
+    end for as long as that. Two lengths, since the clocks of two machines may differ by a little."""
+    is_over = Q(lease_expires_at__lte=at) | Q(lease_expires_at__gt=at + 2 * _lease_length() + _SETBACK_MIN)
+    return Q(state="running") & is_over
+
+
+def _is_from_the_future(at: datetime) -> Q:
+    """Stored by a clock that was ahead, to be done at once or shortly after; a time that a person has chosen stays."""
+    return Q(state="queued", created_at__gt=at + _SETBACK_MIN, run_after__lte=F("created_at") + _SOON)
 
 
 def _lease_length() -> timedelta:
@@ -229,7 +246,7 @@ def _lease_length() -> timedelta:
 
 def _park_exhausted(now: datetime) -> None:
     """Park what took its worker down at each try: such a job never fails, it only never ends."""
-    spent = Job.objects.filter(state="running", lease_expires_at__lte=now, attempts__gte=F("max_attempts"))
+    spent = Job.objects.filter(_is_abandoned(now), attempts__gte=F("max_attempts"))
     for job_id, last_error in list(spent.values_list("pk", "last_error")):
         why = last_error or "The worker ended, or sent no heartbeat for a whole lease, at each try."
         _give_up(_lease_of(job_id)[0], why)

@@ -430,3 +430,37 @@ def test_a_failure_that_cannot_be_noted_leaves_the_job_to_its_lease(
     assert queue.execute_job(replace(lease, max_attempts="many")) == "lost"  # type: ignore[arg-type] # as a row may have it
     assert "is left until its lease ends" in caplog.text
     assert _job().state == "running"
+
+
+def test_a_clock_that_is_set_back_keeps_no_job_of_a_dead_worker(did: Did) -> None:
+    """Its lease ends an hour from now by the clock of today, and with it the silence of its concurrency key."""
+    _queue(concurrency_key="hook 1")
+    assert _claimed(3600) is not None
+    with write_transaction():
+        queue.enqueue("note", {"word": "second"}, concurrency_key="hook 1")
+    assert [queue.run_next_job() for _ in range(3)] == ["done", "done", None]
+    assert [lease.payload["word"] for lease in did] == ["hello", "second"]
+
+
+def test_a_lease_by_a_clock_that_is_a_little_ahead_is_in_force(did: Did) -> None:
+    _queue()
+    _claimed(50)
+    assert queue.run_next_job() is None
+    assert did == []
+
+
+def test_a_clock_that_is_set_back_parks_what_is_spent(did: Did) -> None:
+    job = _queue(max_attempts=1)
+    _claimed(3600)
+    assert queue.run_next_job() is None
+    job.refresh_from_db()
+    assert (job.state, did) == ("parked", [])
+
+
+def test_a_job_of_a_clock_that_was_ahead_is_done_now_and_a_planned_one_waits(did: Did) -> None:
+    tomorrow = timezone.now() + timedelta(days=1)
+    soon, planned = _queue(run_after=tomorrow + timedelta(seconds=1)), _queue(run_after=tomorrow + timedelta(hours=1))
+    Job.objects.update(created_at=tomorrow)
+    assert [queue.run_next_job(), queue.run_next_job()] == ["done", None]
+    assert [lease.job_id for lease in did] == [soon.pk]
+    assert Job.objects.get(pk=planned.pk).state == "queued"

@@ -200,8 +200,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "registry.Operator"
 # Hashes of before are accepted and replaced at the next sign-in.
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "registry.access.password_hashers.QueuedArgon2PasswordHasher",
+    "registry.access.password_hashers.QueuedPBKDF2PasswordHasher",
 ]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
@@ -261,8 +261,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# Thirty days, for this name alone: a site that leaves https can go back within a month.
-SECURE_HSTS_SECONDS = 30 * 24 * 3600 if _IS_HTTPS else 0
+# A year, for this name alone.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if _IS_HTTPS else 0
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

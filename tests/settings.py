@@ -32,7 +32,7 @@ if TEST_DATABASE == "postgresql" and "TEST_DATABASE_URL" not in os.environ:
     os.environ["TEST_DATABASE_URL"] = _server.url
 
 from studio.settings import *  # noqa: E402, F403, TID251 (these are the settings, with a few changed below)
-from studio.settings import DATABASES, postgresql_settings  # noqa: E402, TID251
+from studio.settings import DATABASES, PASSWORD_HASHERS, postgresql_settings  # noqa: E402, TID251
 
 # Production's defaults for SQLite, on either database: what DATABASE_URL changes is tested by itself.
 if TEST_DATABASE == "postgresql":
@@ -51,6 +51,8 @@ STORAGES = {
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_AUTOREFRESH = True
+# For the tests of the product's own.
+PRODUCT_PASSWORD_HASHERS = PASSWORD_HASHERS
 # A real hasher takes a quarter of a second for each sign-in.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Hundreds of wrong keys come from one address here; the limits are tested by themselves.

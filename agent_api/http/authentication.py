@@ -23,6 +23,13 @@ class Caller:
     """Who asks. What it may see is in registry/snapshot/visibility.py, by its `principal`."""
 
     principal: Principal
+    # Of a public read: whom its limits count.
+    address: str = ""
+
+    @property
+    def limit_subject(self) -> str:
+        """Whom limits count: the key, or the network of a public read."""
+        return self.key_name or rate_limits.network_of(self.address)
 
     @property
     def key_name(self) -> str:
@@ -49,8 +56,6 @@ class Caller:
         )
 
 
-PUBLIC: Final = Caller(snapshot.PUBLIC)
-
 
 def _principal(held: Snapshot, key_hash: str) -> Principal | None:
     return held.principal(key_hash) or snapshot.refresh_if_stale().principal(key_hash)
@@ -65,7 +70,7 @@ def require_scope(request: HttpRequest, held: Snapshot, *scopes: Scope) -> Calle
     header = request.headers.get("Authorization")
     if header is None:
         if "read" in scopes and settings.AGENT_API_PUBLIC_READ:
-            return PUBLIC
+            return Caller(snapshot.PUBLIC, str(request.META.get("REMOTE_ADDR")))
         raise Unauthenticated("Send a key: Authorization: Bearer KEY. An operator makes one in the Studio under Keys.")
     scheme, _, key = header.partition(" ")
     principal = _principal(held, hash_key(key.strip())) if scheme.lower() == "bearer" else None

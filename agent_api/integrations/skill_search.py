@@ -29,7 +29,7 @@ def search_skills(
 
     `owner` names a skill group, `remote` who is counted where no key is. Raises `InvalidRequest`, `RateLimited`.
     """
-    rate_limits.consume("match", visitor.caller.key_name or remote)
+    rate_limits.consume("match", visitor.caller.key_name or rate_limits.network_of(remote))
     values: dict[str, Any] = {"q": query, "top_k": TOP_FOUND_MAX}
     rows = search_response(visitor.snapshot, visitor.caller, values)["results"]
     found = [(visitor.entry(row["capability_id"]), float(row["score"])) for row in rows]

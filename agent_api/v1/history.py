@@ -58,7 +58,7 @@ def registry_checkpoints(request: Request) -> HttpResponse:
 
 
 def _consume_turn(request: Request, caller: Caller) -> None:
-    rate_limits.consume("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    rate_limits.consume("match", caller.limit_subject)
 
 
 def _page(values: Mapping[str, Any], registry_revision: int) -> RenderedResponse:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from agent_api.v1.registry_list import OS
+from registry.common import rate_limits
 from registry.common.errors import InvalidRequest
 from registry.snapshot import Principal, Snapshot, SnapshotEntry
 from registry.snapshot.visibility import is_restricted, restricted_view
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from registry.matching.search import Ranking
 
 MESSAGE_MAX = 100_000
+# What is said in a conversation is shorter; a message of 100,000 characters takes as long as some hundred others.
+CHARACTERS_OF_ONE_MATCH = 2_000
+CHARACTERS_OF_EACH_MORE = 200
 QUERY_MAX = 2_000
 RANKINGS = ("hybrid", "coverage")
 TOP_MATCHES_MAX = 20
@@ -29,12 +33,13 @@ TOP_FOUND_MAX = 50
 def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:
     """Build the response to `{"message", "top_k"?, "group"?, "os"?}` (schemas/api/match.schema.json).
 
-    Raises `InvalidRequest`, `RegistryUnavailable`.
+    Raises `InvalidRequest`, `RateLimited`, `RegistryUnavailable`.
     """
     # numpy takes a tenth of a second to import: only what matches pays for it.
     from registry.matching.index import get_index
 
     message = _required_text(values, "message", most=MESSAGE_MAX)
+    rate_limits.consume("match", caller.limit_subject, cost=match_cost(message))
     top = parameters.integer(values, "top_k", least=1, most=TOP_MATCHES_MAX) or 3
     index = get_index(held, caller.principal.sight)
     takes = _filter(held, caller, values, is_behind=not index.is_made_of(held))
@@ -71,6 +76,11 @@ def match_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) ->
         "skill_groups": groups,
         "exclusive_groups": [group for group in groups if group in index.exclusive],
     }
+
+
+def match_cost(message: str) -> int:
+    """As how many calls a message counts against the limit: 1, and one more for each 200 characters past 2,000."""
+    return 1 + max(0, len(message) - CHARACTERS_OF_ONE_MATCH) // CHARACTERS_OF_EACH_MORE
 
 
 def search_response(held: Snapshot, caller: Caller, values: Mapping[str, Any]) -> dict[str, Any]:

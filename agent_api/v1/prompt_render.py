@@ -14,6 +14,7 @@ from agent_client.bundles.bundle import Bundle
 from agent_client.environment.probe import Environment
 from agent_client.environment.readiness import check_readiness
 from agent_client.prompt import render_prompt
+from registry.common import rate_limits
 from registry.common.errors import InvalidRequest
 from registry.snapshot import Snapshot
 from registry.snapshot.response_cache import get_load_response
@@ -27,9 +28,11 @@ def prompt_response(snapshot: Snapshot, caller: Caller, values: Mapping[str, Any
     """Build the response to `{"capability_ids", "environment"?, "arguments"?}` (schemas/api/prompt.schema.json).
 
     The first capability is the most important one: the budget goes to them in the order given. Without an environment
-    everything counts as ready. Raises `InvalidRequest`, `CapabilityNotFound`, `SkillMalformed`, `RegistryUnavailable`.
+    everything counts as ready. Raises `InvalidRequest`, `RateLimited`, `CapabilityNotFound`, `SkillMalformed`,
+    `RegistryUnavailable`.
     """
     wanted = _capability_ids(values)
+    rate_limits.consume("uncached", caller.limit_subject, cost=len(wanted))
     environment = _environment(values)
     arguments = _arguments(values, wanted)
     bundles = [_bundle(snapshot, caller, capability_id) for capability_id in wanted]

@@ -8,6 +8,7 @@ from typing import Any
 from agent_api.http import parameters
 from agent_api.http.authentication import Caller
 from registry.bundles.supporting_files import PATH_MAX
+from registry.common import rate_limits
 from registry.common.errors import InvalidRequest, RevisionNotFound
 from registry.core.queries import not_found
 from registry.snapshot import Snapshot, SnapshotEntry, require_fresh
@@ -67,6 +68,8 @@ def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Snapsh
     entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
         require_released(snapshot, caller.principal, capability_id)
+        # Each is looked up anew, counted, and answered with the ids that are nearest.
+        rate_limits.consume("uncached", caller.limit_subject)
         require_fresh()
         usage_counters.count_miss(capability_id, key_name=caller.key_name)
         known = restricted_view(snapshot, caller.principal)

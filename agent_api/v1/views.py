@@ -101,6 +101,7 @@ def capability_skill_load(request: Request) -> HttpResponse:
 def capability_skill_reload(request: Request) -> HttpResponse:
     """Load one capability past every cache."""
     caller = require_scope(request, snapshot.current_snapshot(), "read")
+    rate_limits.consume("uncached", caller.limit_subject)
     held = snapshot.STORE.refresh()
     return respond(request, caller, load_response(held, caller, parameters.json_object(request), fresh=True))
 
@@ -120,7 +121,6 @@ def capability_match(request: Request) -> Response:
     """Which capability a message asks for: match, ambiguous or none, with the reasons."""
     held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    rate_limits.consume("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
     return Response(match_response(held, caller, parameters.json_object(request)), headers=_NO_STORE)
 
 
@@ -130,7 +130,7 @@ def capability_search(request: Request) -> Response:
     """Capabilities for some words, by meaning and by keyword."""
     held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    rate_limits.consume("match", caller.key_name or str(request.META.get("REMOTE_ADDR")))
+    rate_limits.consume("match", caller.limit_subject)
     return Response(search_response(held, caller, parameters.query(request)), headers=_NO_STORE)
 
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from registry.common import caches
 from registry.common.errors import RegistryError
 
-LimitKind = Literal["match", "write", "guess"]
+LimitKind = Literal["match", "write", "guess", "uncached"]
 LIMIT_DESCRIPTIONS: Final[tuple[LimitKind, ...]] = get_args(LimitKind)
 GuessKind = Literal["agent key", "install code", "share link", "source hook"]
 # Past these many callers the oldest windows are forgotten; a flood of addresses must not fill the memory.
@@ -45,8 +45,9 @@ class RateLimiter:
     _windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def consume(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> None:
-        """Count one call. Raises `RateLimited` where `count` calls were taken within the window."""
+    def consume(self, name: LimitKind, subject: str, *, count: int, seconds: float, cost: int = 1) -> None:
+        """Count one call as `cost` of them. Raises `RateLimited` where `count` were taken within the window: a call
+        that costs more than what is left of it is still taken, so that none is refused forever."""
         now = time.monotonic()
         key = (name, subject)
         with self._lock:
@@ -57,7 +58,7 @@ class RateLimiter:
                 self.refused[name] += 1
                 raise RateLimited(max(1, int(began + seconds - now) + 1))
             self._make_room()
-            self._windows[key] = (began, used + 1)
+            self._windows[key] = (began, used + cost)
 
     def is_exhausted(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> bool:
         """Whether the next call would be refused; counts nothing."""
@@ -194,11 +195,11 @@ def guess_subject(kind: GuessKind, address: object) -> str:
     return f"{kind} {network_of(str(address))}"
 
 
-def consume(name: LimitKind, subject: str) -> None:
-    """Count one call against the limit of the setting RATE_LIMITS. Raises `RateLimited`."""
+def consume(name: LimitKind, subject: str, *, cost: int = 1) -> None:
+    """Count one call, as `cost` of them, against the limit of the setting RATE_LIMITS. Raises `RateLimited`."""
     rate = settings.RATE_LIMITS.get(name)
     if rate is not None:
-        RATE_LIMITER.consume(name, subject, count=rate.count, seconds=rate.seconds)
+        RATE_LIMITER.consume(name, subject, count=rate.count, seconds=rate.seconds, cost=cost)
 
 
 def is_exhausted(name: LimitKind, subject: str) -> bool:

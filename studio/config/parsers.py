@@ -43,9 +43,9 @@ class Database:
 
 
 DEFAULT_RATE_LIMITS: Mapping[str, Rate] = MappingProxyType(
-    {"match": Rate(6000, 60), "write": Rate(600, 60), "guess": Rate(20, 60)}
+    {"match": Rate(6000, 60), "write": Rate(600, 60), "guess": Rate(20, 60), "uncached": Rate(600, 60)}
 )
-LIMITED = ("match", "write", "guess", "list", "load")
+LIMITED = ("match", "write", "guess", "uncached", "list", "load")
 SECONDS = MappingProxyType(
     {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600, "day": 86400}
 )

@@ -1,4 +1,6 @@
-"""The database cannot be used: pages say why with 503, and show what somebody sent, so that it is not lost."""
+"""The database cannot be used: pages say why with 503, and show what somebody sent, so that it is not lost.
+
+Too many calls, where a page does not say so itself, are a 429."""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
 from registry.common.database_errors import record_outage
+from registry.common.rate_limits import RateLimited
 from studio.middleware.typed_fields import typed_fields
 
 logger = logging.getLogger(__name__)
@@ -29,6 +32,11 @@ class UnavailableMiddleware:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Django calls this for whatever a view raises."""
+        if isinstance(error, RateLimited):
+            # Of a page that has no form for it: too many passwords are being hashed.
+            page = render_to_string("429.html", {"seconds": error.retry_after_seconds})
+            headers = {"Retry-After": str(error.retry_after_seconds), "Cache-Control": "no-store"}
+            return HttpResponse(page, status=429, headers=headers)
         if not isinstance(error, DatabaseError | InterfaceError):
             return None
         return render_unavailable(request, error)

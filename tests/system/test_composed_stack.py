@@ -154,7 +154,7 @@ def test_an_operator_signs_in(stack: Stack, connect: Connect) -> None:
     page = client.get("/capabilities/")
     assert page.status_code == 200
     assert "Weight Tracking" in page.text
-    assert page.headers["Strict-Transport-Security"] == "max-age=2592000"
+    assert page.headers["Strict-Transport-Security"] == "max-age=31536000"
 
 
 def _set_cookies(client: httpx.Client, answer: httpx.Response) -> list[str]:

@@ -246,3 +246,14 @@ def test_the_access_log_has_no_token() -> None:
     shared = (ROOT / "deploy/nginx/parts/shared.conf").read_text("utf-8")
     for prefix in ("share", "welcome"):
         assert re.search(rf"^ *~\^/{prefix}/ /{prefix}/\.\.\.;$", shared, re.MULTILINE), prefix
+
+
+def test_nginx_bounds_how_often_an_address_sends_a_password() -> None:
+    shared = (ROOT / "deploy/nginx/parts/shared.conf").read_text("utf-8")
+    routes = (ROOT / "deploy/nginx/parts/routes.conf").read_text("utf-8")
+    zone = re.search(r"^limit_req_zone \$signs_in zone=(\w+):", shared, re.MULTILINE)
+    assert zone is not None
+    location = re.search(r"^location ~ \^/\(\?:([\w|-]+)\)\(\?:/\|\$\) \{\n    limit_req zone=(\w+) ", routes, re.MULTILINE)
+    assert location is not None
+    assert location[2] == zone[1]
+    assert {"sign-in", "welcome", "password"} == set(location[1].split("|"))

@@ -188,6 +188,7 @@ def _load(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any: 
 
 
 def _reload(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    rate_limits.consume("uncached", visitor.caller.limit_subject)
     return orjson.loads(load_response(STORE.refresh(), visitor.caller, values, fresh=True).identity)
 
 
@@ -195,14 +196,13 @@ def _prompt(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any
     return prompt_response(visitor.snapshot, visitor.caller, values)
 
 
-def _match(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:
-    rate_limits.consume("match", visitor.caller.key_name or address)
+def _match(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
     parameters.string(values, "message", most=MESSAGE_MAX)
     return match_response(visitor.snapshot, visitor.caller, values)
 
 
-def _search(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:
-    rate_limits.consume("match", visitor.caller.key_name or address)
+def _search(visitor: ReaderContext, values: dict[str, Any], address: str) -> Any:  # noqa: ARG001
+    rate_limits.consume("match", visitor.caller.limit_subject)
     return search_response(visitor.snapshot, visitor.caller, values)
 
 

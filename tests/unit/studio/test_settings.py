@@ -370,9 +370,10 @@ def test_rate_limits() -> None:
         "match": Rate(10, 1),
         "write": Rate(5, 3600),
         "guess": Rate(20, 60),
+        "uncached": Rate(600, 60),
         "load": Rate(1000, 86400),
     }
-    assert set(read(RATE_LIMITS="guess=off").rate_limits) == {"match", "write"}
+    assert set(read(RATE_LIMITS="guess=off").rate_limits) == {"match", "write", "uncached"}
 
 
 @pytest.mark.parametrize(

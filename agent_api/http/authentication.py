@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -54,7 +53,6 @@ class Caller:
             "publish" in self.scopes
             or find_entry(snapshot.current_snapshot(), self.principal, capability_id) is not None
         )
-
 
 
 def _principal(held: Snapshot, key_hash: str) -> Principal | None:

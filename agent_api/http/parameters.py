@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import orjson
@@ -12,6 +13,7 @@ from django.http import HttpRequest, QueryDict
 from rest_framework.request import Request
 
 from registry.common.errors import InvalidRequest
+from registry.common.schema_loader import SCHEMAS_DIR, read_schema
 from registry.validation.rules.json_schema import type_word
 
 # A plain word of this kind can be looked up; anything else cannot be an id of anybody's.
@@ -59,11 +61,30 @@ def flag(values: Mapping[str, Any], name: str) -> bool:
 
 
 def json_object(request: Request) -> dict[str, Any]:
-    """The body as a JSON object. Raises `InvalidRequest`; DRF raises for what is no JSON."""
+    """The body as a JSON object. Raises `InvalidRequest`, also for a key that its schema does not have: a misspelled
+    one must not be passed over in silence. DRF raises for what is no JSON."""
     body = request.data
     if not isinstance(body, dict):
         raise InvalidRequest(f"The body must be a JSON object, found {type_word(body)}")
+    component = getattr((request.parser_context or {}).get("view"), "body_component", "")
+    if component:
+        _refuse_unknown_keys(body, _body_keys(component))
     return dict(body)
+
+
+@cache
+def _body_keys(component: str) -> frozenset[str]:
+    """The keys that a request body may have, by the title of its schema."""
+    paths = (SCHEMAS_DIR / "api").glob("*_request.schema.json")
+    schemas = (read_schema(f"api/{path.name.removesuffix('.schema.json')}") for path in paths)
+    return next(frozenset(schema["properties"]) for schema in schemas if schema["title"] == component)
+
+
+def _refuse_unknown_keys(body: Mapping[str, Any], known: frozenset[str]) -> None:
+    unknown = sorted(set(body) - known)
+    if unknown:
+        named = json.dumps(unknown[0][:40])
+        raise InvalidRequest(f"The body has an unknown key {named}; it takes {', '.join(sorted(known))}")
 
 
 def capability_id(values: Mapping[str, Any]) -> str:

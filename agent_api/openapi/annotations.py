@@ -102,6 +102,9 @@ def describe(
             methods=methods,
             tags=list(tags),
         )(view)
+        if body:
+            # What `parameters.json_object` refuses keys by.
+            described.cls.body_component = body
         return described
 
     return decorate

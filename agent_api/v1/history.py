@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from agent_api.http import parameters
-from agent_api.http.authentication import Caller, require_scope
+from agent_api.http.authentication import require_scope
 from agent_api.http.endpoint import endpoint
 from agent_api.http.representations import respond
 from agent_api.openapi.annotations import NOT_MODIFIED, describe, integer_parameter, query_parameter
@@ -53,12 +53,8 @@ def registry_checkpoints(request: Request) -> HttpResponse:
     """Signed checkpoints of the registry's history, for clients that remember how far it had come."""
     held = snapshot.current_snapshot()
     caller = require_scope(request, held, "read")
-    _consume_turn(request, caller)
-    return respond(request, caller, _page(parameters.query(request), held.registry_revision))
-
-
-def _consume_turn(request: Request, caller: Caller) -> None:
     rate_limits.consume("match", caller.limit_subject)
+    return respond(request, caller, _page(parameters.query(request), held.registry_revision))
 
 
 def _page(values: Mapping[str, Any], registry_revision: int) -> RenderedResponse:

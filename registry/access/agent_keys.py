@@ -83,11 +83,13 @@ def update_key(
         if any(getattr(row, column) != value for column, value in given.items()):
             has_other_groups = row.groups != given["groups"]
             changed = given | ({"visibility_revision": state.registry_revision} if has_other_groups else {})
+            was = _rights(row)
             for column, value in changed.items():
                 setattr(row, column, value)
             row.save(update_fields=list(changed))
             bump_access_revision(state)
-            audit.record(by=by, verb="agent_key.change", subject=name, detail=_detail(given))
+            detail = _detail(given) | audit.changed(was, _rights(row))
+            audit.record(by=by, verb="agent_key.change", subject=name, detail=detail)
     return row
 
 
@@ -174,6 +176,13 @@ def _validated_rights(
         "preview": preview,
         "expires_at": expires_at,
     }
+
+
+def _rights(row: AgentKey) -> dict[str, Any]:
+    """What a key may do, as the audit log keeps it."""
+    end = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
+    columns = ("scopes", "groups", "read_only_tools", "preview")
+    return {column: getattr(row, column) for column in columns} | {"expires_at": end}
 
 
 def _detail(given: dict[str, Any]) -> dict[str, Any]:

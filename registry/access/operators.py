@@ -183,7 +183,8 @@ def set_role(*, username: str, role: str, by: Actor) -> Operator:
             if ROLES.index(role) < ROLES.index(was):
                 operator.session_epoch += 1
             operator.save(update_fields=["role", "is_staff", "is_superuser", "session_epoch"])
-            audit.record(by=by, verb="operator.set_role", subject=username, detail={"was": was, "role": role})
+            detail = {"was": was, "role": role} | audit.changed({"role": was}, {"role": role})
+            audit.record(by=by, verb="operator.set_role", subject=username, detail=detail)
     return operator
 
 
@@ -200,7 +201,8 @@ def disable_operator(*, username: str, by: Actor) -> Operator:
             operator.is_active = False
             operator.session_epoch += 1
             operator.save(update_fields=["is_active", "session_epoch"])
-            audit.record(by=by, verb="operator.disable", subject=username)
+            detail = audit.changed({"is_active": True}, {"is_active": False})
+            audit.record(by=by, verb="operator.disable", subject=username, detail=detail)
     return operator
 
 
@@ -221,7 +223,8 @@ def enable_operator(*, username: str, by: Actor) -> Operator:
         if not operator.is_active:
             operator.is_active = True
             operator.save(update_fields=["is_active"])
-            audit.record(by=by, verb="operator.enable", subject=username)
+            detail = audit.changed({"is_active": False}, {"is_active": True})
+            audit.record(by=by, verb="operator.enable", subject=username, detail=detail)
     return operator
 
 

@@ -1,5 +1,5 @@
-"""Password hashers that work one at a time: a hash takes tens of milliseconds of a core and 100 MB of memory, and whoever
-finds the sign-in page may ask for one."""
+"""Password hashers that work one at a time: a hash takes tens of milliseconds of a core and 100 MB of memory, and
+anyone who finds the sign-in page may ask for one."""
 
 from __future__ import annotations
 

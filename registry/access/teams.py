@@ -16,7 +16,7 @@ from registry.common.errors import Forbidden, InvalidRequest, NameConflict, NotF
 from registry.core import audit
 from registry.core.queries import get_capability
 from registry.core.transactions import write_transaction
-from registry.models import Capability, Operator, Team, TeamMember
+from registry.models import Capability, Operator, SkillGroup, Team, TeamMember
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,12 @@ def update_team(*, key: int, name: str, by: Actor, description: str = "") -> Tea
         team = _get(key)
         if name != team.name:
             _require_free(name)
+        was = {"name": team.name, "description": team.description}
         detail = {"was": team.name} if name != team.name else {}
         team.name, team.description = name, description.strip()[:400]
         team.save(update_fields=["name", "description"])
-        audit.record(by=by, verb="team.change", subject=name, detail=detail)
+        now = {"name": team.name, "description": team.description}
+        audit.record(by=by, verb="team.change", subject=name, detail=detail | audit.changed(was, now))
     return team
 
 
@@ -89,6 +91,9 @@ def delete_team(*, key: int, by: Actor) -> str:
         owned = team.capabilities.count()
         if owned:
             raise StatusConflict(f"'{team.name}' owns {owned} of the capabilities: give them to another team first")
+        groups = ", ".join(team.skill_groups.values_list("group_id", flat=True)[:5])
+        if groups:
+            raise StatusConflict(f"'{team.name}' owns the skill groups {groups}: give them to another team first")
         team.delete()
         audit.record(by=by, verb="team.delete", subject=team.name)
     return team.name
@@ -118,9 +123,11 @@ def set_owning_team(*, capability_id: str, key: int | None, by: Actor) -> Team |
         capability = get_capability(capability_id)
         team = _get(key) if key is not None else None
         if capability.team_id != key:
+            was = {"team": capability.team.name if capability.team else None}
             capability.team = team
             capability.save(update_fields=["team"])
-            detail = {"team": team.name if team else None}
+            now = {"team": team.name if team else None}
+            detail = now | audit.changed(was, now)
             audit.record(by=by, verb="capability.set_owner", subject=capability_id, detail=detail)
     return team
 
@@ -137,8 +144,34 @@ def require_edit_permission(capability_id: str, by: Actor) -> None:
     if by.kind != "operator":
         return
     team = blocking_team(by.name, capability_id)
-    if team and not Operator.objects.filter(username=by.name, role=Operator.Role.ADMIN).exists():
+    if team and not _is_admin(by.name):
         raise Forbidden(blocked_message(capability_id, team))
+
+
+def require_group_permission(group_id: str, by: Actor) -> None:
+    """The permission check of every function that changes a group, under the lock. Raises `Forbidden`."""
+    if by.kind != "operator":
+        return
+    team = blocking_group_team(by.name, group_id)
+    if team and not _is_admin(by.name):
+        raise Forbidden(f"Only members of the team '{team}' and admins can change the skill group '{group_id[:64]}'")
+
+
+def blocking_group_team(username: str, group_id: str) -> str:
+    """The name of the team that alone may change the group, where this operator is not in it; else empty."""
+    owned = SkillGroup.objects.filter(group_id=group_id, team__isnull=False)
+    owned = owned.exclude(team__memberships__operator__username=username)
+    return owned.values_list("team__name", flat=True).first() or ""
+
+
+def require_admin(by: Actor, action: str) -> None:
+    """Raises `Forbidden` for an operator who is no admin."""
+    if by.kind == "operator" and not _is_admin(by.name):
+        raise Forbidden(f"Only admins can {action}")
+
+
+def _is_admin(username: str) -> bool:
+    return Operator.objects.filter(username=username, role=Operator.Role.ADMIN).exists()
 
 
 def blocked_message(capability_id: str, team: str) -> str:

@@ -21,10 +21,12 @@ def set_first_run(*, capability_id: str, by: Actor) -> None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: agents cannot load it")
         if state.first_run == capability:
             return
+        was = {"capability_id": state.first_run.capability_id if state.first_run else ""}
         state.first_run = capability
         state.save(update_fields=["first_run"])
         bump_registry_revision(state)
-        audit.record(by=by, verb="registry.set", subject="first_run", detail={"capability_id": capability_id})
+        now = {"capability_id": capability_id}
+        audit.record(by=by, verb="registry.set", subject="first_run", detail=now | audit.changed(was, now))
 
 
 def get_first_run() -> str:

@@ -44,6 +44,18 @@ def record(*, by: Actor, verb: str, subject: str, detail: dict[str, Any] | None 
     return event
 
 
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """`{"before": {...}, "after": {...}}` with the values that differ, for a row's detail; a value that is on one side
+    alone was made or is gone."""
+    names = [
+        name for name in {**before, **after} if name not in before or name not in after or before[name] != after[name]
+    ]
+    return {
+        "before": {name: before[name] for name in names if name in before},
+        "after": {name: after[name] for name in names if name in after},
+    }
+
+
 def event_hash(event: AuditEvent) -> str:
     """SHA-256 over the RFC 8785 form of the row and the hash of the one before."""
     return row_hash(

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from registry.access.teams import require_admin, require_group_permission
 from registry.common.actors import Actor
 from registry.common.errors import InvalidRequest, NotFound, StatusConflict
 from registry.core import audit
 from registry.core.transactions import bump_access_revision, write_transaction
 from registry.matching import training_job
 from registry.matching.capability_profiles import published_profiles
-from registry.models import SkillGroup
+from registry.models import SkillGroup, Team
 
 EXAMPLES_MAX: Final = 50
 GROUPS_MAX: Final = 500
@@ -35,6 +36,8 @@ class GroupRow:
     is_exclusive: bool
     is_described: bool
     members: int
+    # The name of the team that alone may change it; empty where every publisher may.
+    team: str = ""
 
 
 def set_group(
@@ -45,11 +48,16 @@ def set_group(
     description: str | None = None,
     examples: Sequence[str] | None = None,
     is_exclusive: bool | None = None,
+    team: str | None = None,
 ) -> SkillGroup:
-    """Make a group, or change what is given of one. Raises `InvalidRequest` with what to fix; nothing changes then."""
+    """Make a group, or change what is given of one; `team` is the name of the team that alone may change it from then
+    on, empty for every publisher. Raises `InvalidRequest` with what to fix, `NotFound` for an unknown team, and
+    `Forbidden` for who is not of the group's team, or would set it without being an admin; nothing changes then."""
     _check(group_id, name, description, examples)
     with write_transaction() as state:
+        require_group_permission(group_id, by)
         group = SkillGroup.objects.filter(group_id=group_id).first()
+        before = _described(group)
         if group is None:
             group = SkillGroup(group_id=group_id, name=group_id.replace("_", " ").capitalize()[:80])
         given = {"name": name, "description": description, "is_exclusive": is_exclusive}
@@ -58,12 +66,34 @@ def set_group(
             changes["examples"] = list(dict.fromkeys(text.strip() for text in examples))
         for column, value in changes.items():
             setattr(group, column, value)
+        if team is not None and _owner(team) != group.team:
+            require_admin(by, "give a skill group to a team")
+            group.team, changes["team"] = _owner(team), team or None
         group.save()
         # The matcher of each process is made of these words too.
         bump_access_revision(state)
         training_job.queue_training()
-        audit.record(by=by, verb="skill_group.set", subject=group_id, detail=changes)
+        detail = changes | audit.changed(before, _described(group))
+        audit.record(by=by, verb="skill_group.set", subject=group_id, detail=detail)
     return group
+
+
+def _described(group: SkillGroup | None) -> dict[str, Any]:
+    """What the audit log keeps of a group."""
+    if group is None:
+        return {}
+    columns = ("name", "description", "examples", "is_exclusive")
+    return {column: getattr(group, column) for column in columns} | {"team": group.team.name if group.team else None}
+
+
+def _owner(team: str) -> Team | None:
+    """The team of that name; None for an empty one. Raises `NotFound`."""
+    if not team:
+        return None
+    found = Team.objects.filter(name=team).first()
+    if found is None:
+        raise NotFound(f"There is no team named '{team[:80]}'")
+    return found
 
 
 def is_group_id(group_id: str) -> bool:
@@ -129,14 +159,22 @@ def _check(group_id: str, name: str | None, description: str | None, examples: S
 def list_groups() -> list[GroupRow]:
     """Every group that is described, or that a published capability names, by id."""
     members = Counter(group for one in published_profiles().values() for group in set(one.skill_groups))
-    described = {group.group_id: group for group in SkillGroup.objects.all()}
+    described = {group.group_id: group for group in SkillGroup.objects.select_related("team")}
     return [_row(group_id, described.get(group_id), members[group_id]) for group_id in sorted({*members, *described})]
 
 
 def _row(group_id: str, group: SkillGroup | None, members: int) -> GroupRow:
     shown = group or SkillGroup(group_id=group_id, name=group_id, examples=[])
-    examples = tuple(shown.examples)
-    return GroupRow(group_id, shown.name, shown.description, examples, shown.is_exclusive, group is not None, members)
+    return GroupRow(
+        group_id=group_id,
+        name=shown.name,
+        description=shown.description,
+        examples=tuple(shown.examples),
+        is_exclusive=shown.is_exclusive,
+        is_described=group is not None,
+        members=members,
+        team=shown.team.name if shown.team else "",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +216,12 @@ def delete_group(*, group_id: str, by: Actor) -> None:
     Raises `NotFound`.
     """
     with write_transaction() as state:
-        found = SkillGroup.objects.filter(group_id=group_id)
-        if not found.exists():
+        require_group_permission(group_id, by)
+        found = SkillGroup.objects.filter(group_id=group_id).first()
+        if found is None:
             raise NotFound(f"There is no description of a skill group '{group_id[:64]}'")
+        before = _described(found)
         found.delete()
         bump_access_revision(state)
         training_job.queue_training()
-        audit.record(by=by, verb="skill_group.remove", subject=group_id)
+        audit.record(by=by, verb="skill_group.remove", subject=group_id, detail=audit.changed(before, {}))

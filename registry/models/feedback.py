@@ -25,6 +25,11 @@ class FeedbackEvent(models.Model):
     revision = models.PositiveIntegerField(help_text="The number of the revision that was used.")
     outcome = models.CharField(max_length=24, choices=Kind.choices)
     key_name = models.CharField(max_length=80)
+    step = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="By how many hundredths it moves the confidence; empty: by the whole step of its outcome.",
+    )
     at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -32,6 +37,8 @@ class FeedbackEvent(models.Model):
         ordering: ClassVar = ["id"]
         indexes: ClassVar = [
             models.Index(fields=["capability", "id"], name="feedback_event_of_capability"),
+            # What one key has reported today.
+            models.Index(fields=["capability", "key_name", "at"], name="feedback_event_of_key"),
             # How each revision fares is counted from the index alone.
             models.Index(fields=["capability", "revision", "outcome"], name="feedback_event_of_revision"),
         ]

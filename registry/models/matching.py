@@ -52,6 +52,14 @@ class SkillGroup(models.Model):
     description = models.CharField(max_length=1024, blank=True, default="")
     examples = models.JSONField(default=list)
     is_exclusive = models.BooleanField(default=False)
+    team = models.ForeignKey(
+        "registry.Team",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="skill_groups",
+        help_text="Only its members and admins change the group; empty: every publisher does.",
+    )
 
     class Meta:
         app_label = "registry"

@@ -123,9 +123,10 @@ def update_webhook(*, name: str, url: str, by: Actor, events: Sequence[str] = ()
     with write_transaction():
         webhook = get_webhook(name)
         if (url, wanted) != (webhook.url, webhook.events):
+            was, now = _audit_detail(webhook.url, webhook.events), _audit_detail(url, wanted)
             webhook.url, webhook.events = url, wanted
             webhook.save(update_fields=["url", "events"])
-            audit.record(by=by, verb="webhook.change", subject=name, detail=_audit_detail(url, wanted))
+            audit.record(by=by, verb="webhook.change", subject=name, detail=now | audit.changed(was, now))
     return webhook
 
 

@@ -29,7 +29,7 @@ from registry.publishing.gate import GateReport
 from registry.publishing.gate_evaluation import GateRequest, evaluate_gate, find_capability
 from registry.publishing.proposals import mark_published
 from registry.publishing.quarantine import end_quarantine
-from registry.publishing.release_pointer import set_published_revision
+from registry.publishing.release_pointer import set_published_revision, status_detail
 from registry.validation import RULES_VERSION, Finding, Report, validate_bundle
 
 Status = Literal["published", "unchanged", "draft", "refused", "would_publish"]
@@ -265,13 +265,15 @@ def set_visibility(*, capability_id: str, visibility: Literal["listed", "unliste
         capability = get_capability(capability_id)
         if capability.visibility == visibility:
             return
+        now = {"visibility": visibility}
+        changed = audit.changed({"visibility": capability.visibility}, now)
         capability.visibility = visibility
         capability.save(update_fields=["visibility"])
         if capability.published_revision is not None:
             set_published_revision(
                 state, capability, capability.published_revision, status=capability.status, resolves_incidents=False
             )
-        detail = {"visibility": visibility, **({"note": note} if note else {})}
+        detail = now | ({"note": note} if note else {}) | changed
         audit.record(by=by, verb="capability.visibility", subject=capability_id, detail=detail)
 
 
@@ -295,6 +297,7 @@ def rollback(
         if revision == capability.published_revision:
             return _outcome(capability, capability_id, "unchanged", gate, state.registry_revision)
         detail = {"from": _number(capability), "to": to, "note": note, "acknowledged": sorted(acknowledge)}
+        detail |= audit.changed({"revision": _number(capability)}, {"revision": to})
         set_published_revision(state, capability, revision, status=capability.status)
         audit.record(by=by, verb="capability.rollback", subject=capability_id, detail=detail)
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)
@@ -332,7 +335,9 @@ def deprecate(*, capability_id: str, by: Actor, replaced_by: str | None = None, 
         detail = {"replaced_by": replaced_by, "note": note}
         if capability.status == "deprecated" and capability.replaced_by == replacement:
             return capability
+        was = status_detail(capability)
         _deprecate(state, capability, replacement)
+        detail |= audit.changed(was, {"status": "deprecated", "replaced_by": replaced_by or None})
         audit.record(by=by, verb="capability.deprecate", subject=capability_id, detail=detail)
         return capability
 
@@ -368,11 +373,14 @@ def retire(*, capability_id: str, by: Actor, note: str = "") -> Capability:
         if capability.status not in HELD_STATUSES or capability.published_revision is None:
             raise StatusConflict(f"'{capability_id}' is {capability.status}: only what readers can load can be retired")
         for replaced in Capability.objects.filter(replaced_by=capability, status="deprecated"):
+            was = status_detail(replaced)
             _deprecate(state, replaced, None)
             detail = {"replaced_by": None, "note": f"'{capability_id}', which replaced it, was retired"}
+            detail |= audit.changed(was, {"status": "deprecated", "replaced_by": None})
             audit.record(by=by, verb="capability.deprecate", subject=replaced.capability_id, detail=detail)
+        detail = {"note": note} | audit.changed({"status": capability.status}, {"status": "retired"})
         set_published_revision(state, capability, capability.published_revision, status="retired")
-        audit.record(by=by, verb="capability.retire", subject=capability_id, detail={"note": note})
+        audit.record(by=by, verb="capability.retire", subject=capability_id, detail=detail)
         return capability
 
 
@@ -391,9 +399,11 @@ def restore(*, capability_id: str, by: Actor, note: str = "") -> PublishResult:
         if gate.refused:
             return _outcome(capability, capability_id, "refused", gate, state.registry_revision)
         _require_intact(revision, capability)
+        was = {"status": capability.status}
         if capability.status == "quarantined":
             end_quarantine(state, capability, revision)
         else:
             set_published_revision(state, capability, revision, status="published")
-        audit.record(by=by, verb="capability.restore", subject=capability_id, detail={"note": note})
+        detail = {"note": note} | audit.changed(was, {"status": capability.status})
+        audit.record(by=by, verb="capability.restore", subject=capability_id, detail=detail)
         return _outcome(capability, capability_id, "published", gate, state.registry_revision)

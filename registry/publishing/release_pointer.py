@@ -70,3 +70,9 @@ def _take_tool_names(capability: Capability, held: set[str], tool_names: Collect
     if freed := held - wanted:
         capability.tool_names.filter(name__in=freed).delete()
     ToolName.objects.bulk_create([ToolName(name=name, capability=capability) for name in sorted(wanted - held)])
+
+
+def status_detail(capability: Capability) -> dict[str, str | None]:
+    """What a change of its status changes, as the audit log has it before and after."""
+    replaced_by = capability.replaced_by.capability_id if capability.replaced_by else None
+    return {"status": capability.status, "replaced_by": replaced_by}

@@ -144,20 +144,32 @@ def set_rule(
         if known is not None and all(getattr(known, name) == value for name, value in values.items()):
             return known
         rule = known or ReleaseRule(group_id=group_id)
+        was = _values(known)
         for name, value in values.items():
             setattr(rule, name, value)
         rule.updated_by = str(by)
         rule.save()
-        audit.record(by=by, verb="release_rule.set", subject=group_id or "registry", detail=values)
+        audit.record(
+            by=by, verb="release_rule.set", subject=group_id or "registry", detail=values | audit.changed(was, values)
+        )
     return rule
+
+
+def _values(rule: ReleaseRule | None) -> dict[str, Any]:
+    """What the audit log keeps of a rule."""
+    columns = ("four_eyes", "loosening", "note_required", "comments_resolved")
+    return {column: getattr(rule, column) for column in columns} if rule is not None else {}
 
 
 def delete_rule(*, group_id: str, by: Actor) -> None:
     """Delete a group's rule; the registry's still applies. Raises `NotFound`."""
     with write_transaction():
-        if not ReleaseRule.objects.filter(group_id=group_id).delete()[0]:
+        rule = ReleaseRule.objects.filter(group_id=group_id).first()
+        if rule is None:
             raise NotFound(f"There is no rule for '{group_id or 'registry'}'")
-        audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry")
+        detail = audit.changed(_values(rule), {})
+        rule.delete()
+        audit.record(by=by, verb="release_rule.drop", subject=group_id or "registry", detail=detail)
 
 
 def list_rules() -> tuple[ReleaseRule, list[ReleaseRule]]:

@@ -159,9 +159,9 @@ def update_source(*, source_id: int, following: SyncSettings, by: Actor, read_ke
         source.save(update_fields=["mode", "may_adopt", "every_minutes", "read_key", "etag"])
         if had.every_minutes != following.every_minutes:
             queue.reschedule(sync_job_key(source), until=timezone.now() + timedelta(minutes=source.every_minutes))
-        get_sync_settings(
-            source, "git_source.change", by, _settings_detail(following) | ({"key": "changed"} if is_new_key else {})
-        )
+        now = _settings_detail(following)
+        detail = now | ({"key": "changed"} if is_new_key else {}) | audit.changed(_settings_detail(had), now)
+        get_sync_settings(source, "git_source.change", by, detail)
     return source
 
 

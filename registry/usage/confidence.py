@@ -18,6 +18,8 @@ STEPS: Final[dict[str, int]] = {
     "used": 1,
 }
 OUTCOMES: Final = tuple(STEPS)
+# By how many hundredths one key among several moves the score of a capability in a day, in each direction.
+KEY_DAY_MAX: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,10 @@ class ConfidenceScore:
         """0 to 1 with two digits, for people."""
         return f"{self.percent / 100:.2f}"
 
-    def after(self, outcome: str) -> ConfidenceScore:
-        """The score after one more outcome, clamped to its bounds at each step."""
-        moved = min(100, max(0, self.percent + STEPS[outcome]))
+    def after(self, outcome: str, step: int | None = None) -> ConfidenceScore:
+        """The score after one more outcome, clamped to its bounds at each step; `step` is what it moves the score by,
+        the outcome's own where it is None."""
+        moved = min(100, max(0, self.percent + (STEPS[outcome] if step is None else step)))
         return ConfidenceScore(moved, self.uses + 1, self.confirmed + (outcome == "confirmed_success"))
 
     def as_dict(self) -> dict[str, Any]:
@@ -48,7 +51,21 @@ NEUTRAL: Final = ConfidenceScore()
 
 def replay_outcomes(outcomes: Iterable[str]) -> ConfidenceScore:
     """The score that these outcomes, in their order, lead to."""
+    return replay_steps((outcome, None) for outcome in outcomes)
+
+
+def replay_steps(events: Iterable[tuple[str, int | None]]) -> ConfidenceScore:
+    """The score that these outcomes lead to, each with the step that it was stored with."""
     score = NEUTRAL
-    for outcome in outcomes:
-        score = score.after(outcome)
+    for outcome, step in events:
+        score = score.after(outcome, step)
     return score
+
+
+def remaining_step(outcome: str, *, moved_up: int, moved_down: int) -> int:
+    """The step of an outcome by a key that has moved the score by so many hundredths today, as far as its share of the
+    day goes."""
+    step = STEPS[outcome]
+    if step > 0:
+        return min(step, max(0, KEY_DAY_MAX - moved_up))
+    return -min(-step, max(0, KEY_DAY_MAX - moved_down))

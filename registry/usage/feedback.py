@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, timedelta
+from typing import Final
 from uuid import UUID
+
+from django.db.models import Count
+from django.utils import timezone
 
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest
@@ -11,9 +16,11 @@ from registry.core import audit
 from registry.core.queries import LOADABLE_STATUSES, find_revision
 from registry.core.transactions import bump_feedback_revision, write_transaction
 from registry.models import Capability, Confidence, FeedbackEvent
-from registry.usage.confidence import NEUTRAL, OUTCOMES, ConfidenceScore, replay_outcomes
+from registry.usage.confidence import NEUTRAL, OUTCOMES, STEPS, ConfidenceScore, remaining_step, replay_steps
 
 _WHOLE = 0
+# Whose outcomes of these days count as those of other keys.
+OTHER_KEYS_DAYS: Final = 30
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,16 @@ def record_outcome(*, capability_id: str, outcome: str, by: Actor, revision: int
         capability = _loadable(capability_id)
         used = find_revision(capability, number=revision) if revision is not None else capability.published_revision
         number = used.number if used is not None else 0
-        event = FeedbackEvent.objects.create(capability=capability, revision=number, outcome=outcome, key_name=by.name)
-        score = _move(capability, _WHOLE, outcome)
-        _move(capability, number, outcome)
+        step = _step_of_key(capability, outcome, by.name)
+        event = FeedbackEvent.objects.create(
+            capability=capability, revision=number, outcome=outcome, key_name=by.name, step=step
+        )
+        score = _move(capability, _WHOLE, outcome, step)
+        _move(capability, number, outcome, step)
         bump_feedback_revision(state)
         detail = {"outcome": outcome, "revision": number, "event_id": str(event.event_id)}
+        if step is not None:
+            detail["step"] = step
         audit.record(by=by, verb="feedback.record", subject=capability_id, detail=detail)
     return FeedbackResult(capability_id, event.event_id, score)
 
@@ -54,9 +66,30 @@ def _loadable(capability_id: str) -> Capability:
     return capability
 
 
-def _move(capability: Capability, revision: int, outcome: str) -> ConfidenceScore:
+def _step_of_key(capability: Capability, outcome: str, key_name: str) -> int | None:
+    """What the outcome still moves the score by; None for its whole step.
+
+    Where several keys report, none of them makes the score by itself. The only key that reports has nobody to drown
+    out: a fleet of agents often has one key.
+    """
+    now = timezone.now()
+    of_capability = FeedbackEvent.objects.filter(capability=capability)
+    others = of_capability.filter(at__gt=now - timedelta(days=OTHER_KEYS_DAYS)).exclude(key_name=key_name)
+    if not others.exists():
+        return None
+    midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    up = down = 0
+    today = of_capability.filter(key_name=key_name, at__gte=midnight).order_by()
+    for earlier, stored, count in today.values_list("outcome", "step").annotate(count=Count("id")):
+        moved = count * (STEPS[earlier] if stored is None else stored)
+        up, down = up + max(0, moved), down - min(0, moved)
+    step = remaining_step(outcome, moved_up=up, moved_down=down)
+    return None if step == STEPS[outcome] else step
+
+
+def _move(capability: Capability, revision: int, outcome: str, step: int | None) -> ConfidenceScore:
     row, _ = Confidence.objects.get_or_create(capability=capability, revision=revision)
-    score = _score(row).after(outcome)
+    score = _score(row).after(outcome, step)
     row.percent, row.uses, row.confirmed = score.percent, score.uses, score.confirmed
     row.save(update_fields=["percent", "uses", "confirmed"])
     return score
@@ -71,7 +104,7 @@ def get_confidence(capability: Capability, *, revision: int | None = None) -> Co
     events = FeedbackEvent.objects.filter(capability=capability).order_by("id")
     if revision is not None:
         events = events.filter(revision=revision)
-    return replay_outcomes(events.values_list("outcome", flat=True).iterator())
+    return replay_steps(events.values_list("outcome", "step").iterator())
 
 
 def get_stored_confidence(capability: Capability, *, revision: int | None = None) -> ConfidenceScore:

@@ -291,8 +291,9 @@ def _points(capability: Capability, revision: int | None) -> list[TrendPoint]:
         events = events.filter(revision=revision)
     kept: deque[TrendPoint] = deque(maxlen=EVENTS_SHOWN_MAX)
     score = NEUTRAL
-    for at, outcome, number, key_name in events.values_list("at", "outcome", "revision", "key_name").iterator():
-        score = score.after(outcome)
+    columns = ("at", "outcome", "revision", "key_name", "step")
+    for at, outcome, number, key_name, step in events.values_list(*columns).iterator():
+        score = score.after(outcome, step)
         kept.append(TrendPoint(at, outcome, number, key_name, score.percent))
     return list(kept)
 

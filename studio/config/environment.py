@@ -158,7 +158,8 @@ class StudioEnvironment:
                 "for Unmet requests, cut to 200 characters and without addresses, long numbers and keys; `0` "
                 "stores none and deletes stored ones ([operate.md](operate.md#data-retention-of-unmet-requests))")
     rate_limits: Mapping[str, Rate] = _setting("RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS,
-        default_text="`match=6000/min,write=600/min,guess=20/min,uncached=600/min`", purpose="`off`, or pairs like these")
+        default_text="`match=6000/min,write=600/min,guess=20/min,uncached=600/min`",
+        purpose="`off`, or pairs like these")
     statement_timeout_seconds: int = _setting("DATABASE_STATEMENT_TIMEOUT_SECONDS", _seconds, 30,
         purpose="PostgreSQL ends a statement of a request after so long; `0`: never")
     lock_timeout_seconds: int = _setting("DATABASE_LOCK_TIMEOUT_SECONDS", _seconds, 10,

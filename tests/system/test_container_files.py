@@ -253,7 +253,9 @@ def test_nginx_bounds_how_often_an_address_sends_a_password() -> None:
     routes = (ROOT / "deploy/nginx/parts/routes.conf").read_text("utf-8")
     zone = re.search(r"^limit_req_zone \$signs_in zone=(\w+):", shared, re.MULTILINE)
     assert zone is not None
-    location = re.search(r"^location ~ \^/\(\?:([\w|-]+)\)\(\?:/\|\$\) \{\n    limit_req zone=(\w+) ", routes, re.MULTILINE)
+    location = re.search(
+        r"^location ~ \^/\(\?:([\w|-]+)\)\(\?:/\|\$\) \{\n    limit_req zone=(\w+) ", routes, re.MULTILINE
+    )
     assert location is not None
     assert location[2] == zone[1]
     assert {"sign-in", "welcome", "password"} == set(location[1].split("|"))

@@ -29,6 +29,7 @@ class Command(SubcommandBase):
             default=None,
             help="a session keeps one of its capabilities active",
         )
+        parser.add_argument("--team", help="the team that alone changes the group from then on; '' for every publisher")
         parser = self.verb(verbs, "import", self.import_file, "Make or change all groups of a YAML or JSON file.")
         parser.add_argument("file", type=Path)
         self.verb(verbs, "list", self.list, "List the groups and how many published capabilities each has.")
@@ -41,6 +42,7 @@ class Command(SubcommandBase):
             description=options["description"],
             examples=options["example"],
             is_exclusive=options["exclusive"],
+            team=options["team"],
         )
         row = {key: getattr(group, key) for key in ("group_id", "name", "description", "examples")}
         return self.tell({**row, "exclusive": group.is_exclusive}, f"{group.group_id}: {group.name}", options)

@@ -5,6 +5,8 @@ The manifest is written last and found first, through the zip's directory: a fil
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -55,16 +57,31 @@ class Manifest:
         return sum(table.rows for table in self.tables)
 
 
+def remove_stale_parts(folder: Path) -> list[Path]:
+    """Delete what killed backups have left in a folder, by the name that `backup create` gives; returns what was
+    deleted. A part that is being written stays."""
+    removed = []
+    for part in folder.glob("capability-studio-*.zip.part"):
+        with contextlib.suppress(OSError), part.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+            removed.append(part)
+    return removed
+
+
 @contextmanager
 def create_archive(path: Path) -> Iterator[zipfile.ZipFile]:
     """A new file for our eyes alone (0600), at its place only when it is whole. Raises `FileExistsError`."""
     if path.exists():
         raise FileExistsError(f"{path} exists")
+    remove_stale_parts(path.parent)
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as stream:
+            # Held until it is closed, by the end of the process too: so another backup knows a part that is written.
+            fcntl.flock(stream, fcntl.LOCK_EX)
             with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
                 yield archive
             stream.flush()

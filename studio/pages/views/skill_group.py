@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
+from registry.access import teams
 from registry.common.errors import NotFound, RegistryError
 from registry.matching import skill_groups
 from registry.matching.skill_groups import EXAMPLES_MAX, GroupPage
@@ -47,6 +48,23 @@ class GroupForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Only one capability of this group can be active at a time."),
     )
+
+    team = forms.ChoiceField(
+        label=gettext_lazy("Team"),
+        required=False,
+        help_text=gettext_lazy("Only members of this team and admins change the group. Capabilities are not affected."),
+    )
+
+    def __init__(self, *args: Any, for_admin: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if for_admin:
+            names = [row.name for row in teams.list_teams()]
+            cast("forms.ChoiceField", self.fields["team"]).choices = [
+                ("", _("Every publisher")),
+                *zip(names, names, strict=True),
+            ]
+        else:
+            del self.fields["team"]
 
     def clean_examples(self) -> list[str]:
         lines = [line.strip() for line in self.cleaned_data["examples"].splitlines()]
@@ -83,7 +101,8 @@ def skill_group_list(request: StudioRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def skill_group_new(request: StudioRequest) -> HttpResponse:
     """Describe a group; one that capabilities name already is filled in."""
-    form = NewGroupForm(request.POST or None, initial={"group_id": request.GET.get("id", "")[:64]})
+    initial = {"group_id": request.GET.get("id", "")[:64]}
+    form = NewGroupForm(request.POST or None, initial=initial, for_admin=request.user.can_administer)
     if request.method == "POST" and form.is_valid():
         try:
             skill_groups.create_group(by=actor_of(request), **form.cleaned_data)
@@ -99,7 +118,7 @@ def skill_group_new(request: StudioRequest) -> HttpResponse:
 def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
     """Show a skill group with its words, examples and members."""
     found = _group_or_404(group_id)
-    return _render_page(request, found, _form_of(found))
+    return _render_page(request, found, _form_of(request, found))
 
 
 @publisher_required
@@ -107,7 +126,7 @@ def skill_group_show(request: StudioRequest, group_id: str) -> HttpResponse:
 def skill_group_save(request: StudioRequest, group_id: str) -> HttpResponse:
     """Save the description and examples of a group."""
     found = _group_or_404(group_id)
-    form = GroupForm(request.POST)
+    form = GroupForm(request.POST, for_admin=request.user.can_administer)
     if form.is_valid():
         try:
             skill_groups.set_group(group_id=group_id, by=actor_of(request), **form.cleaned_data)
@@ -136,15 +155,21 @@ def _group_or_404(group_id: str) -> GroupPage:
         raise Http404(error.message) from None
 
 
-def _form_of(found: GroupPage) -> GroupForm:
+def _blocking_team(request: StudioRequest, group_id: str) -> str:
+    """The team that alone changes the group, where this operator is neither in it nor an admin; else empty."""
+    return "" if request.user.can_administer else teams.blocking_group_team(request.user.get_username(), group_id)
+
+
+def _form_of(request: StudioRequest, found: GroupPage) -> GroupForm:
     group = found.group
     initial: dict[str, Any] = {
         "name": group.name,
         "description": group.description,
         "examples": "\n".join(group.examples),
         "is_exclusive": group.is_exclusive,
+        "team": group.team,
     }
-    return GroupForm(initial=initial)
+    return GroupForm(initial=initial, for_admin=request.user.can_administer)
 
 
 def _render_page(request: StudioRequest, found: GroupPage, form: GroupForm, *, status: int = 200) -> HttpResponse:
@@ -153,5 +178,6 @@ def _render_page(request: StudioRequest, found: GroupPage, form: GroupForm, *, s
         "members": found.members[:MEMBERS_SHOWN],
         "members_left_out": max(0, len(found.members) - MEMBERS_SHOWN),
         "form": form,
+        "blocked_by_team": _blocking_team(request, found.group.group_id),
     }
     return render(request, "studio/skill_group/show.html", context, status=status)

@@ -11,8 +11,10 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agent_api.openapi.document import build_document
 from tests.factories import agent_key, publish
 from tests.shapes import assert_shape
+from tests.sweeps import check_each, rolled_back
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -188,3 +190,24 @@ def test_a_body_of_very_many_levels_is_refused(client: Client) -> None:
     bearer = {"Authorization": f"Bearer {agent_key()}"}
     answer = client.post("/api/v1/capability_feedback", body, content_type="application/json", headers=bearer)
     assert answer.status_code == 400
+
+
+def test_a_key_that_no_schema_has_is_refused_by_name(key: str) -> None:
+    """`{"capability_id": "alpha", "visibility": "listed"}` must not look as if it had set the visibility."""
+    bodies = {
+        (path, operation["operationId"])
+        for path, operations in build_document()["paths"].items()
+        for operation in operations.values()
+        if "application/json" in operation.get("requestBody", {}).get("content", {})
+    }
+    assert len(bodies) > 12
+
+    def check(operation: str) -> None:
+        path = next(path for path, name in bodies if name == operation)
+        answer = _call("POST", path, key, data='{"visiblity": 1}', content_type="application/json")
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (400, "INVALID_REQUEST")
+        assert "unknown key" in error["message"]
+        assert '"visiblity"' in error["message"]
+
+    check_each(sorted(name for _, name in bodies), check, isolate=rolled_back)

@@ -282,7 +282,7 @@ def test_rollback_deprecate_retire_restore(manage: Any) -> None:
     assert done.document["replaced_by"] == "beta"
     assert manage("bundle", "deprecate", "alpha").out == "alpha: deprecated\n"
     assert manage("bundle", "retire", "alpha", "--note", "Gone").out == "alpha: retired\n"
-    assert AuditEvent.objects.latest("id").detail == {"note": "Gone"}
+    assert AuditEvent.objects.latest("id").detail["note"] == "Gone"
     done = manage("bundle", "restore", "alpha")
     assert (done.code, done.out) == (0, "alpha: published, revision 1\n")
     done = manage("bundle", "restore", "alpha", "--format", "json")

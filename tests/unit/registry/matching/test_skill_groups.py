@@ -9,8 +9,10 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from registry.common.errors import InvalidRequest
-from registry.matching.skill_groups import import_groups, list_groups, set_group
+from registry.access import operators, teams
+from registry.common.actors import Actor
+from registry.common.errors import Forbidden, InvalidRequest, NotFound, StatusConflict
+from registry.matching.skill_groups import delete_group, import_groups, list_groups, set_group
 from registry.models import AuditEvent, SkillGroup
 from tests.factories import OLGA, publish
 
@@ -112,3 +114,49 @@ def test_an_odd_file_of_groups_changes_nothing(text: str, words: str) -> None:
     with pytest.raises(InvalidRequest, match=words):
         import_groups(text, by=OLGA)
     assert list_groups() == []
+
+
+def _operator(name: str, role: str) -> Actor:
+    operators.create_operator(username=name, password="Correct-horse-battery-9", role=role, by=OLGA)
+    return Actor("operator", name)
+
+
+def test_only_the_team_of_a_group_and_admins_change_it() -> None:
+    admin, member, other = (
+        _operator(name, role) for name, role in (("a", "admin"), ("m", "publisher"), ("o", "publisher"))
+    )
+    team = teams.create_team(name="Health", by=OLGA)
+    teams.add_member(key=team.pk, username="m", by=OLGA)
+    set_group(group_id="health", by=other, name="Health")
+    with pytest.raises(Forbidden, match="Only admins"):
+        set_group(group_id="health", by=member, team="Health")
+    with pytest.raises(NotFound, match="no team named 'Nobody'"):
+        set_group(group_id="health", by=admin, team="Nobody")
+    set_group(group_id="health", by=admin, team="Health")
+    for write in (
+        lambda: set_group(group_id="health", by=other, is_exclusive=True),
+        lambda: delete_group(group_id="health", by=other),
+        lambda: import_groups("health: {description: mine}", by=other),
+        # One may not take the group over by leaving the rest as it is.
+        lambda: set_group(group_id="health", by=other, team=""),
+    ):
+        with pytest.raises(Forbidden, match="team 'Health' and admins"):
+            write()
+    assert SkillGroup.objects.get().description == ""
+    with pytest.raises(StatusConflict, match="owns the skill groups health"):
+        teams.delete_team(key=team.pk, by=admin)
+    set_group(group_id="health", by=member, description="Body", team="Health")
+    set_group(group_id="health", by=admin, team="")
+    set_group(group_id="health", by=other, description="All of us")
+    delete_group(group_id="health", by=other)
+
+
+def test_the_audit_log_has_a_group_before_and_after() -> None:
+    set_group(group_id="health", by=OLGA, name="Health", examples=["log my weight"])
+    set_group(group_id="health", by=OLGA, name="Body")
+    delete_group(group_id="health", by=OLGA)
+    made, renamed, removed = AuditEvent.objects.filter(subject="health").order_by("id").values_list("detail", flat=True)
+    whole = {"name": "Health", "description": "", "examples": ["log my weight"], "is_exclusive": False, "team": None}
+    assert (made["before"], made["after"]) == ({}, whole)
+    assert (renamed["before"], renamed["after"]) == ({"name": "Health"}, {"name": "Body"})
+    assert (removed["before"], removed["after"]) == (whole | {"name": "Body"}, {})

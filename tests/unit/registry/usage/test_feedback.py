@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from registry.common.actors import Actor
 from registry.common.errors import CapabilityNotFound, InvalidRequest, RevisionNotFound
@@ -118,3 +120,41 @@ def test_asking_at_once_sees_it() -> None:
     current_snapshot()
     _tell("used")
     assert current_snapshot().confidences["alpha"].uses == 1
+
+
+def _tell_as(key: str, outcome: str, times: int = 1) -> ConfidenceScore:
+    by = Actor("agent_key", key)
+    return [record_outcome(capability_id="alpha", outcome=outcome, by=by) for _ in range(times)][-1].score
+
+
+def test_one_key_among_several_does_not_make_the_score() -> None:
+    publish()
+    _tell_as("fleet", "confirmed_success", 3)
+    # 0.20 down and no further, however often; the uses count.
+    assert _tell_as("angry", "confirmed_failure", 5) == ConfidenceScore(60, 8, 3)
+    # The way up has a share of its own, and the last step of it is cut.
+    assert _tell_as("angry", "likely_success", 10) == ConfidenceScore(80, 18, 3)
+    alpha = _alpha()
+    assert get_stored_confidence(alpha) == get_confidence(alpha)
+    assert stored_confidence_by_revision(alpha)[1] == get_confidence(alpha, revision=1)
+    assert list(FeedbackEvent.objects.filter(key_name="angry").order_by("id").values_list("step", flat=True)) == [
+        *(None, None, 0, 0, 0),
+        *[None] * 6,
+        *(2, 0, 0, 0),
+    ]
+    assert AuditEvent.objects.filter(verb="feedback.record").order_by("-id")[0].detail["step"] == 0
+
+
+def test_the_only_key_that_reports_has_its_full_weight() -> None:
+    publish()
+    assert _tell_as("fleet", "confirmed_success", 5) == ConfidenceScore(100, 5, 5)
+    FeedbackEvent.objects.update(key_name="gone", at=timezone.now() - timedelta(days=31))
+    assert _tell_as("fleet", "confirmed_failure", 5) == ConfidenceScore(50, 10, 5)
+
+
+def test_a_key_has_a_new_share_on_the_next_day() -> None:
+    publish()
+    _tell_as("other", "used")
+    assert _tell_as("angry", "confirmed_failure", 3).percent == 31
+    FeedbackEvent.objects.filter(key_name="angry").update(at=timezone.now() - timedelta(days=1))
+    assert _tell_as("angry", "confirmed_failure", 3).percent == 11

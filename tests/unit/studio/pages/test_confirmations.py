@@ -337,7 +337,7 @@ def test_a_retirement_says_who_is_affected_and_asks_for_a_note_and_the_id(world:
         assert 'aria-invalid="true"' in refused.content.decode()
         assert Capability.objects.get(capability_id="alpha").status == "published"
     assert confirm(world, asked, note="Old", typed=" alpha ")["Location"] == "/capabilities/alpha/"
-    assert AuditEvent.objects.get(verb="capability.retire").detail == {"note": "Old"}
+    assert AuditEvent.objects.get(verb="capability.retire").detail["note"] == "Old"
 
 
 def test_a_capability_that_nobody_loads_is_retired_with_a_note_alone(world: Client) -> None:

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from registry.access import teams
 from registry.matching import skill_groups
 from registry.models import AuditEvent, SkillGroup
 from tests.factories import OLGA, publish
@@ -143,3 +144,23 @@ def test_the_number_of_queries_does_not_grow(publisher: Client) -> None:
         publish(f"c{number:02}", skill_groups=[f"g{number:02}"])
         skill_groups.set_group(group_id=f"h{number:02}", by=OLGA)
     assert count() == few <= 8
+
+
+def test_an_admin_gives_a_group_to_a_team_and_others_see_whose_it_is(signed_in: SignIn) -> None:
+    publisher, admin = signed_in("publisher"), signed_in("admin")
+    skill_groups.set_group(group_id="health", by=OLGA, name="Health")
+    team = teams.create_team(name="Body team", by=OLGA)
+    address = "/skill-groups/health/"
+    assert "team" not in form_with(publisher.get(address), "Save details").values
+    form_with(admin.get(address), "Save details").submit(admin, team="Body team")
+    assert SkillGroup.objects.get().team == team
+    page = publisher.get(address).content.decode()
+    assert "Only members of the team Body team and admins can change this group." in page
+    assert "Save details" not in page
+    refused = publisher.post("/skill-groups/health/save/", {"name": "Mine"})
+    assert refused.status_code == 400
+    assert "Only members of the team" in refused.content.decode()
+    assert SkillGroup.objects.get().name == "Health"
+    teams.add_member(key=team.pk, username="the-publisher", by=OLGA)
+    form_with(publisher.get(address), "Save details").submit(publisher, name="Ours")
+    assert SkillGroup.objects.get().name == "Ours"

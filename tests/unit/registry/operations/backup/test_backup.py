@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -489,3 +490,15 @@ def test_a_row_without_an_end_is_refused_before_it_is_read(tmp_path: Path, monke
         with pytest.raises(BackupUnreadable, match="row of more than"):
             read()
     assert list(current_snapshot().entries) == ["alpha"]
+
+
+def test_what_a_killed_backup_left_is_deleted_by_the_next_and_one_that_is_written_stays(tmp_path: Path) -> None:
+    left = tmp_path / "capability-studio-20260101T020000Z.zip.part"
+    written = tmp_path / "capability-studio-20260102T020000Z.zip.part"
+    other = tmp_path / "notes.zip.part"
+    for path in (left, written, other):
+        path.write_bytes(b"half")
+    with written.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        made = create_backup(to=tmp_path).path
+    assert sorted(tmp_path.iterdir()) == sorted([written, made, other])

@@ -71,6 +71,12 @@ def show_no_draft(request: StudioRequest, capability_id: str) -> HttpResponse:
     return redirect("studio:capability_show", capability_id)
 
 
+def _show_published_meanwhile(request: StudioRequest, capability_id: str) -> HttpResponse:
+    """The draft was there when the request came, and is not any more."""
+    messages.info(request, _("This draft was just published by someone else."))
+    return redirect("studio:capability_show", capability_id)
+
+
 @dataclass(frozen=True)
 class FindingGroup:
     """Findings of one weight: those that show at once, and those behind a fold."""
@@ -146,7 +152,10 @@ def render_gate(
 ) -> HttpResponse:
     """The page, with whatever was typed into its form."""
     capability_id = capability.capability_id
-    outcome = publication.publish_draft(capability_id=capability_id, by=actor_of(request), note=None, dry_run=True)
+    try:
+        outcome = publication.publish_draft(capability_id=capability_id, by=actor_of(request), note=None, dry_run=True)
+    except DraftNotFound:
+        return _show_published_meanwhile(request, capability_id)
     found = publish_context.get_publish_context(capability)
     context = {
         "capability": capability,
@@ -209,8 +218,7 @@ def _publish(request: StudioRequest, capability: Capability, draft: Draft) -> Ht
     except DraftConflict:
         return render_gate(request, capability, draft, error=str(DRAFT_CHANGED), status=409)
     except DraftNotFound:
-        messages.info(request, _("This draft was just published by someone else."))
-        return redirect("studio:capability_show", capability_id)
+        return _show_published_meanwhile(request, capability_id)
     if outcome.status == "refused":
         return render_gate(request, capability, draft, error=refused_words(outcome.gate), status=422)
     words = {"unchanged": _("Nothing to publish. This draft matches the live version.")}

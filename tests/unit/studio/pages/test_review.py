@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from registry.catalog import drafts
 from registry.common.actors import Actor
 from registry.models import Operator, Review, Revision
-from registry.publishing import review_comments, reviews
+from registry.publishing import publication, review_comments, reviews
 from tests.factories import OLGA, bundle, publish
 from tests.unit.registry.publishing.test_release_rules import set_rule
 from tests.unit.studio.conftest import SignIn
@@ -504,3 +504,26 @@ def test_the_change_is_rendered_before_and_after(signed_in: SignIn) -> None:
     fresh = author.get(form.submit(author, note="New")["Location"], {"view": "rendered"})
     assert fresh.context["rendered"].before is None
     assert "Not published yet" in fresh.content.decode()
+
+
+def test_a_draft_that_is_published_meanwhile_is_told_and_no_failure(
+    signed_in: SignIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the page's look at the draft and the write another publisher publishes it."""
+    publish()
+    _draft()
+    publisher = signed_in("publisher")
+    page = publisher.get(GATE)
+    real = reviews.request_review
+
+    def published_first(**asked: Any) -> Review:
+        publication.publish_draft(capability_id="alpha", by=OLGA)
+        return real(**asked)
+
+    monkeypatch.setattr(reviews, "request_review", published_first)
+    form = form_with(page, "Submit for review")
+    form.action = "/capabilities/alpha/publish/review/"
+    answer = form.submit(publisher, note="Please look")
+    assert (answer.status_code, answer["Location"]) == (302, "/capabilities/alpha/")
+    assert "just published by someone else" in publisher.get("/capabilities/alpha/").content.decode()
+    assert not Review.objects.exists()

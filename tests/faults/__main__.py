@@ -1,0 +1,42 @@
+"""The promises of docs/promises.md under faults: `python -m tests.faults SCENARIO ...`, with real processes.
+
+Every scenario starts the product on a new registry, injects its fault while writers and readers are at work, and then
+asks whether what was acknowledged is there and whole. It prints one line a scenario, for the table of that page, and
+exits with 1 where a promise was broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tests.faults.scenarios import SCENARIOS
+
+
+def main() -> int:
+    """Run the scenarios that are named, or all; 1 where a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)}; all by default")
+    parser.add_argument("--database", choices=["sqlite", "postgresql"], default="sqlite")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--seconds", type=float, default=600, help="no new round of kills after these")
+    parser.add_argument("--away-seconds", type=float, default=20)
+    parser.add_argument("--minutes", type=float, default=10, help="of the soak")
+    parser.add_argument("--old", default="HEAD~1", help="the revision that is upgraded from")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    unknown = set(options.scenarios) - set(SCENARIOS)
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    is_broken = False
+    for name in options.scenarios or SCENARIOS:
+        words, faults = SCENARIOS[name](options.database, options)
+        is_broken = is_broken or bool(faults)
+        print(f"{name} ({options.database}): {words}; {len(faults)} faults", flush=True)
+        for fault in faults[:20]:
+            print(f"  FAULT {fault}", flush=True)
+    return 1 if is_broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -24,6 +24,7 @@ python3 run.py test [ARGS]          run the test suite on SQLite and PostgreSQL;
 python3 run.py manage ARGS...       run manage.py inside .venv
 python3 run.py secrets ADDRESS      write .env for docker compose, with new random secrets; ADDRESS is PUBLIC_URL
 python3 run.py lock [ARGS]          refresh requirements*.lock from pyproject.toml; ARGS go to uv, as --upgrade
+python3 run.py sbom [LOCK]          print the bill of materials of requirements.lock (CycloneDX), without network
 python3 run.py --verbose [...]      show all that pip says
 python3 run.py --help               this page
 
@@ -77,6 +78,11 @@ def _dispatch(arguments: list[str], setup: Virtualenv) -> int:
         from studio.launcher.lockfiles import refresh_locks
 
         return refresh_locks(ROOT, rest)
+    if command == "sbom":
+        from studio.launcher.sbom import write_sbom
+
+        print_answer(write_sbom(ROOT, rest))
+        return 0
     if command in {"-h", "--help", "help"}:
         print_answer(HELP)
         return 0

@@ -68,7 +68,7 @@ def find_entry(snapshot: Snapshot, caller: Caller, capability_id: str) -> Snapsh
     entry = entry_for(snapshot, caller.principal, capability_id)
     if entry is None:
         require_released(snapshot, caller.principal, capability_id)
-        # Each is looked up anew, counted, and answered with the ids that are nearest.
+        # Each is looked up again, counted, and answered with the ids that are nearest.
         rate_limits.consume("uncached", caller.limit_subject)
         require_fresh()
         usage_counters.count_miss(capability_id, key_name=caller.key_name)

@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHash
 
 from registry.common.rate_limits import RATE_LIMITER, RateLimited
 
-# Past this, whoever waits is refused too: a queue of few never takes so long.
+# Past this, those who wait are refused too: a queue of few never takes so long.
 WAIT_SECONDS_MAX: Final = 10.0
 _RETRY_AFTER_SECONDS: Final = 2
 

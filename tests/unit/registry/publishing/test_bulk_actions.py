@@ -31,8 +31,8 @@ def test_each_is_deprecated_and_what_cannot_be_is_told() -> None:
     assert [capability_id for capability_id, _ in told.refused] == ["draft", "gamma", "nowhere"]
     assert _statuses() == {"alpha": "deprecated", "beta": "deprecated", "gamma": "published", "draft": "draft"}
     events = AuditEvent.objects.filter(verb="capability.deprecate").values_list("subject", "detail", "actor_name")
-    told = [(one, detail["replaced_by"], detail["note"], who) for one, detail, who in events]
-    assert told == [(one, "gamma", "old", "olga") for one in ("alpha", "beta")]
+    rows = [(one, detail["replaced_by"], detail["note"], who) for one, detail, who in events]
+    assert rows == [(one, "gamma", "old", "olga") for one in ("alpha", "beta")]
 
 
 def test_an_export_has_a_folder_for_each_and_the_same_bytes_each_time() -> None:

@@ -71,6 +71,8 @@ class Site:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.wait(30)
+        if process.stdin is not None:
+            process.stdin.close()
 
     def stop(self) -> None:
         """End everything and remove the files."""

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("registry", "0003_signed_history"),
+        ("registry", "0004_quarantine"),
     ]
 
     operations = [

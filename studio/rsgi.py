@@ -9,6 +9,7 @@ import os
 
 from django.conf import settings
 
+from registry.common.shared_limits import SHARED
 from registry.matching import warm_up
 from registry.usage import usage_counters
 from studio.server.application import Application
@@ -25,3 +26,5 @@ application = Application(
 )
 # The first message after a start would wait for it; warm reads are sent by the gateway meanwhile.
 warm_up.start()
+# Else the first calls after a start were counted by this process alone.
+SHARED.connect_in_background()

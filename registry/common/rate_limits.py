@@ -1,6 +1,7 @@
-"""Rate limits: counted in memory, so that no limit depends on another server being up.
+"""Rate limits: counted in memory, and with `REDIS_URL` in Redis too, so that all processes share one limit.
 
-Each process counts on its own: with several worker processes the bound is the setting times their number.
+No limit depends on Redis being up (`shared_limits`): without it each process counts on its own, and goes on from what
+it has counted itself. The bound is the setting times the number of processes then.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Final, Literal, get_args
 
@@ -18,6 +19,7 @@ from django.conf import settings
 
 from registry.common import caches
 from registry.common.errors import RegistryError
+from registry.common.shared_limits import SHARED, SharedLimits
 
 LimitKind = Literal["match", "write", "guess", "uncached"]
 LIMIT_DESCRIPTIONS: Final[tuple[LimitKind, ...]] = get_args(LimitKind)
@@ -40,6 +42,7 @@ class RateLimited(RegistryError):
 class RateLimiter:
     """Counts by fixed windows: one counter per subject, reset when its window is over."""
 
+    shared: SharedLimits | None = None
     # How often each limit has refused since the process began.
     refused: Counter[str] = field(default_factory=Counter)
     _windows: dict[tuple[str, str], tuple[float, int]] = field(default_factory=dict)
@@ -54,16 +57,27 @@ class RateLimiter:
             began, used = self._windows.get(key, (now, 0))
             if now - began >= seconds:
                 began, used = now, 0
-            if used >= count:
+            wait = began + seconds - now if used >= count else self._shared_wait(name, subject, count, seconds)
+            if wait > 0:
                 self.refused[name] += 1
-                raise RateLimited(max(1, int(began + seconds - now) + 1))
+                raise RateLimited(max(1, int(wait) + 1))
             self._make_room()
             self._windows[key] = (began, used + cost)
 
     def is_exhausted(self, name: LimitKind, subject: str, *, count: int, seconds: float) -> bool:
         """Whether the next call would be refused; counts nothing."""
         began, used = self._windows.get((name, subject), (0.0, 0))
-        return used >= count and time.monotonic() - began < seconds
+        if used >= count and time.monotonic() - began < seconds:
+            return True
+        return self._shared_wait(name, subject, count, seconds, is_counted=False) > 0
+
+    def _shared_wait(
+        self, name: LimitKind, subject: str, count: int, seconds: float, *, is_counted: bool = True
+    ) -> float:
+        """The seconds that all processes together make the caller wait; 0 where they do not, or there is no Redis."""
+        if self.shared is None:
+            return 0.0
+        return self.shared.window(name, subject, count=count, seconds=seconds, is_counted=is_counted) or 0.0
 
     def _make_room(self) -> None:
         while len(self._windows) >= SUBJECTS_MAX:
@@ -75,7 +89,7 @@ class RateLimiter:
             self._windows.clear()
 
 
-RATE_LIMITER: Final = RateLimiter()
+RATE_LIMITER: Final = RateLimiter(SHARED)
 caches.register(RATE_LIMITER.forget)
 
 
@@ -109,6 +123,7 @@ class FailureThrottle:
     attempt is taken back.
     """
 
+    shared: SharedLimits | None = None
     _buckets: OrderedDict[str, _Bucket] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -123,6 +138,8 @@ class FailureThrottle:
             wait = max((_wait_seconds(bucket, backoffs[subject]) for subject, bucket in buckets.items()), default=0.0)
             for subject in buckets.keys() & self._buckets.keys():
                 self._buckets.move_to_end(subject)
+            if wait <= 0 and self.shared is not None:
+                wait = self.shared.begin_attempt({subject: astuple(one) for subject, one in backoffs.items()}) or 0.0
             if wait > 0:
                 RATE_LIMITER.refused["guess"] += 1
                 raise RateLimited(max(1, math.ceil(wait)))
@@ -139,11 +156,15 @@ class FailureThrottle:
             bucket = self._buckets.get(subject)
             if bucket is not None:
                 bucket.level = max(0.0, bucket.level - 1)
+            if self.shared is not None:
+                self.shared.refund(subject)
 
     def reset(self, subject: str) -> None:
         """Forget every failure of a subject."""
         with self._lock:
             self._buckets.pop(subject, None)
+            if self.shared is not None:
+                self.shared.reset(subject)
 
     def forget(self) -> None:
         """Forget every subject, as in a new process."""
@@ -175,7 +196,7 @@ def _fill(bucket: _Bucket, backoff: Backoff) -> None:
         bucket.interval_seconds = max(backoff.interval_seconds, doubled)
 
 
-FAILURE_THROTTLE: Final = FailureThrottle()
+FAILURE_THROTTLE: Final = FailureThrottle(SHARED)
 caches.register(FAILURE_THROTTLE.forget)
 
 

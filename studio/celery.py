@@ -6,11 +6,13 @@ import os
 import sys
 
 from celery import Celery
+from kombu import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
 from django.conf import settings
 
+from registry.core.jobs.celery_dispatch import QUEUES
 from studio.config.environment import ConfigurationError
 
 try:
@@ -22,4 +24,6 @@ except ConfigurationError as error:
 
 app = Celery("studio")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# A worker without -Q takes from all of them.
+app.conf.task_queues = [Queue(queue.name) for queue in QUEUES]
 app.autodiscover_tasks(["registry"])

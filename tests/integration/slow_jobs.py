@@ -1,7 +1,8 @@
 """Jobs that say when they begin and wait until they may end.
 
 `slow`: `{"trace": file, "seconds": how long, "renew": whether the lease is held meanwhile}`; it adds a line
-`begin PID` to the file, then in the end one to the table of misses. `poison` always fails.
+`begin PID` to the file, then in the end one to the table of misses. `poison` always fails. `mail.send` is `slow` here,
+and `hang` is `slow` in a queue whose limits are short.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 
 from django.db.models import F
 
-from registry.core.jobs import queue
+from registry.core.jobs import celery_dispatch, queue
+from registry.core.jobs.celery_dispatch import MAIL, CeleryQueue
 from registry.core.jobs.queue import HANDLERS, CommitAction, Lease
 from registry.models import UnknownCapabilityRequest
 
@@ -37,4 +39,5 @@ def poison(lease: Lease) -> None:
     raise RuntimeError(f"poisoned by {lease.payload['word']}")
 
 
-HANDLERS.update({"slow": slow, "poison": poison})
+HANDLERS.update({"slow": slow, "poison": poison, "hang": slow, "mail.send": slow})
+celery_dispatch._QUEUE_OF_KIND = {"mail.send": MAIL, "hang": CeleryQueue("studio", 1, 5)}  # type: ignore[misc]

@@ -298,8 +298,8 @@ def test_a_job_that_cannot_be_read_is_parked_and_ends_no_worker(desk: Desk, conc
     assert len(parked["parked"]) == sum(desk.row(job_id)["state"] == "parked" for job_id in odd)
 
 
-def _celery(desk: Desk) -> Path:
-    log = desk.start(*CELERY)
+def _celery(desk: Desk, *options: str) -> Path:
+    log = desk.start(*CELERY, *options)
     wait_until(lambda: " ready." in log.read_text(), 30, desk)
     return log
 
@@ -322,6 +322,33 @@ def test_the_sweep_leaves_to_celery_what_celery_does(redis_desk: Desk) -> None:
         redis_desk.wait_for(job_id, "done")
         assert f"job {job_id} slow done" in log.read_text()
     assert redis_desk.written == 3
+
+
+@pytest.mark.redis
+def test_a_kind_is_done_by_the_worker_of_its_queue(redis_desk: Desk) -> None:
+    """A job that holds one queue keeps none of another waiting."""
+    others = _celery(redis_desk, "--queues", "studio", "--hostname", "others@%h")
+    mails = _celery(redis_desk, "--queues", "studio.mail", "--hostname", "mails@%h")
+    held = redis_desk.enqueue(seconds=4)
+    job_id = redis_desk.enqueue("mail.send")
+    redis_desk.wait_for(job_id, "done")
+    assert redis_desk.row(held)["state"] == "running"
+    assert f"job {job_id} mail.send done" in mails.read_text()
+    redis_desk.wait_for(held, "done")
+    assert f"job {held} slow done" in others.read_text()
+    assert f"job {job_id} " not in others.read_text()
+
+
+@pytest.mark.redis
+def test_a_job_past_its_soft_limit_fails_and_is_tried_again(redis_desk: Desk) -> None:
+    log = _celery(redis_desk)
+    job_id = redis_desk.enqueue("hang", seconds=60, renew=True)
+    wait_until(lambda: redis_desk.row(job_id)["last_error"] != "", 15, redis_desk)
+    assert "SoftTimeLimitExceeded" in redis_desk.row(job_id)["last_error"]
+    assert redis_desk.row(job_id)["state"] == "queued"
+    # The process is there for the next job.
+    redis_desk.wait_for(redis_desk.enqueue(), "done")
+    assert f"job {job_id} hang queued, try 1" in log.read_text()
 
 
 @pytest.mark.redis

@@ -34,7 +34,7 @@ from tests.servers import (
 from tests.system.composed import compose_file, copy_build_context, dockerfile, image_environment, interpolated
 
 # From what listens to what is served through it; stopped the other way round.
-ORDER = ("db", "redis", "web-agents", "web-studio", "celery", "worker", "nginx")
+ORDER = ("db", "redis", "web-agents", "web-studio", "celery", "celery-webhooks", "celery-heavy", "worker", "nginx")
 WEB = ("web-agents", "web-studio")
 
 

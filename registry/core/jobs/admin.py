@@ -59,7 +59,7 @@ def requeue_jobs(job: Job) -> None:
     """Under the lock of the registry: due at once, as if it had never been tried. Its last error stays to be read."""
     _change(job, state=Job.State.QUEUED, finished_at=None, attempts=0, run_after=timezone.now())
     notify_observers(job.pk, job.kind, job.payload, "queued")
-    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk, job.kind), robust=True)
 
 
 def cancel_job(*, job_id: int, by: Actor) -> Job:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from django.conf import settings
@@ -15,18 +18,56 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 TASK: Final = "registry.run_job"
+
+
+@dataclass(frozen=True, slots=True)
+class CeleryQueue:
+    """A queue of Celery, and how long a job of it may take.
+
+    After `soft_seconds` the job fails as by any error, and is tried again; after `hard_seconds` its process is killed,
+    and another worker takes the job when its lease ends. The sweep of `manage.py worker` sets no limit.
+    """
+
+    name: str
+    soft_seconds: int
+    hard_seconds: int
+
+
+# Everything else; its name is that of the only queue before there were others, so that no message is left behind.
+DEFAULT_QUEUE: Final = CeleryQueue("studio", 300, 330)
+WEBHOOKS: Final = CeleryQueue("studio.webhooks", 60, 90)
+MAIL: Final = CeleryQueue("studio.mail", 60, 90)
+MATCHING: Final = CeleryQueue("studio.matching", 600, 660)
+IMPORTS: Final = CeleryQueue("studio.imports", 900, 960)
+QUEUES: Final = (DEFAULT_QUEUE, WEBHOOKS, MAIL, MATCHING, IMPORTS)
+_QUEUE_OF_KIND: Final[Mapping[str, CeleryQueue]] = MappingProxyType(
+    {
+        "webhook.deliver": WEBHOOKS,
+        "mail.send": MAIL,
+        "matching.learn": MATCHING,
+        "import.git": IMPORTS,
+        "git_source.sync": IMPORTS,
+    }
+)
 # An unreachable Redis is not tried again for every single job: a publish would wait for each.
 PAUSE_SECONDS: Final = 10.0
 _silent_until = 0.0
 
 
-def dispatch_job(job_id: int) -> None:
-    """Send the id after the commit. Does nothing without `REDIS_URL`; never raises for an unreachable broker."""
+def queue_of_kind(kind: str) -> CeleryQueue:
+    """The queue that jobs of a kind are sent to."""
+    return _QUEUE_OF_KIND.get(kind, DEFAULT_QUEUE)
+
+
+def dispatch_job(job_id: int, kind: str) -> None:
+    """Send the id to the queue of its kind, after the commit. Does nothing without `REDIS_URL`; never raises for an unreachable broker."""
     global _silent_until
     if not settings.REDIS_URL or time.monotonic() < _silent_until:
         return
+    queue = queue_of_kind(kind)
+    limits = {"soft_time_limit": queue.soft_seconds, "time_limit": queue.hard_seconds}
     try:
-        _sender().send_task(TASK, [job_id], ignore_result=True, retry=False)
+        _sender().send_task(TASK, [job_id], queue=queue.name, ignore_result=True, retry=False, **limits)
     except Exception as error:  # noqa: BLE001 (whatever a broker raises: the job is stored, and the sweep does it)
         _silent_until = time.monotonic() + PAUSE_SECONDS
         logger.warning("Redis was not told of job %s, which is done later for that: %s", job_id, error)

@@ -98,7 +98,7 @@ def enqueue(
     else:
         job, is_new = Job.objects.create(**new), True
     if is_new and run_after is None:
-        transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+        transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk, job.kind), robust=True)
     return job, is_new
 
 
@@ -111,7 +111,7 @@ def run_now(dedupe_key: str) -> bool | None:
         return None
     if not Job.objects.filter(pk=job.pk, state="queued", run_after__gt=now).update(run_after=now):
         return False
-    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk), robust=True)
+    transaction.on_commit(lambda: celery_dispatch.dispatch_job(job.pk, job.kind), robust=True)
     return True
 
 
@@ -148,9 +148,9 @@ def run_dispatched_job(job_id: int) -> None:
     lease = claim_job(timezone.now(), concurrency_key=key)
     if lease is not None:
         execute_job(lease)
-        waiting = _due(timezone.now()).filter(concurrency_key=key).values_list("pk", flat=True).first()
+        waiting = _due(timezone.now()).filter(concurrency_key=key).values_list("pk", "kind").first()
         if waiting is not None:
-            celery_dispatch.dispatch_job(waiting)
+            celery_dispatch.dispatch_job(*waiting)
 
 
 def claim_job(

@@ -297,10 +297,12 @@ def test_one_key_asked_for_at_once_is_one_job(did: Did) -> None:
 class _Sender:
     def __init__(self, error: Exception | None = None) -> None:
         self.sent: list[tuple[str, list[int]]] = []
+        self.queues: list[tuple[str, int, int]] = []
         self.error = error
 
-    def send_task(self, name: str, arguments: list[int], **_options: Any) -> None:
+    def send_task(self, name: str, arguments: list[int], **options: Any) -> None:
         self.sent.append((name, arguments))
+        self.queues.append((options["queue"], options["soft_time_limit"], options["time_limit"]))
         if self.error is not None:
             raise self.error
 
@@ -321,6 +323,18 @@ def test_celery_is_told_after_the_commit(
         job = _queue()
         assert broker.sent == []
     assert broker.sent == [("registry.run_job", [job.pk])]
+
+
+def test_a_kind_goes_to_its_queue_with_its_limits(broker: _Sender) -> None:
+    for kind in ("webhook.deliver", "git_source.sync", "jobs.prune"):
+        celery_dispatch.dispatch_job(1, kind)
+    assert broker.queues == [("studio.webhooks", 60, 90), ("studio.imports", 900, 960), ("studio", 300, 330)]
+
+
+def test_each_queue_is_of_kinds_that_there_are_and_ends_softly_first() -> None:
+    assert set(celery_dispatch._QUEUE_OF_KIND) <= set(HANDLERS)
+    assert set(celery_dispatch._QUEUE_OF_KIND.values()) | {celery_dispatch.DEFAULT_QUEUE} == set(celery_dispatch.QUEUES)
+    assert all(0 < one.soft_seconds < one.hard_seconds for one in celery_dispatch.QUEUES)
 
 
 def test_celery_is_told_neither_twice_nor_too_early(

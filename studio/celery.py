@@ -6,7 +6,7 @@ import os
 import sys
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
@@ -25,5 +25,5 @@ except ConfigurationError as error:
 app = Celery("studio")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 # A worker without -Q takes from all of them.
-app.conf.task_queues = [Queue(queue.name) for queue in QUEUES]
+app.conf.task_queues = [Queue(queue.name) for queue in QUEUES]  # type: ignore[no-untyped-call]
 app.autodiscover_tasks(["registry"])

@@ -267,7 +267,7 @@ def test_guesses_are_counted_by_an_address_that_nobody_can_choose(connect: Conne
 
 
 def test_guessed_keys_are_counted_too(connect: Connect) -> None:
-    """In each process by itself, which docs/deploy.md says: twice the limit is the bound of two processes."""
+    """In all processes together; in each by itself, and so twice as many, while Redis is away."""
     guesser = connect("csk_" + "x" * 43, address="127.0.0.6")
     codes = [guesser.get(LIST, headers={"X-Forwarded-For": f"198.51.100.{n}"}).status_code for n in range(42)]
     assert codes[0] == 401

@@ -60,7 +60,8 @@ def queue_of_kind(kind: str) -> CeleryQueue:
 
 
 def dispatch_job(job_id: int, kind: str) -> None:
-    """Send the id to the queue of its kind, after the commit. Does nothing without `REDIS_URL`; never raises for an unreachable broker."""
+    """Send the id to the queue of its kind, after the commit. Does nothing without `REDIS_URL`; never raises for an
+    unreachable broker."""
     global _silent_until
     if not settings.REDIS_URL or time.monotonic() < _silent_until:
         return

@@ -52,8 +52,18 @@ def tokenize(text: str, *, most: int | None = None) -> list[Word]:
     return found
 
 
+def stems(text: str, *, most: int | None = None) -> list[str]:
+    """The stems of the words of a text in order, the first `most` of them: as `tokenize`, without the places."""
+    return [fold_and_stem(word) for word in islice(_WORD.findall(text), most)]
+
+
 def fold_and_stem(word: str) -> str:
     """The stem without case, width or accent, and without a possessive 's."""
+    return _kept_stem(word) if len(word) <= _LENGTH_KEPT else stem(fold_text(word))
+
+
+@lru_cache(maxsize=50_000)
+def _kept_stem(word: str) -> str:
     return stem(fold_text(word))
 
 

@@ -7,7 +7,8 @@ found as well, but weakly: `weigh-in` finds "weighed". In scripts without spaces
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -60,6 +61,37 @@ class TriggerIndex:
         if stems:
             node.setdefault(_FOUND, []).append((owner, trigger, is_weak))
 
+    def replaced(self, owner: str, before: Sequence[str], after: Sequence[str]) -> TriggerIndex:
+        """This index with other triggers of one owner, `before` being those that it has; this one stays as it is.
+
+        Owners are in sorted order, as they must have been added.
+        """
+        if tuple(before) == tuple(after):
+            return self
+        changed = TriggerIndex(())
+        changed._trie, changed._unspaced = self._trie, dict(self._unspaced)
+        for trigger in dict.fromkeys(before):
+            if UNSPACED.search(trigger):
+                _take_out(changed._unspaced, _lowered(trigger).strip()[0], owner)
+                continue
+            for stems, _ in _paths(trigger):
+                changed._trie = _without(changed._trie, stems, owner) or {}
+        for trigger in after:
+            if UNSPACED.search(trigger):
+                text = _lowered(trigger).strip()
+                entries = changed._unspaced.get(text[0], [])
+                place = bisect_right(entries, owner, key=lambda entry: entry[1])
+                changed._unspaced[text[0]] = [*entries[:place], (text, owner, trigger), *entries[place:]]
+                continue
+            for stems, is_weak in _paths(trigger):
+                if stems:
+                    changed._trie = _with(changed._trie, stems, (owner, trigger, is_weak))
+        return changed
+
+    def find_strong(self, text: str) -> set[str]:
+        """The triggers in a text, of any owner, without those that are found by their content word alone."""
+        return {hit.trigger for hit in self._hits(text) if not hit.is_weak}
+
     def find(self, message: str) -> list[TriggerHit]:
         """Every place of every trigger, in the order of the message, at most `HITS_MAX`."""
         # A trigger that is its own joined form is met twice at one place.
@@ -101,6 +133,58 @@ class TriggerIndex:
             for phrase, owner, trigger in self._unspaced.get(character, ()):
                 if text.startswith(phrase, start):
                     yield TriggerHit(owner, trigger, start, start + len(phrase), is_weak=False)
+
+
+def root_keys(text: str) -> set[str]:
+    """All that a trigger's stems can be found by in a text: its stems, and those of words that hyphens join."""
+    found = tokenize(text)
+    keys = {word.stem for word in found}
+    for index, word in enumerate(found):
+        joined, last = word.stem, index
+        while found[last].is_hyphened and last - index < 4 and last + 1 < len(found):
+            last += 1
+            joined += found[last].stem
+            parts = (fold_text(text[part.start : part.end]) for part in found[index : last + 1])
+            keys |= {joined, fold_and_stem("".join(parts))}
+    return keys
+
+
+def strong_paths(trigger: str) -> list[tuple[str, ...]]:
+    """The stems that lead to a trigger in full, for each of its forms."""
+    return [stems for stems, is_weak in _paths(trigger) if stems and not is_weak]
+
+
+def _without(node: Node, stems: tuple[str, ...], owner: str) -> Node | None:
+    """A node that has nothing of an owner at the end of these stems; None where it has nothing at all then."""
+    changed = dict(node)
+    if stems:
+        following = node.get(stems[0])
+        kept = None if following is None else _without(following, stems[1:], owner)
+    else:
+        kept = [entry for entry in node.get(_FOUND, ()) if entry[0] != owner] or None
+    key = stems[0] if stems else _FOUND
+    if kept is None:
+        changed.pop(key, None)
+    else:
+        changed[key] = kept
+    return changed or None
+
+
+def _with(node: Node, stems: tuple[str, ...], entry: tuple[str, str, bool]) -> Node:
+    """A node with one more at the end of these stems."""
+    if stems:
+        return {**node, stems[0]: _with(node.get(stems[0], {}), stems[1:], entry)}
+    entries = node.get(_FOUND, [])
+    place = bisect_right(entries, entry[0], key=lambda one: one[0])
+    return {**node, _FOUND: [*entries[:place], entry, *entries[place:]]}
+
+
+def _take_out(unspaced: dict[str, list[tuple[str, str, str]]], character: str, owner: str) -> None:
+    kept = [entry for entry in unspaced.get(character, ()) if entry[1] != owner]
+    if kept:
+        unspaced[character] = kept
+    else:
+        unspaced.pop(character, None)
 
 
 @lru_cache(maxsize=100_000)

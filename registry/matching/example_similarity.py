@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -38,9 +39,8 @@ class TrainingExamples:
 
 def build_training_examples(sentences: Sequence[Sequence[str]]) -> TrainingExamples:
     """One list of sentences for each class."""
-    texts = tuple(text for of_class in sentences for text in of_class)
-    labels = [number for number, of_class in enumerate(sentences) for _ in of_class]
-    return TrainingExamples(texts, np.array(labels, np.int64), len(sentences))
+    labels = np.repeat(np.arange(len(sentences), dtype=np.int64), [len(of_class) for of_class in sentences])
+    return TrainingExamples(tuple(chain.from_iterable(sentences)), labels, len(sentences))
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate, chain
 from typing import Final, NamedTuple
 
@@ -16,6 +15,7 @@ import numpy as np
 from django.db import connection
 
 from agent_client.text.tokenizer import has_words
+from agent_client.text.trigger_matching import TriggerIndex
 from registry.bundles.profile import CapabilityProfile
 from registry.common import caches
 from registry.matching import kernel_classifier
@@ -24,11 +24,13 @@ from registry.matching.capability_profiles import profiles_of_drafts, profiles_o
 from registry.matching.clauses import match_message
 from registry.matching.embedders import Embedder, EmbedderUnavailable, get_embedder
 from registry.matching.example_similarity import ExampleSimilarity, TrainingExamples, build_training_examples
+from registry.matching.kept_words import KeptWords
 from registry.matching.matcher import Matcher, MatchResult
 from registry.matching.ngram_index import FeatureIndex, Floats
-from registry.matching.search import SearchIndex, term_stems, texts_to_embed
+from registry.matching.search import SearchIndex, texts_to_embed
+from registry.matching.trigger_evidence import TriggerEvidence
 from registry.matching.vector_store import VectorStore
-from registry.models import Draft, MatchClassifier, Revision, SkillGroup
+from registry.models import MatchClassifier, SkillGroup
 from registry.snapshot import Snapshot, current_snapshot
 from registry.snapshot.snapshot import AccessScope, SnapshotEntry
 
@@ -44,6 +46,10 @@ _POLL_SHARE: Final = 0.1
 # An index that takes longer to make is made in the background where a caller takes the one before meanwhile; the next
 # one is begun after a pause as long as that took.
 _LAG_FROM_SECONDS: Final = 0.1
+# Of sentences with vectors: of capabilities, groups, sentences that must not match, and search.
+_LISTS: Final = 4
+# With more changes than this since the index before, all triggers are read again.
+_CHANGES_MAX: Final = 100
 # Past this a message says nothing new to the model, which reads 256 pieces of words.
 EMBEDDED_MESSAGE_LENGTH_MAX: Final = 2000
 
@@ -66,12 +72,17 @@ class MatchIndex:
     revisions: IndexRevisions
     matcher: Matcher
     groups: Matcher
-    search: SearchIndex
+    make_search: Callable[[], SearchIndex]
     embedder: Embedder | None
     counters: dict[str, Floats] = field(default_factory=dict)
     is_waiting: bool = False
     described_groups: tuple[CapabilityProfile, ...] = ()
     exclusive: frozenset[str] = frozenset()
+
+    @cached_property
+    def search(self) -> SearchIndex:
+        """Made when it is first asked: a message that is matched does not need it, and skill docs take long to read."""
+        return self.make_search()
 
     def is_made_of(self, snapshot: Snapshot) -> bool:
         """False where the next index is being made: what is found may not be published any more."""
@@ -138,8 +149,11 @@ class MatchIndexCache:
 
     previews: bool = False
     index: MatchIndex | None = None
-    _words: dict[object, Counter[str]] = field(default_factory=dict)
+    _words: KeptWords = field(default_factory=KeptWords)
     _numbers: FeatureIndex = field(default_factory=FeatureIndex)
+    # What the next index goes on from.
+    _made: Matcher | None = None
+    _trigger_evidence: TriggerEvidence = field(default_factory=TriggerEvidence)
     _store: VectorStore | None = None
     _looked_at: float = 0.0
     _took: float = 0.0
@@ -171,8 +185,8 @@ class MatchIndexCache:
         self._looked_at = began
         if held is not None and held.revisions.epoch != snapshot.epoch:
             # Restored from a backup: the same row ids may refer to other texts.
-            self._words = {}
-            self.index = None
+            self._words = KeptWords()
+            self.index = self._made = None
             forget_known()
         elif held is not None and not may_have_grown and self._has_same_words(held, snapshot):
             self.index = replace(held, revisions=_revisions(snapshot))
@@ -220,22 +234,31 @@ class MatchIndexCache:
         rows = list(SkillGroup.objects.all())
         groups = [_known_group(group) for group in rows]
         samples, group_samples = (build_training_examples([one.samples for one in of]) for of in (known, groups))
-        lists = (
-            samples.texts,
-            group_samples.texts,
-            [text for one in known for text in one.counter_sentences],
-            [text for one in known for text in texts_to_embed(one)],
-        )
         embedder = get_embedder()
+        lists: tuple[Sequence[str], ...] = ()
+        if embedder is not None:
+            lists = (
+                samples.texts,
+                group_samples.texts,
+                [text for one in known for text in one.counter_sentences],
+                [text for one in known for text in texts_to_embed(one)],
+            )
         vectors = None if embedder is None else self._vectors(embedder, [*chain(*lists)], seconds, between)
         is_waiting = embedder is not None and vectors is None
         embedder = None if vectors is None else embedder
         of_known, of_groups, of_counters, of_search = _cut(vectors, [len(texts) for texts in lists])
+        self._made = Matcher(
+            known,
+            self._evidence(known, samples, of_known, embedder),
+            triggers=_changed_triggers(self._made, known),
+            trigger_evidence=self._trigger_evidence,
+        )
+        words, entries = self._words, self._entries(snapshot)
         return MatchIndex(
             revisions=_revisions(snapshot),
-            matcher=Matcher(known, self._evidence(known, samples, of_known, embedder)),
+            matcher=self._made,
             groups=Matcher(groups, ExampleSimilarity(group_samples, of_groups) if groups else None),
-            search=SearchIndex(known, self._stems(snapshot, known), of_search),
+            make_search=cache(lambda: words.search_index(known, entries, of_search)),
             embedder=embedder,
             counters=_by_capability(known, of_counters),
             is_waiting=is_waiting,
@@ -252,22 +275,12 @@ class MatchIndexCache:
     ) -> ExampleSimilarity | None:
         if not samples.classes:
             return None
-        weights = get_stored_classifier(samples, embedder)
-        is_fitted = weights is not None
         can_fit = kernel_classifier.can_fit(len(samples.texts), samples.classes)
+        weights = get_stored_classifier(samples, embedder) if can_fit else None
+        is_fitted = weights is not None
         if weights is None and self.index is not None and can_fit:
             weights = _extended_classifier(self.index.matcher, known, samples, has_vectors=vectors is not None)
         return ExampleSimilarity(samples, vectors, weights, self._numbers, is_fitted=is_fitted)
-
-    def _stems(self, snapshot: Snapshot, known: Sequence[CapabilityProfile]) -> list[Counter[str]]:
-        """The words of each capability; only the skill docs that are new are read."""
-        entries = self._entries(snapshot)
-        wanted = {one.capability_id: _text_key(entries[one.capability_id]) for one in known}
-        self._words = {key: self._words[key] for key in wanted.values() if key in self._words}
-        by_key = {wanted[one.capability_id]: one for one in known}
-        for key, text in _skill_docs([key for key in wanted.values() if key not in self._words]):
-            self._words[key] = term_stems(by_key[key], text)
-        return [self._words.get(wanted[one.capability_id], Counter()) for one in known]
 
     def _entries(self, snapshot: Snapshot) -> Mapping[str, SnapshotEntry]:
         return {**snapshot.entries, **snapshot.drafts} if self.previews else snapshot.entries
@@ -293,23 +306,24 @@ class MatchIndexCache:
     def forget(self) -> None:
         """Begin again, as in a new process."""
         with self._lock:
-            self.index, self._store, self._words, self._looked_at, self._took = None, None, {}, 0.0, 0.0
-            self._numbers = FeatureIndex()
+            self.index, self._store, self._made, self._looked_at, self._took = None, None, None, 0.0, 0.0
+            self._words, self._numbers, self._trigger_evidence = KeptWords(), FeatureIndex(), TriggerEvidence()
 
 
-def _text_key(entry: SnapshotEntry) -> tuple[str, int, int]:
-    """Where an entry's skill doc is kept."""
-    return ("revision", entry.revision_id, 0) if entry.draft is None else ("draft", *entry.draft)
-
-
-def _skill_docs(keys: Sequence[tuple[str, int, int]]) -> Iterator[tuple[tuple[str, int, int], str]]:
-    """Each key with its text; a draft that was saved meanwhile is left out."""
-    for kind, rows in (("revision", Revision.objects.all()), ("draft", Draft.objects.all())):
-        wanted = {key[1]: key for key in keys if key[0] == kind}
-        numbers = list(wanted)
-        for at in range(0, len(numbers), 200):
-            texts = rows.filter(pk__in=numbers[at : at + 200]).values_list("pk", "skill_md")
-            yield from ((wanted[number], text or "") for number, text in texts)
+def _changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:
+    """The triggers of these capabilities, from those before; None where too much has changed, or there are none."""
+    if before is None:
+        return None
+    now = {one.capability_id: one for one in known}
+    gone = {one.capability_id: one.triggers for one in before.known if now.get(one.capability_id) is not one}
+    places, held = before.places, before.known
+    new = {name: one.triggers for name, one in now.items() if name not in places or held[places[name]] is not one}
+    if len(gone) + len(new) > _CHANGES_MAX:
+        return None
+    triggers = before.triggers
+    for name in gone.keys() | new.keys():
+        triggers = triggers.replaced(name, gone.get(name, ()), new.get(name, ()))
+    return triggers
 
 
 def _revisions(snapshot: Snapshot) -> IndexRevisions:
@@ -319,7 +333,7 @@ def _revisions(snapshot: Snapshot) -> IndexRevisions:
 def _cut(vectors: Floats | None, lengths: Sequence[int]) -> list[Floats | None]:
     """The rows of each list, in order."""
     if vectors is None:
-        return [None for _ in lengths]
+        return [None] * _LISTS
     ends = [*accumulate(lengths)]
     return [vectors[end - length : end] for end, length in zip(ends, lengths, strict=True)]
 

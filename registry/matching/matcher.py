@@ -6,7 +6,6 @@ nearest, and the probability that it is this capability rather than another one.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import log
@@ -20,6 +19,7 @@ from registry.bundles.profile import CapabilityProfile
 from registry.matching import kernel_classifier
 from registry.matching.example_similarity import ExampleSimilarity
 from registry.matching.ngram_index import Floats
+from registry.matching.trigger_evidence import TriggerEvidence
 
 Decision = Literal["match", "ambiguous", "none"]
 
@@ -43,8 +43,6 @@ _NEAR_ENOUGH_WORDS: Final = 0.3
 # What has less in common with a message is no near miss.
 _NEAR_MISS_FROM: Final = 0.1
 TRIGGERS_SHOWN_MAX: Final = 20
-# This many sentences are examined to learn how specific a trigger is.
-_EVIDENCE_MAX: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +69,27 @@ class MatchResult:
 class Matcher:
     """Immutable: made of what is published at one moment."""
 
-    def __init__(self, known: Sequence[CapabilityProfile], evidence: ExampleSimilarity | None) -> None:
-        """`evidence` has one class for each capability, in the same order; None where nothing is published."""
+    def __init__(
+        self,
+        known: Sequence[CapabilityProfile],
+        evidence: ExampleSimilarity | None,
+        *,
+        triggers: TriggerIndex | None = None,
+        trigger_evidence: TriggerEvidence | None = None,
+    ) -> None:
+        """`evidence` has one class for each capability, in the same order; None where nothing is published.
+
+        `triggers` are those of all capabilities, and `trigger_evidence` what was counted for the matcher before.
+        """
         self.known = tuple(known)
         self.evidence = evidence
         self.places = {one.capability_id: place for place, one in enumerate(self.known)}
-        self.triggers = TriggerIndex((one.capability_id, trigger) for one in self.known for trigger in one.triggers)
-        self._telling: dict[tuple[str, str], float] = {}
-        self._count_evidence()
+        owned = ((one.capability_id, trigger) for one in self.known for trigger in one.triggers)
+        self.triggers = TriggerIndex(owned) if triggers is None else triggers
+        self._counts = (trigger_evidence or TriggerEvidence()).counts(self.known, self.triggers)
         has_vectors = evidence is not None and evidence.centroids is not None
         self.threshold = decision_threshold(self.known, has_vectors=has_vectors)
         self._near_enough = np.float32(_NEAR_ENOUGH_VECTORS if has_vectors else _NEAR_ENOUGH_WORDS)
-
-    def _count_evidence(self) -> None:
-        """How specific each trigger is: the share of the sentences with it that belong to its own capability."""
-        owned = [(one.capability_id, text) for one in self.known for text in one.samples]
-        own: Counter[tuple[str, str]] = Counter()
-        seen: Counter[str] = Counter()
-        for owner, text in owned if len(owned) <= _EVIDENCE_MAX else ():
-            hits = {(hit.owner, hit.trigger) for hit in self.triggers.find(text) if not hit.is_weak}
-            seen.update({trigger for _, trigger in hits})
-            own.update((who, trigger) for who, trigger in hits if who == owner)
-        owners = Counter(trigger for one in self.known for trigger in one.triggers)
-        for one in self.known:
-            for trigger in one.triggers:
-                key = (one.capability_id, trigger)
-                self._telling[key] = (own[key] + 1) / (seen[trigger] + owners[trigger])
 
     def match(
         self,
@@ -163,7 +156,7 @@ class Matcher:
     def trigger_score(self, hit: TriggerHit) -> float:
         """How specific a hit is: 0 to 1, more for longer phrases, less for a content word alone."""
         length = 1 - 0.25 / max(1, len(tokenize(hit.trigger)))
-        return self._telling[hit.owner, hit.trigger] * length * (_WEAK if hit.is_weak else 1.0)
+        return self._counts.specificity(hit.owner, hit.trigger) * length * (_WEAK if hit.is_weak else 1.0)
 
     def _trigger_weight(self, owner: str) -> float:
         """A bare word counts less, the more whole sentences are known: they show how it occurs in one."""

@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import log
 from typing import Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from agent_client.text.tokenizer import fold_and_stem, tokenize
+from agent_client.text.tokenizer import fold_and_stem, stems
 from registry.bundles.profile import CapabilityProfile
 from registry.matching.ngram_index import Floats
 
@@ -77,28 +77,50 @@ def term_stems(one: CapabilityProfile, skill_doc: str) -> Counter[str]:
     own = (one.name, one.problem or one.description, " ".join((*one.keywords, *one.conditions, *one.triggers)))
     counted: Counter[str] = Counter()
     for text in (*own, skill_doc[: _WORDS_MAX * 12]):
-        counted.update(word.stem for word in tokenize(text, most=_WORDS_MAX))
+        counted.update(stems(text, most=_WORDS_MAX))
     return counted
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedWords:
+    """The words of one capability: the number of each stem, once, and how often it is there."""
+
+    numbers: npt.NDArray[np.int32]
+    counts: Floats
+
+
+def number_words(counted: Mapping[str, int], numbers: dict[str, int]) -> NumberedWords:
+    """A stem that is met for the first time is given the next number in `numbers`."""
+    found = [numbers.setdefault(stem, len(numbers)) for stem in counted]
+    return NumberedWords(np.array(found, np.int32), np.array([*counted.values()], np.float32))
 
 
 class SearchIndex:
     """Immutable: what is published at one moment."""
 
     def __init__(
-        self, known: Sequence[CapabilityProfile], stems: Sequence[Mapping[str, int]], vectors: Floats | None
+        self,
+        known: Sequence[CapabilityProfile],
+        words: Sequence[Mapping[str, int]] | Sequence[NumberedWords],
+        vectors: Floats | None,
+        numbers: Mapping[str, int] | None = None,
     ) -> None:
-        """`stems` are the counted words of each, `vectors` those of all `texts_for_vectors`, one after the other."""
+        """`words` are the counted words of each, by number where `numbers` has the number of each stem; `vectors` those
+        of all `texts_to_embed`, one after the other."""
         self.known = tuple(known)
         self.vectors = vectors
-        self._starts = np.cumsum([0, *(len(texts_to_embed(one)) for one in known)])[:-1]
-        self._lengths = np.array([sum(counted.values()) or 1 for counted in stems], np.float32)
-        self._numbers: dict[str, int] = {}
-        numbers = [self._numbers.setdefault(stem, len(self._numbers)) for counted in stems for stem in counted]
-        by_stem = np.argsort(np.array(numbers, np.int32), kind="stable")
-        places = np.repeat(np.arange(len(stems), dtype=np.int32), [len(counted) for counted in stems])
-        self._places = places[by_stem]
-        self._counts = np.array([*chain.from_iterable(counted.values() for counted in stems)], np.float32)[by_stem]
-        self._ends = np.cumsum(np.bincount(np.array(numbers, np.int64), minlength=len(self._numbers)))
+        lengths = [0, *(len(texts_to_embed(one)) for one in known)] if vectors is not None else [0] * (len(known) + 1)
+        self._starts = np.cumsum(lengths)[:-1]
+        own_numbers: dict[str, int] = {}
+        numbered = [one if isinstance(one, NumberedWords) else number_words(one, own_numbers) for one in words]
+        self._numbers = own_numbers if numbers is None else numbers
+        stems = np.concatenate([one.numbers for one in numbered] or [np.zeros(0, np.int32)])
+        counts = np.concatenate([one.counts for one in numbered] or [np.zeros(0, np.float32)])
+        places = np.repeat(np.arange(len(numbered), dtype=np.int32), [len(one.numbers) for one in numbered])
+        self._lengths = np.maximum(np.bincount(places, counts, minlength=len(numbered)), 1).astype(np.float32)
+        by_stem = np.argsort(stems, kind="stable")
+        self._places, self._counts = places[by_stem], counts[by_stem]
+        self._ends = np.cumsum(np.bincount(stems, minlength=len(self._numbers)))
 
     def search(
         self,
@@ -159,7 +181,8 @@ class SearchIndex:
     def _posting(self, term: str) -> slice:
         """Where a stem's places and counts are; empty for one that does not occur."""
         number = self._numbers.get(term)
-        if number is None:
+        # Numbers are shared with later indexes, which may have given more of them.
+        if number is None or number >= len(self._ends):
             return slice(0, 0)
         return slice(self._ends[number - 1] if number else 0, self._ends[number])
 
@@ -189,9 +212,9 @@ class SearchIndex:
 
 def _terms(query: str) -> list[str]:
     """The stems to search for; words that occur in every sentence count only where there is nothing else."""
-    stems = list(dict.fromkeys(word.stem for word in tokenize(query)))
-    telling = [stem for stem in stems if stem not in _STOP_STEMS]
-    return (telling or stems)[:_QUERY_WORDS_MAX]
+    asked = list(dict.fromkeys(stems(query)))
+    telling = [stem for stem in asked if stem not in _STOP_STEMS]
+    return (telling or asked)[:_QUERY_WORDS_MAX]
 
 
 def _min_max(raw: Floats, places: Sequence[int]) -> Floats:

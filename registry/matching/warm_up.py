@@ -32,7 +32,9 @@ def _run() -> None:
     try:
         if STORE.snapshot.entries:
             # The model takes 200 MB, which a process that is never asked shall not pay.
-            PUBLISHED.get(vector_seconds=-1)
+            index = PUBLISHED.get(vector_seconds=-1)
+            # Reads every skill doc, while messages are matched already.
+            _ = index.search
     except Exception:
         # The first message meets it as well, and reports it.
         logger.debug("the matching index was not built ahead", exc_info=True)

@@ -13,7 +13,7 @@ from registry.matching.search import SearchIndex
 def _index(*known: CapabilityProfile) -> MatchIndex:
     evidence = ExampleSimilarity(build_training_examples([one.samples for one in known]), None)
     return MatchIndex(
-        IndexRevisions(1, 0, ""), Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None
+        IndexRevisions(1, 0, ""), Matcher(known, evidence), Matcher([], None), lambda: SearchIndex([], [], None), None
     )
 
 

@@ -130,7 +130,7 @@ def test_a_thousand_capabilities_with_ten_sentences_each() -> None:
     ]
     evidence = ExampleSimilarity(build_training_examples([one.samples for one in known]), None)
     index = MatchIndex(
-        IndexRevisions(1, 0, ""), Matcher(known, evidence), Matcher([], None), SearchIndex([], [], None), None
+        IndexRevisions(1, 0, ""), Matcher(known, evidence), Matcher([], None), lambda: SearchIndex([], [], None), None
     )
     candidate = profile_from_text(
         bundle("new", intent_triggers=["thing7"], utterances={"should_match": ["do 3 now"]})["capability.json"]

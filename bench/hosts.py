@@ -1,7 +1,7 @@
 """Hosts that are network namespaces of this machine: PostgreSQL with a replica, Redis, nginx, web hosts, a worker.
 
-Needs root, iproute2, PostgreSQL's server programs, redis-server, nginx and setpriv. Nothing here is reachable from outside of the
-machine; `Network.remove` takes everything away again.
+Needs root, iproute2, PostgreSQL's server programs, redis-server, nginx and setpriv. Nothing here is reachable from
+outside of the machine; `Network.remove` takes everything away again.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Network:
         folder.mkdir(exist_ok=True)
         return {
             "DATA_DIR": str(folder), "DATABASE_URL": DATABASE_URL, "SECRET_KEY": "k" * 50, "EMBEDDER": "none",
-            "REDIS_URL": f"redis://{ADDRESSES['redis']}:6379/0", "HOST": ADDRESSES.get(name, "127.0.0.1"), "PORT": "8000",
+            "REDIS_URL": f"redis://{ADDRESSES['redis']}:6379/0", "HOST": ADDRESSES[name], "PORT": "8000",
             "ALLOWED_HOSTS": ",".join(ADDRESSES.values()), "TRUSTED_PROXIES": ADDRESSES["nginx"], "EXAMPLES": "off",
             "RATE_LIMITS": "off", "AGENT_API_PUBLIC_READ": "off",
         }  # fmt: skip
@@ -221,7 +221,8 @@ class Network:
     def _postgres(self, folder: Path, address: str) -> list[str]:
         settings = {
             "listen_addresses": address, "unix_socket_directories": "", "max_connections": "60",
-            "shared_buffers": "64MB", "wal_keep_size": "512MB", "wal_receiver_timeout": "3s", "wal_sender_timeout": "3s",
+            "shared_buffers": "64MB", "wal_keep_size": "512MB", "wal_receiver_timeout": "3s",
+            "wal_sender_timeout": "3s",
         }  # fmt: skip
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [*AS_POSTGRES, str(self.postgresql / "postgres"), "-D", str(folder), *options]

@@ -1,7 +1,7 @@
-"""Two web hosts, a primary with a replica, Redis and nginx, each in a network namespace: `sudo python bench/two_hosts.py`.
+"""Two web hosts, a primary with a replica, Redis and nginx, in network namespaces: `sudo python bench/two_hosts.py`.
 
-Measures how fast a publish is seen on both hosts and how many reads nginx passes on; then takes one host after the other
-away, while messages are read and bundles are published, and counts what failed and what of the acknowledged was lost.
+Measures how fast a publish is seen on both hosts and how many reads nginx passes on; then takes one host after the
+other away, while capabilities are loaded and published, and counts what failed and what of the acknowledged was lost.
 Writes bench/results/two_hosts.json.
 """
 
@@ -150,7 +150,10 @@ def fault(key: str, name: str, lose: Callable[[], object], restore: Callable[[],
 
 def lost(acknowledged: list[tuple[str, int, str]]) -> int:
     """How many acknowledged publishes are not stored with their digest."""
-    query = "SELECT c.capability_id, r.number, r.digest FROM registry_revision r JOIN registry_capability c ON c.id = r.capability_id"
+    query = (
+        "SELECT c.capability_id, r.number, r.digest FROM registry_revision r "
+        "JOIN registry_capability c ON c.id = r.capability_id"
+    )
     for name in ("primary", "replica"):
         done = run("psql", "-h", ADDRESSES[name], "-U", "studio", "studio", "-tAF", "|", "-c", query, check=False)
         is_writable = run(
@@ -228,7 +231,11 @@ def main() -> None:
             wait_for(lambda: through.ask("GET", "/api/v1/capability_registry_list")[0] == 200, 60, "the product")
             for number in range(CAPABILITIES):
                 through.publish(number, "the first")
-            result = {"load": os.getloadavg()[0], "visible": visible(key), "reads": reads_per_second(key)}
+            result: dict[str, Any] = {
+                "load": os.getloadavg()[0],
+                "visible": visible(key),
+                "reads": reads_per_second(key),
+            }
             print(
                 json.dumps(
                     {

@@ -157,6 +157,7 @@ def strong_paths(trigger: str) -> list[tuple[str, ...]]:
 def _without(node: Node, stems: tuple[str, ...], owner: str) -> Node | None:
     """A node that has nothing of an owner at the end of these stems; None where it has nothing at all then."""
     changed = dict(node)
+    kept: Any
     if stems:
         following = node.get(stems[0])
         kept = None if following is None else _without(following, stems[1:], owner)

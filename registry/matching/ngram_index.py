@@ -82,11 +82,11 @@ class NgramSpace:
         numbers = np.concatenate([numbers for numbers, _ in sentences] or [_NO_NUMBERS])
         counts = np.concatenate([counts for _, counts in sentences] or [_NO_COUNTS])
         rows = np.repeat(np.arange(self.count, dtype=np.int32), [len(numbers) for numbers, _ in sentences])
-        self._numbers, places, known = np.unique(numbers, return_inverse=True, return_counts=True)
+        known = np.bincount(numbers, minlength=1)
         self._idf = np.log((1 + self.count) / (1 + known)) + 1
-        values = (1 + np.log(counts)) * self._idf[places]
+        values = (1 + np.log(counts)) * self._idf[numbers]
         lengths = np.sqrt(np.bincount(rows, values * values, minlength=self.count))
-        by_part = np.argsort(places, kind="stable")
+        by_part = np.argsort(numbers, kind="stable")
         self._rows = rows[by_part]
         self._values = (values / lengths[rows])[by_part].astype(np.float32)
         self._starts = np.concatenate([[0], np.cumsum(known)])
@@ -95,10 +95,11 @@ class NgramSpace:
         """The cosine with each known sentence."""
         counts = Counter(sentence)
         known = [(self._of_part[part], count) for part, count in counts.items() if part in self._of_part]
-        numbers = np.array([number for number, _ in known], np.int32)
-        places = np.searchsorted(self._numbers, numbers)
-        is_here = np.isin(numbers, self._numbers)
-        places = places[is_here]
+        numbers = np.array([number for number, _ in known], np.int64)
+        # Numbers go on in later indexes, and some are of texts that are not in this one.
+        is_here = numbers < len(self._idf)
+        is_here[is_here] = self._starts[numbers[is_here]] < self._starts[numbers[is_here] + 1]
+        places = numbers[is_here]
         if not len(places):
             return np.zeros(self.count, np.float32)
         weights = (1 + np.log(np.array([count for _, count in known], np.float64)[is_here])) * self._idf[places]

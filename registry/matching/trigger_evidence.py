@@ -1,7 +1,7 @@
 """How specific each trigger is: in how many known sentences it occurs, and in how many of its own capability.
 
-Kept between two indexes: a publish reads the sentences of what it changes, and for a trigger that is new the sentences that
-have its rarest word.
+Kept between two indexes: a publish reads the sentences of what it changes, and for a trigger that is new the sentences
+that have its rarest word.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from agent_client.text.tokenizer import UNSPACED
 from agent_client.text.trigger_matching import TriggerIndex, root_keys, strong_paths
@@ -138,7 +140,8 @@ class TriggerEvidence:
         """The sentences that may contain a trigger: those that have the rarest word of one of its forms."""
         found: set[str] = set()
         for keys in _needed(phrase):
-            found.update(min((self._with_key.get(key, []) for key in keys), key=len, default=[]))
+            texts = [self._with_key.get(key, []) for key in keys]
+            found.update(texts[np.argmin([len(one) for one in texts])])
         return found
 
 

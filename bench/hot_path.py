@@ -31,6 +31,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bar_chart import bar_chart
 from measuring import PRODUCT, ROOT, Sample, Server, free_port, measure, paired_ratios, quartiles, run, serve
 from references import nginx
 
@@ -38,6 +39,7 @@ LOAD = "/api/v1/capability_skill_load?capability_id=bench_000"
 LIST = "/api/v1/capability_registry_list"
 RESULTS = ROOT / "bench" / "results" / "hot_path.json"
 PAGE = ROOT / "docs" / "performance.md"
+CHART = ROOT / "docs" / "performance.svg"
 # As the nginx of `deploy/` says it, with an address of somebody else.
 FORWARDED = {
     "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Host": "127.0.0.1", "X-Forwarded-Proto": "http",
@@ -86,7 +88,9 @@ def main() -> None:
     parser.add_argument("--render", action="store_true", help="the page alone, from the raw data of the last --write")
     options = parser.parse_args()
     if options.render:
-        _write_page("\n".join(_report(json.loads(RESULTS.read_text()))))
+        result = json.loads(RESULTS.read_text())
+        _write_page("\n".join(_report(result)))
+        CHART.write_text(_chart(result))
         return
     for program in ("wrk", "nginx"):
         if shutil.which(program) is None:
@@ -103,6 +107,7 @@ def main() -> None:
     if options.write:
         RESULTS.write_text(_compact(result))
         _write_page(report)
+        CHART.write_text(_chart(result))
     if options.json is not None:
         options.json.write_text(_compact(result))
 
@@ -271,6 +276,15 @@ def _report(result: dict[str, Any]) -> Iterator[str]:
         yield f"| {name} | {p50} | {p99} | {rate} | {_marks(alone)} |"
     megabytes = ", ".join(f"{name}: {held} MB" for name, held in result["web_processes_megabytes"].items())
     yield f"\nMemory of all web processes together (PSS): {megabytes}."
+
+
+def _chart(result: dict[str, Any]) -> str:
+    """The medians of each cell, as an SVG that docs/performance.md shows."""
+    groups = {
+        cell: {server: statistics.median(one["cpu_us"] for one in samples) for server, samples in by_server.items()}
+        for cell, by_server in result["cells"].items()
+    }
+    return bar_chart("CPU time of one request", groups, "µs, median")
 
 
 def _marks(samples: list[dict[str, float]]) -> str:

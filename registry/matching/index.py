@@ -250,7 +250,7 @@ class MatchIndexCache:
         self._made = Matcher(
             known,
             self._evidence(known, samples, of_known, embedder),
-            triggers=_changed_triggers(self._made, known),
+            triggers=changed_triggers(self._made, known),
             trigger_evidence=self._trigger_evidence,
         )
         words, entries = self._words, self._entries(snapshot)
@@ -310,7 +310,7 @@ class MatchIndexCache:
             self._words, self._numbers, self._trigger_evidence = KeptWords(), FeatureIndex(), TriggerEvidence()
 
 
-def _changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:
+def changed_triggers(before: Matcher | None, known: Sequence[CapabilityProfile]) -> TriggerIndex | None:
     """The triggers of these capabilities, from those before; None where too much has changed, or there are none."""
     if before is None:
         return None

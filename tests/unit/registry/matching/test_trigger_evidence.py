@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent_client.text.trigger_matching import TriggerIndex
 from registry.bundles.profile import CapabilityProfile
 from registry.matching import trigger_evidence
-from registry.matching.index import _changed_triggers
+from registry.matching.index import changed_triggers
 from registry.matching.matcher import Matcher
 from registry.matching.trigger_evidence import TriggerEvidence
 
@@ -68,7 +68,7 @@ def test_going_on_is_building_from_nothing(sequence: list[CapabilityProfile | st
         else:
             held[step.capability_id] = step
         known = _sorted(held)
-        triggers = _changed_triggers(matcher, known)
+        triggers = changed_triggers(matcher, known)
         matcher = Matcher(known, None, triggers=triggers, trigger_evidence=evidence)
         new = Matcher(known, None)
         assert triggers is not None
